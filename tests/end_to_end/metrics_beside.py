@@ -122,9 +122,10 @@ class MetricsBeside:
         """What the run that has ended kept of its counts; the next one finds nothing, as after a kill."""
         job = self._installation.settings.job
         folder = self._installation.folder / job.checkpoint_location / "coordinator" / "meters"
-        [file] = (file for file in folder.iterdir() if file.name.isdecimal())
-        counts: dict[str, int] = json.loads(file.read_text())["counts"]
-        file.unlink()
+        kept = {int(file.name): file for file in folder.iterdir() if file.name.isdecimal()}
+        counts: dict[str, int] = json.loads(kept[max(kept)].read_text())["counts"]
+        for file in kept.values():
+            file.unlink()
         return counts
 
     def agrees_with_the_log(self, job: JobProcess) -> None:

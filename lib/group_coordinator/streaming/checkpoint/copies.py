@@ -7,6 +7,7 @@ from collections.abc import Callable
 from secrets import token_hex
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
@@ -37,7 +38,7 @@ def is_copy(
             return False
         folder.write(probe, "")
         return not there.exists(probe)
-    except Py4JJavaError as error:
+    except (Py4JJavaError, PySparkException) as error:
         _log.warning("whether a checkpoint is left at %s cannot be seen: %s", place, error)
         return False
     finally:
