@@ -43,6 +43,22 @@ def test_texts_that_were_replaced_go_ten_at_once(spark: SparkSession, tmp_path: 
     assert folder.read_newest("outages") == "[0]"
 
 
+def test_what_is_written_often_takes_nothing_else_with_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder = CheckpointFolder(spark, str(tmp_path))
+    folder.write_next("meters", "{}")
+    folder.write_next("acls", "before")
+    folder.remove("acls")
+    folder.write_next("acls", "after")
+
+    for number in range(30):
+        folder.write_next("outages", f"[{number}]")
+
+    kept = [folder.read_newest(name) for name in ("meters", "acls", "outages")]
+    assert kept == ["{}", "after", "[29]"]
+
+
 def test_a_later_run_goes_on_with_the_next_number(spark: SparkSession, tmp_path: Path) -> None:
     CheckpointFolder(spark, str(tmp_path)).write_next("outages", "[1]")
 

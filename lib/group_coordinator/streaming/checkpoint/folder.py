@@ -12,8 +12,8 @@ from group_coordinator.streaming.checkpoint.file_manager import file_managers
 
 Content = TypeVar("Content")
 
-_MOST_OUTDATED = 10
-_BULK_DELETE = "fs.capability.bulk.delete"
+_MOST_REPLACED = 10
+"""Files of one folder that are replaced by a later one, and still there."""
 _MISSING = ("FileNotFoundException", "NoSuchFileException")
 
 MADE_ANEW = "put a copy of it there, or take the checkpoint away and start again, which tells how to make it anew"
@@ -38,7 +38,6 @@ class CheckpointFolder:
         # Kept, as each part of a name is a question to Java, which looks for a class of that name in all jars.
         self._java_path = jvm.org.apache.hadoop.fs.Path
         self._io_utils = jvm.org.apache.commons.io.IOUtils
-        self._new_list = jvm.java.util.ArrayList
         configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
         root = self._path("")
         self._is_local = root.getFileSystem(configuration).getScheme() == "file"
@@ -47,12 +46,9 @@ class CheckpointFolder:
             configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
             configuration.set("fs.file.impl.disable.cache", "true")
         self._files = file_managers(spark).create(root, configuration)
-        self._file_system = root.getFileSystem(configuration)
-        self._removes_many = _removes_many(self._file_system, root)
-        self._numbers: dict[str, int] = {}
-        """Of what `write_next` wrote last, by folder."""
-        self._outdated: list[str] = []
-        self.address_in_full = str(self._file_system.makeQualified(root))
+        self._numbers: dict[str, list[int]] = {}
+        """Of the files that are there where `write_next` has written, by folder; the last one counts."""
+        self.address_in_full = str(root.getFileSystem(configuration).makeQualified(root))
         """With scheme and whole path."""
 
     def exists(self, name: str) -> bool:
@@ -81,8 +77,7 @@ class CheckpointFolder:
     def write(self, name: str, text: str) -> None:
         """Replace a file, in one step where the file system can: some object stores have none for a moment."""
         path = self._path(name)
-        if not self._removes_many:  # as object stores do, which have no folders
-            self._files.mkdirs(path.getParent())
+        self._files.mkdirs(path.getParent())
         self._remove_checksum(name)
         stream = self._files.createAtomic(path, True)  # noqa: FBT003 - Scala's signature
         stream.write(text.encode())
@@ -100,15 +95,15 @@ class CheckpointFolder:
         write to a folder: it looks once what is there.
         """
         if name not in self._numbers:
-            before = self._numbers_in(name)
-            self._outdated += [f"{name}/{number}" for number in before]
-            self._numbers[name] = max(before, default=-1)
-        number = self._numbers[name] + 1
+            self._numbers[name] = sorted(self._numbers_in(name))
+        numbers = self._numbers[name]
+        number = numbers[-1] + 1 if numbers else 0
         self.write(f"{name}/{number}", text)
-        self._numbers[name] = number
-        if len(self._outdated) >= _MOST_OUTDATED:
-            self._remove_outdated()
-        self._outdated.append(f"{name}/{number}")
+        if len(numbers) >= _MOST_REPLACED:
+            for replaced in numbers:
+                self._delete(f"{name}/{replaced}")
+            numbers.clear()
+        numbers.append(number)
 
     def newest(self, name: str) -> str | None:
         """The file that `write_next` wrote last in a folder; None if there is none."""
@@ -150,14 +145,13 @@ class CheckpointFolder:
         return DamagedFileError(f"{self.address(name)} is damaged ({fault}): {remedy}")
 
     def remove(self, name: str) -> None:
-        """Remove a file or a folder, if it is there; at once, whatever Spark's own class does."""
+        """Remove a file or a folder, if it is there."""
         self._numbers.pop(name, None)
-        self._remove_checksum(name)
-        self._delete(self._path(name))
+        self._delete(name)
 
     def remove_all(self) -> None:
         """Remove the checkpoint with all that is in it."""
-        self._delete(self._path(""))
+        self._files.delete(self._path(""))
 
     def make_folder(self, name: str) -> str:
         """Make a folder unless it is there; its address."""
@@ -174,37 +168,18 @@ class CheckpointFolder:
     def _numbers_in(self, name: str) -> list[int]:
         return [int(file) for file in self.names_in(name) if file.isdecimal()]
 
-    def _remove_outdated(self) -> None:
-        outdated, self._outdated = self._outdated, []
-        if self._removes_many:
-            paths = self._new_list()
-            for name in outdated:
-                paths.add(self._path(name))
-            self._file_system.createBulkDelete(self._path("")).bulkDelete(paths)
-        else:
-            for name in outdated:
-                self._remove_checksum(name)
-                self._delete(self._path(name))
-
-    def _delete(self, path: Any) -> None:
-        self._file_system.delete(path, True)  # noqa: FBT003 - Java's signature
+    def _delete(self, name: str) -> None:
+        self._remove_checksum(name)
+        self._files.delete(self._path(name))
 
     def _remove_checksum(self, name: str) -> None:
         """Hadoop may have left one on a disk, and does not read a file that it does not fit."""
         if self._is_local:
             folder, _, file = name.rpartition("/")
-            self._delete(self._path(f"{folder}/.{file}.crc"))
+            self._files.delete(self._path(f"{folder}/.{file}.crc"))
 
     def _path(self, name: str) -> Any:
         return self._java_path(self.address(name) if name else self.location)
-
-
-def _removes_many(files: Any, root: Any) -> bool:
-    """Whether one request removes several files; not all Hadoops can be asked for that, and many file systems take one a time."""
-    return bool(
-        files.hasPathCapability(root, _BULK_DELETE)
-        and files.createBulkDelete(root).pageSize() > _MOST_OUTDATED
-    )
 
 
 def _is_missing(error: Py4JJavaError) -> bool:

@@ -38,7 +38,7 @@ _SINCE_4_3 = {
     _WORKER: ("read_single_udf", "read_udfs", "invoke_udf"),
 }
 _RELIED_ON = (_UNTIL_4_2, _SINCE_4_3)
-"""Module -> its classes and functions. They are read and not imported: only a worker has a use for all of them."""
+"""Each: module -> its classes and functions. They are read and not imported: only a worker has a use for all of them."""
 
 _DIGITS = 16
 
