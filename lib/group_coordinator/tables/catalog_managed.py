@@ -1,7 +1,7 @@
 """Catalog-managed Delta tables: their commits are the catalog's, and so is what keeps them small.
 
 The deltalake package cannot open them. Spark opens them by their names and refuses their folders, and refuses OPTIMIZE and VACUUM
-unless the catalog allows them. Both was seen with deltalake 1.6.6 and Delta 4.4.0.
+unless the catalog allows them. Both were seen with deltalake 1.6.6 and Delta 4.4.0.
 """
 
 from __future__ import annotations

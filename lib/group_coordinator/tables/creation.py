@@ -169,6 +169,5 @@ def check_tables(spark: SparkSession, root: str) -> None:
             "run `group-coordinator init` with the same settings first"
         )
     with storage_named("tables.root", root):
-        _columns(
-            spark, catalog, COORDINATOR_LOG
-        )  # that a table is there does not mean that it can be opened
+        # That a table is there does not mean that it can be opened.
+        _columns(spark, catalog, COORDINATOR_LOG)

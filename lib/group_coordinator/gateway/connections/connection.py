@@ -231,7 +231,7 @@ class Connection:
             self._gateway.held(self, held)
 
     def _held_bytes(self) -> int:
-        """Before a login also what waits, and what the broker has not read; after it answers that were made here: the rest is held back."""
+        """Before a login also what waits, and what the broker has not read; after a login also answers that were made here."""
         if not self.is_new:
             return self.client.collected_bytes + self.exchange.waiting_bytes
         upstream = self.exchange.upstream
