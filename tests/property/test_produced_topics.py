@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.frames import FrameError
-from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
+from group_coordinator.gateway.connections.produce_request import (
+    ProducedTopics,
+    only_topic,
+    read_beginning,
+)
 from tests.property.test_gateway_requests import DAMAGES, Damage
 
 CLOSED = "own"
@@ -45,6 +49,7 @@ def test_names_are_those_of_the_decoder(
     names = decoded_names(version, frame)
     if names is not None:
         assert is_refused(version, memoryview(frame), sizes) is (CLOSED in names)
+        assert only_topic_of(version, memoryview(frame)) == (names[0] if len(names) == 1 else None)
 
 
 def decoded_names(version: int, frame: bytes) -> list[str] | None:
@@ -55,6 +60,13 @@ def decoded_names(version: int, frame: bytes) -> list[str] | None:
     except wire.WireError:
         return None
     return [topic["name"] for topic in body["topicData"]]
+
+
+def only_topic_of(version: int, frame: memoryview) -> str | None:
+    beginning = read_beginning(version, frame)
+    assert beginning is not None
+    name = only_topic(version, frame, beginning.topics_at)
+    return None if name is None else name.decode()
 
 
 def is_refused(version: int, frame: memoryview, sizes: list[int]) -> bool:

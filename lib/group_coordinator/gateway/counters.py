@@ -56,6 +56,8 @@ class Counters:
 
 def _counted(api: Api, version: int) -> int:
     """Strangers choose keys and versions: all that is above or below the served ones counts as one."""
+    if version in api.versions:
+        return version
     return min(max(version, api.versions[0] - 1), api.versions[-1] + 1)
 
 

@@ -111,7 +111,7 @@ class Desk:
 
     def _about_topics(self, request: Request, client: Client) -> Plan:
         principal, api = client.login.principal, request.api.name
-        if self._own_topics.traces(principal) is None:
+        if not self._own_topics.traces(principal):
             return SentOn(request.frame, self._addresses.rewriting(api, request.version))
         named = self._own_topics.named_in(request, principal)
         if request.api.way is Way.SHOWN:

@@ -32,12 +32,12 @@ class Taker:
         self.passed_frames = 0
         self.dropped_frames = 0
 
-    def begin(self, head: memoryview) -> Course:
+    def begin(self, data: memoryview, at: int) -> Course:
         if self.begun in self.waits_before:
             self.waits_before.discard(self.begun)
             return Course.WAIT
-        kind = head[4]
-        if kind == LONG_HEAD and len(head) < NEEDED:
+        kind = data[at + 4]
+        if kind == LONG_HEAD and len(data) - at < NEEDED:
             return Course.MORE
         self.begun += 1
         return COURSES[kind]
@@ -106,9 +106,9 @@ def test_a_frame_in_single_bytes_is_looked_at_again_with_twice_as_many_or_all() 
     looks: list[int] = []
 
     class Undecided(Taker):
-        def begin(self, head: memoryview) -> Course:
-            looks.append(len(head))
-            return Course.MORE if len(head) < 104 else Course.PASS
+        def begin(self, data: memoryview, at: int) -> Course:
+            looks.append(min(len(data) - at, 104))
+            return Course.MORE if looks[-1] < 104 else Course.PASS
 
     taker = Undecided([])
     follower = FrameFollower(taker, HEAD, range(16, 1_000))

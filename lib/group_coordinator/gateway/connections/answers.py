@@ -24,7 +24,7 @@ class AnswerReader:
         """For the line to the broker."""
         return FrameFollower(self, _HEAD.size, _SIZES)
 
-    def begin(self, head: memoryview) -> Course:
+    def begin(self, data: memoryview, at: int) -> Course:
         """Only the answer to the first open request may be taken."""
         owed, slots = self._exchange.owed, self._exchange.slots
         if not owed:
@@ -37,7 +37,7 @@ class AnswerReader:
             return Course.COLLECT
         if not slots or slots[0] is not slot:  # without any, the client is going
             return Course.WAIT
-        _, correlation_id = _HEAD.unpack_from(head)
+        _, correlation_id = _HEAD.unpack_from(data, at)
         if correlation_id != slot.correlation_id:
             raise FrameError(
                 f"the answer to {slot.api.name} has correlation id {correlation_id}, not {slot.correlation_id}"

@@ -167,12 +167,12 @@ class Connection:
         elif not self.is_new:
             line.widen()
 
-    def line_moved(self, line: Line) -> None:
-        """What is ready leaves: either side's frames may be what the other waits for."""
+    def line_moved(self, line: Line) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
+        """What is ready leaves."""
         if self.is_new and self.login.is_accepted and self._reader.has_read:
             self._become_known()
         self.exchange.flush()
-        if self.is_new or self._held or line is self.client:
+        if self.is_new or self._held or self._reader.is_collecting:
             self._note_held()
 
     def line_full(self, line: Line) -> None:

@@ -38,8 +38,10 @@ _PASSED_ON = (Course.PASS, Course.LOOK)
 class FrameTaker(Protocol):
     """Decides about frames, and gets them."""
 
-    def begin(self, head: memoryview) -> Course:
-        """A frame begins with these bytes, its size first; asked again after WAIT, and after MORE with twice as many, or all.
+    def begin(self, data: memoryview, at: int) -> Course:
+        """A frame begins here, its size first; asked again after WAIT, and after MORE with twice as many bytes, or all.
+
+        The bytes of `data` do not change before `feed` ends.
 
         Raises:
             FrameError: such a frame must not come here.
@@ -135,9 +137,9 @@ class FrameFollower:
         if size not in self._sizes:
             raise FrameError(f"a frame of {size} bytes, allowed are {self._sizes}")
         whole = SIZE.size + size
-        if present < min(self._enough_bytes, whole):
+        if self._enough_bytes and present < min(self._enough_bytes, whole):
             return Course.MORE
-        course = self._taker.begin(data[at : at + whole])
+        course = self._taker.begin(data, at)
         if course is Course.MORE and present >= whole:
             raise FrameError("a frame that ends before what it must say")
         self._enough_bytes = 2 * present if course is Course.MORE else 0

@@ -87,6 +87,7 @@ class Line(asyncio.BufferedProtocol):
         self.is_full = False
         self.first_bytes = b""
         self.used_at_s = 0.0
+        self._now_s = asyncio.get_running_loop().time
 
     # What asyncio calls.
 
@@ -98,7 +99,7 @@ class Line(asyncio.BufferedProtocol):
         self._resize(self._sizes)
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self.used_at_s = asyncio.get_running_loop().time()
+        self.used_at_s = self._now_s()
         self._owner.line_made(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's signature
@@ -109,7 +110,7 @@ class Line(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """So many bytes came."""
-        self.used_at_s = asyncio.get_running_loop().time()
+        self.used_at_s = self._now_s()
         data = _received.view[: len(self._rest) + nbytes]
         if not self.first_bytes:
             self.first_bytes = bytes(data[:8])
@@ -171,7 +172,7 @@ class Line(asyncio.BufferedProtocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        self.used_at_s = asyncio.get_running_loop().time()
+        self.used_at_s = self._now_s()
         if isinstance(data, bytes) or not (_TRANSPORTS_KEEP_VIEWS or self._is_encrypted):
             transport.write(data)
         elif self._is_encrypted or transport.get_write_buffer_size():

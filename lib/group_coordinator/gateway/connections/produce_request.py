@@ -56,6 +56,18 @@ def read_beginning(version: int, head: memoryview) -> Beginning | None:
     return Beginning(bool(acks), at + _INT16.size + _TIMEOUT_BYTES)
 
 
+def only_topic(version: int, head: memoryview, topics_at: int) -> bytes | None:
+    """The name of the topic, where a request has just one; None: it has more, or none, or the bytes that are here do not say yet."""
+    is_flexible = version >= _FLEXIBLE_FROM
+    try:
+        count, at = (compact_length if is_flexible else _int32)(head, topics_at)
+        length, at = (compact_length if is_flexible else _int16)(head, at)
+    except (IndexError, error, FieldFaultError):
+        return None  # ProducedTopics says what is wrong
+    is_here = count == 1 and 0 <= length <= len(head) - at
+    return bytes(head[at : at + length]) if is_here else None
+
+
 class ProducedTopics:
     """Reads the names of topics in one request, and jumps over the records between them.
 
@@ -164,8 +176,8 @@ def _tag(data: Data, at: int) -> tuple[None, int]:
 
 
 def _after_text(data: memoryview, at: int) -> int:
-    length, at = _int16(data, at)
-    return at + max(length, 0)
+    (length,) = _INT16.unpack_from(data, at)
+    return at + _INT16.size + max(int(length), 0)
 
 
 def _after_tags(data: memoryview, at: int) -> int:

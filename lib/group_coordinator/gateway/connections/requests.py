@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from struct import Struct
 from time import thread_time
 from typing import NamedTuple, Protocol
@@ -12,8 +11,13 @@ from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.config import HIGHEST_EVENT_MAX_BYTES
 from group_coordinator.gateway.connections.exchange import Exchange
 from group_coordinator.gateway.connections.frames import SIZE, Course, FrameError, FrameFollower
-from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
+from group_coordinator.gateway.connections.produce_request import (
+    ProducedTopics,
+    only_topic,
+    read_beginning,
+)
 from group_coordinator.gateway.connections.slots import Rewriting, Slot
+from group_coordinator.gateway.connections.topic_search import OwnTopics, TopicSearch
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
 from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, Api, Way
@@ -28,8 +32,6 @@ _TOPICS_MAX_BYTES = 16 * 1024 * 1024
 """Of such a request, which is searched for the coordinator's own. Clients that ask about all topics of a large cluster name each."""
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
 """Of what may come before a login; the last one is sasl.server.max.receive.size of Kafka, by default."""
-_SEARCHED_MAX_BYTES = 4 * 1024
-"""Of a longer Produce request the topics are read in less time."""
 
 
 class Request(NamedTuple):
@@ -90,22 +92,6 @@ class Client(RightsHolder, Protocol):
         """Whether its login must wait; `take_requests` is called at the end of that."""
 
 
-class OwnTopics(Protocol):
-    """The topics that only the coordinator's own users may use."""
-
-    encoded: frozenset[bytes]
-    """Their names on the wire."""
-
-    apis: Mapping[int, Api]
-    """Those for clients, by key."""
-
-    def names(self, principal: str) -> re.Pattern[bytes] | None:
-        """In the bytes of every request that names one by name; None: the user may use them."""
-
-    def traces(self, principal: str) -> re.Pattern[bytes] | None:
-        """In the bytes of every request that names one by name or id; None: the user may use them."""
-
-
 class Desk(Protocol):
     """Knows what to do with a request that is read, and with a broker's answer."""
 
@@ -140,9 +126,12 @@ class RequestReader:
         self._exchange = exchange
         self._desk = desk
         self._own_topics = desk.own_topics
+        self._search = TopicSearch(desk.own_topics, client.login)
         self._client = client
         self.has_read = False
         """Whether one request has come to its end."""
+        self.is_collecting = False
+        """Whether one is kept until it is whole."""
         self._read = Slot(API_VERSIONS, 0, 0)
         """Of the request that is being collected, or dropped."""
         self._answer_unread = b""
@@ -153,19 +142,21 @@ class RequestReader:
         """For the line to the client."""
         return FrameFollower(self, _HEAD.size, _SIZES, self._look)
 
-    def begin(self, head: memoryview) -> Course:
+    def begin(self, data: memoryview, at: int) -> Course:
         """A request that nobody reads takes its place among the open ones here."""
         if not self._exchange.takes_requests or self._client.login.is_open:
             return Course.WAIT
-        size, key, version, correlation_id = _HEAD.unpack_from(head)
+        size, key, version, correlation_id = _HEAD.unpack_from(data, at)
         api = self._served(key, version)
         is_delayed = api.name in _MOST_BYTES and self._is_delayed(api, size)
         if is_delayed or (self._needs_broker(api) and not self._exchange.has_upstream()):
             return Course.WAIT
         slot = Slot(api, version, correlation_id)
         if api.way is Way.PRODUCED:
-            return self._begin_produce(slot, head, size)
-        if api.way is Way.PASSED or (api.way is Way.TOPICS and self._names_no_own(head, size)):
+            return self._begin_produce(slot, data, at, size)
+        if api.way is Way.PASSED or (
+            api.way is Way.TOPICS and self._search.is_clear(data, at, size)
+        ):
             self._pass(slot, wants_answer=True)
             return Course.PASS
         return self._begin_read(slot, size)
@@ -192,21 +183,23 @@ class RequestReader:
             slot.size = size
             self._exchange.share.take(size)
         self._desk.count(api, slot.version, self._client.node_id)
-        return Course.DROP if size > most_bytes else Course.COLLECT
+        self.is_collecting = size <= most_bytes
+        return Course.COLLECT if self.is_collecting else Course.DROP
 
-    def _begin_produce(self, slot: Slot, head: memoryview, size: int) -> Course:
+    def _begin_produce(self, slot: Slot, data: memoryview, at: int, size: int) -> Course:
+        head = data[at : at + SIZE.size + size]
         beginning = read_beginning(slot.version, head)
         if beginning is None:
             return Course.MORE
         self._pass(slot, wants_answer=beginning.wants_answer)
-        if _is_without(self._own_topics.names(self._client.login.principal), head, size):
-            return Course.PASS
         closed = self._own_topics.encoded
+        only = only_topic(slot.version, head, beginning.topics_at)
+        if only is not None and only not in closed:
+            return Course.PASS
+        if not self._own_topics.traces(self._client.login.principal):
+            return Course.PASS
         self._produced = ProducedTopics(slot.version, beginning.topics_at, closed)
         return Course.LOOK
-
-    def _names_no_own(self, head: memoryview, size: int) -> bool:
-        return _is_without(self._own_topics.traces(self._client.login.principal), head, size)
 
     def _look(self, piece: memoryview) -> None:
         if self._produced is not None:
@@ -242,7 +235,7 @@ class RequestReader:
 
     def collected(self, frame: bytearray) -> None:
         """The request says who answers it."""
-        self.has_read = True
+        self.has_read, self.is_collecting = True, False
         slot = self._read
         begun_s = thread_time()
         try:
@@ -283,11 +276,3 @@ def _counts_for_client(api: Api) -> bool:
     """Members of a group wait for each other, so one that is held back would hold up all; before a login nobody knows who pays."""
     is_before_login = api is API_VERSIONS or api.way is Way.LOGIN
     return not is_before_login and api.name not in PARKED_APIS
-
-
-def _is_without(pattern: re.Pattern[bytes] | None, head: memoryview, size: int) -> bool:
-    """Whether the pattern is not in a request, as far as a look at it says so: it must be short, and here as a whole."""
-    if pattern is None:
-        return True
-    is_short = size <= _SEARCHED_MAX_BYTES and len(head) == SIZE.size + size
-    return is_short and pattern.search(head) is None
