@@ -23,7 +23,7 @@ def test_sparks_jars_are_what_pyspark_lacks() -> None:
 
     fetched = names(spark_jars())
 
-    assert {"delta-spark_4.0_2.13", "spark-sql-kafka", "kafka-clients"} <= fetched
+    assert {"delta-spark_4.2_2.13", "spark-sql-kafka", "kafka-clients"} <= fetched
     assert fetched & shipped == set()
 
 

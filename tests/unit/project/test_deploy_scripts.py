@@ -155,7 +155,7 @@ def test_yarn_gets_the_environment_and_the_job(tmp_path: Path) -> None:
 def test_a_page_names_the_jars_that_are_tested(page: Path) -> None:
     found = re.findall(r"--packages (?!\")(\S+:\S+)", page.read_text())
 
-    assert set(found) == {LINES["4.0"].packages}
+    assert set(found) == {LINES["4.2"].packages}
 
 
 def test_every_manifest_names_the_same_image() -> None:
