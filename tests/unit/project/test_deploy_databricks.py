@@ -30,6 +30,8 @@ KNOWN = {
     "workspace.file_path",
 }
 """What a bundle knows besides its variables."""
+RUNTIMES = {"18.x-scala2.13": "4.1", "17.3.x-scala2.13": "4.0"}
+"""What the variable `runtime` may be -> the Spark that it has."""
 
 
 def bundle() -> dict[str, Any]:
@@ -41,26 +43,26 @@ def read(file: Path) -> dict[str, Any]:
     return content
 
 
-def resources() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Kind, name and what the files say, with the variables' defaults in their places."""
+def resources(**chosen: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Kind, name and what the files say, with variables' chosen values or defaults in their places."""
+    variables = {name: each["default"] for name, each in bundle()["variables"].items()} | chosen
     for file in sorted(BUNDLE.glob("resources/*.yml")):
         for kind, named in read(file)["resources"].items():
             for name, resource in named.items():
-                yield kind, name, with_defaults(resource)
+                yield kind, name, with_values(resource, variables)
 
 
-def with_defaults(value: Any) -> Any:
+def with_values(value: Any, variables: dict[str, Any]) -> Any:
     if isinstance(value, dict):
-        return {key: with_defaults(each) for key, each in value.items()}
+        return {key: with_values(each, variables) for key, each in value.items()}
     if isinstance(value, list):
-        return [with_defaults(each) for each in value]
+        return [with_values(each, variables) for each in value]
     if not isinstance(value, str):
         return value
-    defaults = {name: each["default"] for name, each in bundle()["variables"].items()}
     alone = VARIABLE.fullmatch(value)
     if alone:
-        return with_defaults(defaults[alone[1]])
-    return VARIABLE.sub(lambda found: str(defaults[found[1]]), value)
+        return with_values(variables[alone[1]], variables)
+    return VARIABLE.sub(lambda found: str(variables[found[1]]), value)
 
 
 RESOURCES = [pytest.param(*each, id=f"{each[0]}.{each[1]}") for each in resources()]
@@ -104,11 +106,32 @@ def test_a_job_runs_alone_on_a_cluster_of_its_own_where_it_can_run(name: str) ->
     assert job["max_concurrent_runs"] == 1
     assert cluster["new_cluster"]["data_security_mode"] == "SINGLE_USER"
     assert "autoscale" not in cluster["new_cluster"]
-    # Databricks Runtime 17 has Spark 4.0, as the version that is tested.
-    assert cluster["new_cluster"]["spark_version"].startswith("17.")
-    assert "4.0" in LINES
+    assert cluster["new_cluster"]["spark_version"] == "18.x-scala2.13"
     assert task["job_cluster_key"] == cluster["job_cluster_key"]
     assert job["email_notifications"]["on_failure"] == ["on-call@example.com"]
+
+
+@pytest.mark.parametrize(("runtime", "spark"), RUNTIMES.items())
+def test_each_runtime_has_a_spark_that_is_tested_and_is_described(runtime: str, spark: str) -> None:
+    release = runtime.partition("-")[0].removesuffix(".x")
+    said = (
+        bundle()["variables"]["runtime"]["description"],
+        (BUNDLE / "README.md").read_text(encoding="utf-8"),
+    )
+
+    assert spark in LINES
+    assert f"`{runtime}`, Spark {spark}" in said[1]
+    assert all(f"{release} LTS" in text for text in said)
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_every_cluster_has_the_runtime_that_is_chosen(runtime: str) -> None:
+    found = [each for kind, _, each in resources(runtime=runtime) if kind == "jobs"]
+
+    clusters = [
+        cluster for job in found for cluster in Job.from_dict(job).as_dict()["job_clusters"]
+    ]
+    assert [each["new_cluster"]["spark_version"] for each in clusters] == [runtime] * 6
 
 
 @pytest.mark.parametrize("name", sorted(JOBS))
