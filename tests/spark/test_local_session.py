@@ -10,6 +10,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from group_coordinator.streaming.newer_spark import warn_of_newer
+
 pytestmark = pytest.mark.spark
 
 
@@ -67,6 +69,12 @@ with scratch_folder() as scratch:
     spark.sparkContext.parallelize([1], 1).map(lambda one: one + 1).collect()
     spark.stop()
 """
+NEWER = """
+import pyspark
+pyspark.__version__ = "4.3.0"
+from group_coordinator.cli.submitted import main
+main()
+"""
 SUBMITTED = {"PYSPARK_SUBMIT_ARGS": "--master local[1] --conf spark.sql.extensions= pyspark-shell"}
 
 
@@ -86,3 +94,37 @@ def test_workers_do_not_import_modules_of_the_current_folder(tmp_path: Path, ses
 
     assert [file.name for file in tmp_path.glob("select.py*")] == ["select.py"]
     assert done.returncode == 0, done.stderr
+
+
+def test_a_newer_spark_without_its_jars_is_refused(tmp_path: Path) -> None:
+    done = subprocess.run(  # noqa: S603 - a fixed program
+        [sys.executable, "-P", "-c", NEWER, "compact", "--drain", "--set=tables.root=main.groups"],
+        cwd=tmp_path,
+        env={**os.environ, **SUBMITTED},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "Exception" not in done.stderr
+    assert done.stderr.splitlines()[-1] == (
+        "Error: PySpark 4.3.0 is newer than 4.2, the newest that the job was seen to run on, and it has no Kafka connector "
+        "(spark-sql-kafka-0-10) and no Delta (delta-spark): submit the job with the jars of this version "
+        "(jobs/README.md), or take PySpark 4.2"
+    )
+
+
+def test_a_newer_spark_with_its_jars_is_tried_after_a_warning(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    session: Any = spark
+
+    warn_of_newer("4.3.0", session._jvm)  # noqa: SLF001 - PySpark has no public way
+    warn_of_newer(spark.version, session._jvm)  # noqa: SLF001
+
+    [warning] = caplog.messages
+    assert warning == (
+        "PySpark 4.3.0 is newer than 4.2, the newest that the job was seen to run on: it is tried; whether its state, "
+        "checkpoints and tables are right is not known"
+    )

@@ -15,7 +15,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_attempt
 from group_coordinator.job.compute_check import check_before_session, check_session
 from group_coordinator.job.python_signals import signals_raised_in_python
 from group_coordinator.job.stop_signals import stop_on_signals
-from group_coordinator.streaming.spark_lines import line_of
+from group_coordinator.streaming.spark_lines import newer_than
 
 MakeSession = Callable[[], SparkSession]
 
@@ -26,9 +26,9 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
 
     Raises:
         JobRefusedError: the session would be one of Spark Connect, which has no JVM to reach.
-        UnknownSparkError: the job was not seen to run on this Spark.
+        UnknownSparkError: this Spark is older than those that the job was seen to run on, or newer and without their jars.
     """
-    line_of(pyspark.__version__)
+    newer_than(pyspark.__version__)
     check_before_session()
     context: object = SparkContext._active_spark_context  # noqa: SLF001 - no public way to ask
     spark = make_session()

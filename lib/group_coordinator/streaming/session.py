@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyspark
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
@@ -16,6 +17,7 @@ from group_coordinator.observability.jvm_logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.file_manager import rename_plainly
 from group_coordinator.streaming.cluster_options import DATABRICKS
+from group_coordinator.streaming.newer_spark import warn_of_newer
 
 _STATE_STORES = "org.apache.spark.sql.execution.streaming.state"
 _ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
@@ -158,11 +160,15 @@ def submitted_session(job: JobSettings) -> SparkSession:
     """The session that spark-submit, a job or a notebook provides; what the job needs is set where nobody has set it.
 
     `shuffle.partitions` becomes Spark's number of partitions; 0 leaves that as it is.
+
+    Raises:
+        UnknownSparkError: this Spark is newer than those that the job was seen to run on, and has no Kafka or no Delta.
     """
     partitions = {PARTITIONS: str(job.shuffle_partitions)} if job.shuffle_partitions else {}
     context: Any = SparkContext
     was_there = context._active_spark_context is not None  # noqa: SLF001 - no public way to ask
     context._ensure_initialized()  # noqa: SLF001 - only then does SparkConf know what spark-submit was given
+    warn_of_newer(pyspark.__version__, context._jvm)  # noqa: SLF001
     spark = _session(_not_given(_EVERYWHERE) | partitions, job)
     if not was_there:
         quieten_jvm(spark)

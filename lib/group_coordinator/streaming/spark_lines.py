@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class UnknownSparkError(Exception):
-    """The job was not seen to run on this Spark; the message says on which it was."""
+    """The job was not seen to run on this Spark; the message says on which it was, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,39 @@ LINES = {
 
 
 def line_of(version: str) -> SparkLine:
-    """What goes with this version of PySpark, such as 4.0.4.
+    """What goes with this version of PySpark, such as 4.2.0.
 
     Raises:
         UnknownSparkError: there is no such line.
     """
-    found = LINES.get(".".join(version.split(".")[:2]))
-    if found is None:
+    newer = newer_than(version)
+    if newer is not None:
         raise UnknownSparkError(
-            f"PySpark {version} is none of those that the job was seen to run on: it needs {' or '.join(LINES)}"
+            f"PySpark {version} is newer than {newer}, the newest that the job was seen to run on, and which jars go with "
+            f"it is not known here: install PySpark {newer}, or submit the job with these jars (jobs/README.md)"
         )
-    return found
+    return LINES[_line(version)]
+
+
+def newer_than(version: str) -> str | None:
+    """The newest line, if this version of PySpark is of a later one.
+
+    Raises:
+        UnknownSparkError: it is of none of the lines, and not of a later one.
+    """
+    if _line(version) in LINES:
+        return None
+    newest = max(LINES, key=_numbers)
+    if _numbers(version) > _numbers(newest):
+        return newest
+    raise UnknownSparkError(
+        f"PySpark {version} is none of those that the job was seen to run on: it needs {' or '.join(LINES)}"
+    )
+
+
+def _line(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in _line(version).split(".")]

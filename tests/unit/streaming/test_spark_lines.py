@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.streaming.spark_lines import LINES, UnknownSparkError, line_of
+from group_coordinator.streaming.spark_lines import LINES, UnknownSparkError, line_of, newer_than
 
 
 @pytest.mark.parametrize(
@@ -24,10 +24,27 @@ def test_a_version_has_the_jars_of_its_line(version: str, connector: str, delta:
     assert line.delta == f"io.delta:{delta}"
 
 
-@pytest.mark.parametrize("version", ["3.5.9", "4.3.0", "4.10.0", "5.0.0", "4"])
-def test_another_spark_is_refused_by_a_sentence_that_names_both(version: str) -> None:
+@pytest.mark.parametrize("version", ["4.3.0", "4.10.0", "5.0.0.dev1"])
+def test_a_newer_spark_is_told_by_the_newest_line_and_its_jars_are_not_known(version: str) -> None:
     with pytest.raises(UnknownSparkError) as refused:
         line_of(version)
+
+    assert newer_than(version) == "4.2"
+    assert str(refused.value) == (
+        f"PySpark {version} is newer than 4.2, the newest that the job was seen to run on, and which jars go with it is "
+        "not known here: install PySpark 4.2, or submit the job with these jars (jobs/README.md)"
+    )
+
+
+@pytest.mark.parametrize("version", ["4.0.0", "4.1.4", "4.2.1.dev0"])
+def test_a_known_spark_is_not_newer(version: str) -> None:
+    assert newer_than(version) is None
+
+
+@pytest.mark.parametrize("version", ["3.5.9", "3.10.0", "4"])
+def test_an_older_spark_is_refused_by_a_sentence_that_names_both(version: str) -> None:
+    with pytest.raises(UnknownSparkError) as refused:
+        newer_than(version)
 
     assert str(refused.value) == (
         f"PySpark {version} is none of those that the job was seen to run on: "
