@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[3]
 TOOLS = ("bash", "cat", "cksum", "dirname", "env", "head", "mkdir", "mktemp", "nice", "rm", "sed")
 JAVA_17 = 'echo "openjdk version \\"17.0.15\\" 2025-04-15" >&2'
 JAVA_8 = 'echo "java version \\"1.8.0_392\\"" >&2'
-JAVA_25 = 'echo "openjdk version \\"25\\" 2025-09-16" >&2'
+JAVA_25 = 'echo "openjdk version \\"25.0.3\\" 2026-04-21" >&2'
+JAVA_26 = 'echo "openjdk version \\"26\\" 2026-03-17" >&2'
 
 
 @pytest.fixture
@@ -219,7 +220,7 @@ def test_a_folder_that_a_stranger_made_for_the_run_is_not_taken(installed: Path)
 def test_java_is_missing(machine: Path) -> None:
     assert run_demo(machine) == (
         2,
-        "Java is missing: install Java 17 or 21, or set JAVA_HOME to it.\n",
+        "Java is missing: install Java 17, 21 or 25, or set JAVA_HOME to it.\n",
     )
 
 
@@ -228,21 +229,22 @@ def test_java_is_too_old(machine: Path) -> None:
 
     assert run_demo(machine) == (
         2,
-        "Java 8 is too old: install Java 17 or 21, or set JAVA_HOME to it.\n",
+        "Java 8 is too old: install Java 17, 21 or 25, or set JAVA_HOME to it.\n",
     )
 
 
 def test_java_is_too_new(machine: Path) -> None:
-    install(machine, "java", JAVA_25)
+    install(machine, "java", JAVA_26)
 
     assert run_demo(machine) == (
         2,
-        "Java 25 is too new for Spark 4.0: install Java 17 or 21, or set JAVA_HOME to it.\n",
+        "Java 26 is too new for Spark 4.2: install Java 17, 21 or 25, or set JAVA_HOME to it.\n",
     )
 
 
-def test_python_is_missing(machine: Path) -> None:
-    install(machine, "java", JAVA_17)
+@pytest.mark.parametrize("java", [JAVA_17, JAVA_25])
+def test_python_is_missing(machine: Path, java: str) -> None:
+    install(machine, "java", java)
 
     assert run_demo(machine) == (
         2,
