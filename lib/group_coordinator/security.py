@@ -172,7 +172,7 @@ class Security:
         name, password = self.sasl_username, self.sasl_password.reveal()
         options: dict[str, str] = {}
         if self.sasl_mechanism == "OAUTHBEARER":
-            # Kafka 4.1 has properties for these; Spark 4.0 brings the client of Kafka 3.9.
+            # Kafka 4.1 has properties for these; Spark 4.2 still brings the client of Kafka 3.9.
             options = {"clientId": name, "clientSecret": password}
             if self.sasl_oauthbearer_scope:
                 options["scope"] = self.sasl_oauthbearer_scope
