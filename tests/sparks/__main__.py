@@ -22,7 +22,7 @@ from tests.cluster.wheel import built_wheel
 from tests.sparks.environment import made
 from tests.sparks.trial import Trial, as_json, fetch_jars, tried
 
-VERSIONS = ("3.5.9", "4.0.4", "4.0.5", "4.1.4", "4.2.0", "4.3.0")
+VERSIONS = ("3.5.9", "4.0.5", "4.1.4", "4.2.0", "4.2.1", "4.3.0")
 _say = Console(stderr=True).print
 
 

@@ -13,7 +13,7 @@ from tests.support.job_process import ROOT
 
 CONSTRAINTS = ROOT / "conf" / "constraints.txt"
 _CHOSEN_HERE = ("pyspark==", "delta_spark==")
-_FOR_THE_TESTS = ("chispa", "hypothesis", "importlib_metadata", "pytest", "rich")
+_FOR_THE_TESTS = ("chispa", "confluent-kafka", "hypothesis", "importlib_metadata", "pytest", "rich")
 """And importlib_metadata, which Delta's package needs."""
 _OF_SPARK = ("PYTHONPATH", "PYSPARK_", "SPARK_")
 _LINES_SHOWN = 20
