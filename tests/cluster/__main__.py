@@ -1,6 +1,6 @@
 """Does the job lose or double anything on a cluster, as users run it: from the wheel, by spark-submit?
 
-    python -m tests.cluster [--only NAME]...
+    python -m tests.cluster [--only NAME]... [--store STORE]
 
 A standalone master and two workers are started on this machine, the wheel is built and installed away from the checkout.
 Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
@@ -24,6 +24,7 @@ from tests.cluster.strangers import strangers
 from tests.cluster.surprises import changed_setting, clock_ahead, kafka_away
 from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
 from tests.faults.__main__ import report
+from tests.support.stores import STORES
 
 SCENES = {
     "life": one_life,
@@ -43,12 +44,17 @@ SCENES = {
 @click.option(
     "--only", multiple=True, type=click.Choice(list(SCENES)), help="Only this. Repeatable."
 )
-def main(only: tuple[str, ...]) -> None:
+@click.option(
+    "--store", type=click.Choice(list(STORES)), default="disk", help="Where the checkpoint is."
+)
+def main(only: tuple[str, ...], store: str) -> None:
     """Play what is asked for."""
     with ExitStack() as resources:
         folder = Path(resources.enter_context(TemporaryDirectory(prefix="cluster-")))
         broker = resources.enter_context(EmbeddedBroker())
-        stage = resources.enter_context(open_stage(folder, broker))
+        (folder / "store").mkdir()
+        opened = resources.enter_context(STORES[store](folder / "store"))
+        stage = resources.enter_context(open_stage(folder, broker, opened))
         results = [SCENES[name](stage) for name in only or SCENES]
     report(results)
     sys.exit(1 if any(result.problems for result in results) else 0)

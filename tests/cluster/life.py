@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from tests.cluster.stage import Stage, await_more
 from tests.cluster.standalone import Standalone
@@ -69,13 +68,13 @@ def stopped(job: JobProcess, installation: Installation) -> list[str]:
     status = job.stop()
     problems = [] if status == 0 else [f"SIGTERM: status {status}"]
     problems += [f"SIGTERM: {word} in the log" for word in _UGLY if word in job.log]
-    checkpoint = Path(installation.settings.job.checkpoint_location) / "coordinator"
-    planned, done = (_numbers(checkpoint / name) for name in ("offsets", "commits"))
+    planned, done = (_numbers(installation, name) for name in ("offsets", "commits"))
     return problems + [f"SIGTERM: batch {batch} is open" for batch in planned - done]
 
 
-def _numbers(folder: Path) -> set[int]:
-    return {int(file.name) for file in folder.iterdir() if file.name.isdecimal()}
+def _numbers(installation: Installation, folder: str) -> set[int]:
+    names = installation.store.names_in(f"{installation.checkpoint}/coordinator/{folder}")
+    return {int(name) for name in names if name.isdecimal()}
 
 
 def _seconds_until_more(installation: Installation, job: JobProcess) -> float:

@@ -13,6 +13,7 @@ from tests.cluster.wheel import installed_wheel
 from tests.end_to_end.commits import await_logged, logged
 from tests.end_to_end.installation import SETTINGS, Installation
 from tests.support.job_process import JobProcess
+from tests.support.stores import DISK, Store
 
 RUN_S = 400
 """Patience with one run of the job, on a busy machine."""
@@ -28,15 +29,15 @@ class Stage:
     cluster: Standalone
     bootstrap_servers: str
     folder: Path
+    store: Store
     submitted: int = field(default=0)
 
     def installation(self, name: str, *overrides: str) -> Installation:
         """Topics of its own, and folders with their whole paths, which driver and executors share."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
-        shared = (f"tables.root={folder}/tables", f"checkpoint.location={folder}/checkpoint")
-        settings = (*SETTINGS, *shared, *overrides)
-        return Installation.named(name, self.bootstrap_servers, folder, settings)
+        settings = (*SETTINGS, *self.store.settings(folder), *overrides)
+        return Installation.named(name, self.bootstrap_servers, folder, settings, self.store)
 
     def installed(self, installation: Installation) -> Installation:
         """Make the topics by the command, and the tables on the cluster."""
@@ -58,7 +59,8 @@ class Stage:
         """Start spark-submit; its process is the driver's JVM. An application without cores left waits."""
         self.submitted += 1
         limit = ("--conf", f"spark.cores.max={cores}")
-        spark = [script, str(self.cluster.packages), self.cluster.master, *limit, *confs]
+        spark = [script, str(self.cluster.packages), self.cluster.master, *limit]
+        spark += [*self.store.spark_options, *confs]
         given = [*spark, "--", *installation.options, *arguments]
         return JobProcess(given, installation.folder, program=("tests.cluster.submit",))
 
@@ -74,11 +76,11 @@ class Stage:
 
 
 @contextmanager
-def open_stage(folder: Path, broker: EmbeddedBroker) -> Iterator[Stage]:
+def open_stage(folder: Path, broker: EmbeddedBroker, store: Store = DISK) -> Iterator[Stage]:
     """A cluster that has the wheel, and nothing of the checkout."""
     packages = installed_wheel(folder)
     with standalone_cluster(folder, packages) as cluster:
-        yield Stage(cluster, broker.bootstrap_servers, folder)
+        yield Stage(cluster, broker.bootstrap_servers, folder, store)
 
 
 def await_more(installation: Installation, job: JobProcess) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from pathlib import Path
-from shutil import copytree, rmtree
 
 from tests.cluster.stage import RUN_S, Stage, await_more
 from tests.end_to_end.commits import Commits
@@ -64,24 +62,24 @@ def frozen_driver(stage: Stage) -> Result:
 def restored_checkpoint(stage: Stage) -> Result:
     """A checkpoint from a backup is refused before it answers; a rebuilt one loses nothing."""
     installation = stage.installed(stage.installation("restored-checkpoint"))
-    checkpoint = Path(installation.settings.job.checkpoint_location)
-    backup = checkpoint.with_name("backup")
+    store, checkpoint = installation.store, installation.checkpoint
+    backup = f"{checkpoint}-backup"
     problems = []
     with Commits(installation):
         with stage.submit(installation) as job:
             await_more(installation, job)
             job.stop()
-        copytree(checkpoint, backup)
+        store.copy(checkpoint, backup)
         with stage.submit(installation) as job:
             await_more(installation, job)
             job.stop()
-        rmtree(checkpoint)
-        backup.rename(checkpoint)
+        store.remove(checkpoint)
+        store.copy(backup, checkpoint)
         with stage.submit(installation) as job:
             status = job.wait(RUN_S)
             if status != 1 or _OLDER not in job.log.splitlines()[-1]:
                 problems.append(f"status {status}: {job.log[-300:]}")
-        rmtree(checkpoint)
+        store.remove(checkpoint)
         stage.run_to_end(installation, script="rebuild_checkpoint.py")
     stage.run_to_end(installation, "--drain", "--with-compaction")
     result = judged("restored-checkpoint", installation, 4)

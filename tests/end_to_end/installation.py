@@ -24,6 +24,7 @@ from group_coordinator.settings import Settings
 from group_coordinator.tables.creation import create_tables
 from tests.support.group_updates import lines_of, updated
 from tests.support.job_process import JobProcess
+from tests.support.stores import DISK, Store
 
 Row = dict[str, Any]
 
@@ -41,14 +42,20 @@ class Installation:
     bootstrap_servers: str
     folder: Path
     overrides: tuple[str, ...] = SETTINGS
+    store: Store = DISK
 
     @classmethod
     def named(
-        cls, name: str, bootstrap_servers: str, folder: Path, overrides: tuple[str, ...] = SETTINGS
+        cls,
+        name: str,
+        bootstrap_servers: str,
+        folder: Path,
+        overrides: tuple[str, ...] = SETTINGS,
+        store: Store = DISK,
     ) -> Self:
         """One with topics of its own, so that others have room on the same broker."""
         topics = (f"events.topic=events-{name}", f"responses.topic=responses-{name}")
-        return cls(bootstrap_servers, folder, (*topics, *overrides))
+        return cls(bootstrap_servers, folder, (*topics, *overrides), store)
 
     @property
     def options(self) -> list[str]:
@@ -65,6 +72,12 @@ class Installation:
     @property
     def tables_root(self) -> str:
         return str(self.folder / self.settings.job.tables_root)
+
+    @property
+    def checkpoint(self) -> str:
+        """Its whole address."""
+        location = self.settings.job.checkpoint_location
+        return location if "://" in location else str(self.folder / location)
 
     def admin(self) -> AdminClient:
         """A client with patience: the job may have to start first."""
@@ -141,10 +154,11 @@ class Installation:
 
     def _outages(self) -> Outages:
         """Those that the job itself has noticed: no run without faults has them."""
-        folder = self.folder / self.settings.job.checkpoint_location / "coordinator" / "outages"
-        files = (file for file in folder.glob("*") if file.name.isdecimal())
-        newest = max(files, key=lambda file: int(file.name), default=None)
-        return () if newest is None else msgspec.json.decode(newest.read_bytes(), type=Outages)
+        outages = f"{self.checkpoint}/coordinator/outages"
+        numbers = [int(name) for name in self.store.names_in(outages) if name.isdecimal()]
+        if not numbers:
+            return ()
+        return msgspec.json.decode(self.store.read(f"{outages}/{max(numbers)}"), type=Outages)
 
 
 def installed(made: Installation) -> Installation:

@@ -77,6 +77,11 @@ def tools_jars(modules: Iterable[str] = _TOOLS, others: Iterable[str] = ()) -> l
     return [*_jars("tools", _TOOLS_IVY_MODULE.format(wanted)), *broker_jars()]
 
 
+def other_jars(name: str, coordinates: Iterable[str]) -> list[Path]:
+    """The class path of another program: these and all that they need; the name is one for the cache."""
+    return _jars(name, _ivy_module(coordinates))
+
+
 def fetch(*class_paths: Callable[[], object]) -> None:
     """Fetch what is missing of these, all at once: Ivy takes one jar after the other, and waits for the network mostly.
 

@@ -1,0 +1,113 @@
+"""Where a scene keeps its tables and its checkpoint: on a disk, or in a store that driver and executors reach."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol
+
+from tests.support.hadoop_cluster import HadoopCluster, hadoop_cluster
+
+
+class Store(Protocol):
+    """A kind of place, and how a test handles the checkpoints that are there."""
+
+    @property
+    def spark_options(self) -> tuple[str, ...]:
+        """Of spark-submit: settings and packages with which Spark reaches it."""
+        ...
+
+    def settings(self, folder: Path) -> tuple[str, ...]:
+        """`tables.root` and `checkpoint.location` of a scene that has this folder."""
+        ...
+
+    def names_in(self, location: str) -> set[str]:
+        """What is in a folder; nothing if it is missing."""
+        ...
+
+    def read(self, location: str) -> bytes:
+        """A file."""
+        ...
+
+    def copy(self, location: str, target: str) -> None:
+        """A folder with all that is in it; there is no target yet."""
+        ...
+
+    def remove(self, location: str) -> None:
+        """A folder with all that is in it."""
+        ...
+
+
+class Disk:
+    """A folder that driver and executors share."""
+
+    spark_options = ()
+
+    def settings(self, folder: Path) -> tuple[str, ...]:
+        return f"tables.root={folder}/tables", f"checkpoint.location={folder}/checkpoint"
+
+    def names_in(self, location: str) -> set[str]:
+        return {file.name for file in Path(location).glob("*")}
+
+    def read(self, location: str) -> bytes:
+        return Path(location).read_bytes()
+
+    def copy(self, location: str, target: str) -> None:
+        shutil.copytree(location, target)
+
+    def remove(self, location: str) -> None:
+        shutil.rmtree(location)
+
+
+DISK: Final[Store] = Disk()
+
+
+class Hdfs:
+    """The checkpoint is on HDFS, the tables are on a disk. Made by `hdfs`."""
+
+    spark_options = ()
+
+    def __init__(self, cluster: HadoopCluster) -> None:
+        self.cluster = cluster
+
+    def settings(self, folder: Path) -> tuple[str, ...]:
+        checkpoint = f"{self.cluster.address}/{folder.name}/checkpoint"
+        return f"tables.root={folder}/tables", f"checkpoint.location={checkpoint}"
+
+    def names_in(self, location: str) -> set[str]:
+        if self.cluster.dfs("-test", "-d", location).status:
+            return set()
+        listed = self._told("-ls", "-C", location).decode()
+        return {line.rpartition("/")[2] for line in listed.splitlines()}
+
+    def read(self, location: str) -> bytes:
+        return self._told("-cat", location)
+
+    def copy(self, location: str, target: str) -> None:
+        self._told("-cp", location, target)
+
+    def remove(self, location: str) -> None:
+        self._told("-rm", "-r", location)
+
+    def _told(self, *arguments: str) -> bytes:
+        status, printed = self.cluster.dfs(*arguments)
+        assert status == 0, f"hdfs dfs {' '.join(arguments)}: status {status}"
+        return printed
+
+
+@contextmanager
+def disk(_: Path) -> Iterator[Store]:
+    yield DISK
+
+
+@contextmanager
+def hdfs(folder: Path) -> Iterator[Hdfs]:
+    """An HDFS for the time of the block, which keeps its blocks in this folder."""
+    with hadoop_cluster(folder) as cluster:
+        yield Hdfs(cluster)
+
+
+STORES = {"disk": disk, "hdfs": hdfs}
+"""By the name of `--store`: a store for the time of a block, with a folder of its own."""
