@@ -120,25 +120,39 @@ def test_the_image_starts_what_spark_on_kubernetes_asks_for(tmp_path: Path) -> N
     )
 
 
-def test_yarn_gets_the_environment_and_the_job(tmp_path: Path) -> None:
-    environment = tmp_path / "environment"
+def given_to_yarn(environment: Path, **variables: str) -> list[str]:
+    """How deploy/yarn/submit calls spark-submit."""
     program(environment / "bin", "spark-submit")
     program(environment / "bin", "python", "#!/bin/sh\necho /environment/pyspark\n")
-
-    called = run(
+    return run(
         *(DEPLOY / "yarn" / "submit", environment, "hdfs:///gc.tar.gz", "run_coordinator.py"),
         *("--config", "my file.toml"),
         PATH="/usr/bin:/bin",
         SPARK_OPTIONS="--principal gc@EXAMPLE.COM --keytab gc.keytab",
+        **variables,
     ).stdout.splitlines()
+
+
+def test_yarn_gets_the_environment_and_the_job(tmp_path: Path) -> None:
+    called = given_to_yarn(tmp_path)
 
     assert called[0] == "spark-submit"
     assert "--packages" not in called  # pack has put the jars into the environment
     assert called[called.index("--archives") + 1] == "hdfs:///gc.tar.gz#environment"
     assert called[called.index("--deploy-mode") + 1] == "client"
+    assert f"spark.pyspark.driver.python={tmp_path}/bin/python" in called
     assert called[-7:] == [
         *("--principal", "gc@EXAMPLE.COM", "--keytab", "gc.keytab"),
         *("run_coordinator.py", "--config", "my file.toml"),
+    ]
+
+
+def test_a_driver_in_a_container_has_the_python_of_the_archive(tmp_path: Path) -> None:
+    called = given_to_yarn(tmp_path, DEPLOY_MODE="cluster")
+
+    assert called[called.index("--deploy-mode") + 1] == "cluster"
+    assert [option for option in called if option.startswith("spark.pyspark")] == [
+        "spark.pyspark.python=./environment/bin/python"
     ]
 
 
