@@ -23,6 +23,7 @@ from tests.cluster.stage import open_stage
 from tests.cluster.strangers import strangers
 from tests.cluster.surprises import changed_setting, clock_ahead, kafka_away
 from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
+from tests.cluster.yarn import on_yarn
 from tests.faults.__main__ import report
 from tests.support.stores import STORES
 
@@ -37,6 +38,7 @@ SCENES = {
     "kafka-away": kafka_away,
     "strangers": strangers,
     "image": executors_of_the_image,
+    "yarn": on_yarn,
 }
 
 

@@ -41,12 +41,15 @@ class Stage:
 
     def installed(self, installation: Installation) -> Installation:
         """Make the topics by the command, and the tables on the cluster."""
+        self.make_topics(installation)
+        self.run_to_end(installation, script="create_tables.py", cores=1)
+        return installation
+
+    def make_topics(self, installation: Installation) -> None:
         with JobProcess(
             ["init", "--topics-only", *installation.options], installation.folder
         ) as init:
             assert init.wait(RUN_S) == 0, init.log
-        self.run_to_end(installation, script="create_tables.py", cores=1)
-        return installation
 
     def submit(
         self,

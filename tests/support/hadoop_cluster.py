@@ -54,9 +54,9 @@ class HadoopCluster:
         """As `hdfs dfs ARGUMENTS`."""
         return self._say("dfs", *arguments)
 
-    def application(self, *arguments: str) -> Said:
-        """As `yarn application ARGUMENTS`."""
-        return self._say("application", *arguments)
+    def yarn(self, *arguments: str) -> Said:
+        """As `yarn ARGUMENTS`, for what is about applications and containers."""
+        return self._say("yarn", *arguments)
 
     def _say(self, *words: str) -> Said:
         [said] = self._process.say("\t".join(words))

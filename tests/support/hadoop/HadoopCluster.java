@@ -46,6 +46,7 @@ public final class HadoopCluster {
 
   public static void main(String[] arguments) throws Exception {
     PrintStream answers = System.out;
+    System.setOut(System.err); // of what logs
     BasicConfigurator.configure();
     Logger.getRootLogger().setLevel(Level.WARN);
     DefaultMetricsSystem.setMiniClusterMode(true);
@@ -73,8 +74,8 @@ public final class HadoopCluster {
       case "dfs" -> {
         return ToolRunner.run(new FsShell(configuration), rest(words));
       }
-      case "application" -> {
-        return ToolRunner.run(configuration, new ApplicationCLI(), words);
+      case "yarn" -> {
+        return ToolRunner.run(configuration, new ApplicationCLI(), rest(words));
       }
       default -> throw new IllegalArgumentException(words[0]);
     }
