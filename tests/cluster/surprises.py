@@ -1,15 +1,17 @@
-"""What happens around the job: another setting after a crash, a wrong clock, a Kafka that is away."""
+"""What happens around the job: another setting after a crash, a wrong clock, a Kafka or a store that is away."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 from group_coordinator.core.model.errors import ErrorCode
-from tests.cluster.stage import RUN_S, Stage
+from tests.cluster.stage import RUN_S, Stage, await_more
 from tests.end_to_end.commits import Commits
 from tests.end_to_end.installation import Installation
-from tests.faults.judgement import contradictions, error_of
+from tests.faults.judgement import contradictions, error_of, judged
 from tests.faults.members_away import Started, outage_outlived
 from tests.faults.result import Result
 from tests.support.job_process import JobProcess
@@ -23,6 +25,7 @@ _TURNS = (
 _KILLS = 3
 _ANSWERS = 60
 _AWAY_S = 90.0
+_STORE_AWAY_S = 60.0
 
 _CLOCK_AHEAD = """
 import time
@@ -89,3 +92,26 @@ def kafka_away(stage: Stage) -> Result:
         return installation, lambda: near.submit(installation)
 
     return outage_outlived("kafka-away", stage.folder / "kafka-away", _AWAY_S, start)
+
+
+def store_away(stage: Stage) -> Result:
+    """The store answers nobody for a while: a job that ends says why in one sentence, and the next one loses nothing."""
+    installation = stage.installed(stage.installation("store-away"))
+    status = None
+    with Commits(installation):
+        with stage.submit(installation) as job:
+            await_more(installation, job)
+            with stage.store.away(), suppress(TimeoutExpired):
+                status = job.wait(_STORE_AWAY_S)
+            if status is None:
+                await_more(installation, job)
+            said = job.log
+        with stage.submit(installation) as job:
+            await_more(installation, job)
+    stage.run_to_end(installation, "--drain", "--with-compaction")
+    result = judged("store-away", installation, 3)
+    last_line = said.splitlines()[-1]
+    if status is not None and not (status == 1 and last_line.startswith("Error: ")):
+        result.problems.append(f"status {status}: {said[-500:]}")
+    result.figures["ended while it was away"] = "no" if status is None else last_line
+    return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -39,6 +39,10 @@ class Store(Protocol):
         """A folder with all that is in it."""
         ...
 
+    def away(self) -> AbstractContextManager[None]:
+        """It answers nobody for the time of the block; a disk cannot."""
+        ...
+
 
 class Disk:
     """A folder that driver and executors share."""
@@ -59,6 +63,9 @@ class Disk:
 
     def remove(self, location: str) -> None:
         shutil.rmtree(location)
+
+    def away(self) -> AbstractContextManager[None]:
+        raise NotImplementedError
 
 
 DISK: Final[Store] = Disk()
@@ -90,6 +97,14 @@ class Hdfs:
 
     def remove(self, location: str) -> None:
         self._told("-rm", "-r", location)
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        self.cluster.stop_name_node()
+        try:
+            yield
+        finally:
+            self.cluster.start_name_node()
 
     def _told(self, *arguments: str) -> bytes:
         status, printed = self.cluster.dfs(*arguments)
