@@ -21,9 +21,7 @@ from tests.support.until import until
 
 _DEPLOY = ROOT / "deploy" / "yarn"
 _ARCHIVE = "/apps/group-coordinator/environment.tar.gz"
-_PLACES = ("tables.root=hdfs:///yarn/tables", "checkpoint.location=hdfs:///yarn/checkpoint")
 _ANSWERS = 60
-_UGLY = ("Traceback", "INTERNAL_ERROR", "Exception in thread")
 
 
 def on_yarn(stage: Stage) -> Result:
@@ -38,9 +36,8 @@ def on_yarn(stage: Stage) -> Result:
 
 def _played(stage: Stage, yarn: _Yarn) -> Result:
     folder = yarn.hadoop.folder
-    installation = Installation.named(
-        "yarn", stage.bootstrap_servers, folder, (*SETTINGS, *_PLACES)
-    )
+    places = ("tables.root=hdfs:///yarn/tables", f"checkpoint.location={yarn.hadoop.address}/state")
+    installation = Installation.named("yarn", stage.bootstrap_servers, folder, (*SETTINGS, *places))
     stage.make_topics(installation)
     yarn.run_to_end(installation, "create_tables.py")
     with Commits(installation), yarn.submitted(installation, "run_coordinator.py") as job:

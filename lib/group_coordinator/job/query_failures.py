@@ -37,6 +37,13 @@ _DISK = re.compile(
     r"|Not a directory|Input/output error)[^\n]*"
 )
 
+_HDFS = re.compile(
+    r"(?:Call From|No Route to Host from|End of File Exception between|Invalid host name:|DestHost:destPort) "
+    r"[^\n]*?(?=; For more details see:|$)",
+    re.MULTILINE,
+)
+"""What Hadoop says of a server that does not answer."""
+
 
 @contextmanager
 def query_failures_told(job: JobSettings) -> Iterator[None]:
@@ -86,17 +93,22 @@ def sentence(text: str, job: JobSettings) -> str | None:
     told = _OURS.search(text)
     if told is not None:
         return told[1]
-    broken = _found(_DISK, text)
-    if broken is not None:
-        folders = (
-            f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
-        )
-        return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
-    about_topic = _about_topic(text, job)
-    if about_topic is not None:
-        return about_topic
+    about = _about_storage(text, job) or _about_topic(text, job)
+    if about is not None:
+        return about
     waited = outage(text)
     return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
+
+
+def _about_storage(text: str, job: JobSettings) -> str | None:
+    folders = f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
+    silent = _found(_HDFS, text)
+    if silent is not None:
+        return f"HDFS does not answer ({folders}): {silent}"
+    broken = _found(_DISK, text)
+    if broken is None:
+        return None
+    return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
 
 
 def _about_topic(text: str, job: JobSettings) -> str | None:

@@ -113,7 +113,7 @@ def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> Spar
         spark = _session({**_EVERYWHERE, **_on_this_machine(job, jars, scratch)}, job)
     finally:
         tempfile.tempdir = usual
-    rename_plainly(spark)
+    rename_plainly(spark, job.checkpoint_location)
     _leave_checksums_out(spark)
     return spark
 

@@ -11,3 +11,8 @@ URL = re.compile(r"[A-Za-z][\w+.-]*:")
 def is_folder(root: str) -> bool:
     """Whether a root is a folder, or the URL of one: it has a slash or a scheme. Otherwise it is a catalog's schema."""
     return "/" in root or URL.match(root) is not None
+
+
+def is_url_elsewhere(location: str) -> bool:
+    """Whether a location has a scheme, and another one than that of this machine's disk."""
+    return URL.match(location) is not None and not location.startswith("file:")

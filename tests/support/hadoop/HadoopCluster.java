@@ -44,7 +44,19 @@ public final class HadoopCluster {
     this.folder = folder;
   }
 
-  public static void main(String[] arguments) throws Exception {
+  public static void main(String[] arguments) {
+    int status = 1;
+    try {
+      answerAll();
+      status = 0;
+    } catch (Exception failure) {
+      failure.printStackTrace();
+    } finally {
+      System.exit(status); // the servers have threads that would go on
+    }
+  }
+
+  private static void answerAll() throws Exception {
     PrintStream answers = System.out;
     System.setOut(System.err); // of what logs
     BasicConfigurator.configure();
@@ -61,7 +73,6 @@ public final class HadoopCluster {
       answers.printf("{\"kind\": \"said\", \"status\": %d, \"base64\": \"%s\"}%n", status, printed);
       answers.println("{\"kind\": \"done\"}");
     }
-    System.exit(0);
   }
 
   /** Gives the status of a command of Hadoop's own, or 0. */
@@ -75,7 +86,10 @@ public final class HadoopCluster {
         return ToolRunner.run(new FsShell(configuration), rest(words));
       }
       case "yarn" -> {
-        return ToolRunner.run(configuration, new ApplicationCLI(), rest(words));
+        ApplicationCLI tool = new ApplicationCLI();
+        tool.setSysOutPrintStream(System.out);
+        tool.setSysErrPrintStream(System.err);
+        return ToolRunner.run(configuration, tool, rest(words));
       }
       default -> throw new IllegalArgumentException(words[0]);
     }

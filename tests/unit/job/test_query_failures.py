@@ -48,6 +48,28 @@ def test_another_folder_cannot_be_written() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        (
+            'End of File Exception between local host is: "vm/127.0.0.1"; destination host is: "localhost":36825; '
+            ": java.io.EOFException"
+        ),
+        (
+            "Call From vm/127.0.0.1 to localhost:36825 failed on connection exception: java.net.ConnectException: "
+            "Connection refused"
+        ),
+    ],
+)
+def test_hdfs_does_not_answer(said: str) -> None:
+    text = f"{said}; For more details see:  http://wiki.apache.org/hadoop/ConnectionRefused"
+
+    assert sentence(caused_by(f"java.io.IOException: {text}"), JOB) == (
+        "HDFS does not answer (tables.root = /data/tables, checkpoint.location = /data/state): "
+        f"{said}"
+    )
+
+
 def test_the_broker_does_not_answer() -> None:
     assert (
         sentence(caused_by(TIMEOUT), JOB) == f"Kafka at localhost:9092 does not answer: {TIMEOUT}"

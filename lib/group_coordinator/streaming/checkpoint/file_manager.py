@@ -7,6 +7,8 @@ from typing import Any
 from py4j.java_gateway import JavaClass
 from pyspark.sql import SparkSession
 
+from group_coordinator.tables.roots import is_url_elsewhere
+
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 PACKAGES = (f"{_STREAMING}.checkpointing", _STREAMING)
 """Since Spark 4.1, and before."""
@@ -19,11 +21,14 @@ def file_managers(spark: SparkSession) -> Any:
     return _class(spark, "CheckpointFileManager")
 
 
-def rename_plainly(spark: SparkSession) -> None:
-    """Let this session rename files of checkpoints as Hadoop's FileSystem does.
+def rename_plainly(spark: SparkSession, location: str) -> None:
+    """Let this session rename files of checkpoints as Hadoop's FileSystem does, if they are on this machine's disk.
 
-    The default renames with links, and without Hadoop's native library each check of a link starts a process.
+    The default renames with links, and without Hadoop's native library each check of a link starts a process. On HDFS a
+    plain rename replaces no file, and Spark ignores that.
     """
+    if is_url_elsewhere(location):
+        return
     spark.conf.set(_SETTING, _class(spark, "FileSystemBasedCheckpointFileManager")._fqn)  # noqa: SLF001 - py4j has no public way
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from group_coordinator.tables.roots import URL
+from group_coordinator.tables.roots import is_url_elsewhere
 
-_FILE = re.compile(r"file:(//(localhost)?(?=/))?")
+_FILE = re.compile(r"^file:(//(localhost)?(?=/))?")
 
 
 class CheckpointInUseError(RuntimeError):
@@ -62,5 +62,4 @@ def locked_checkpoint(location: str) -> Iterator[None]:
 
 
 def _local_folder(location: str) -> Path | None:
-    plain = _FILE.sub("", location, count=1) if location.startswith("file:") else location
-    return None if URL.match(plain) else Path(plain).absolute()
+    return None if is_url_elsewhere(location) else Path(_FILE.sub("", location, count=1)).absolute()
