@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.observability.jvm_logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.file_manager import rename_plainly
+from group_coordinator.streaming.checkpoint.object_store import use_s3
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.newer_spark import warn_of_newer
 
@@ -114,6 +115,7 @@ def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> Spar
     finally:
         tempfile.tempdir = usual
     rename_plainly(spark, job.checkpoint_location)
+    use_s3(spark, job)
     _leave_checksums_out(spark)
     return spark
 
@@ -172,6 +174,7 @@ def submitted_session(job: JobSettings) -> SparkSession:
     spark = _session(_not_given(_EVERYWHERE) | partitions, job)
     if not was_there:
         quieten_jvm(spark)
+    use_s3(spark, job)
     return spark
 
 

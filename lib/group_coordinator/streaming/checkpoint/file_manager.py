@@ -29,7 +29,17 @@ def rename_plainly(spark: SparkSession, location: str) -> None:
     """
     if is_url_elsewhere(location):
         return
-    spark.conf.set(_SETTING, _class(spark, "FileSystemBasedCheckpointFileManager")._fqn)  # noqa: SLF001 - py4j has no public way
+    use_file_manager(spark, f"{streaming_package(spark)}.FileSystemBasedCheckpointFileManager")
+
+
+def use_file_manager(spark: SparkSession, name: str) -> None:
+    """Let this session read and write checkpoints by a class of this name."""
+    spark.conf.set(_SETTING, name)
+
+
+def streaming_package(spark: SparkSession) -> str:
+    """The package of Spark's own classes."""
+    return str(_class(spark, "CheckpointFileManager")._fqn).rpartition(".")[0]  # noqa: SLF001 - py4j has no public way
 
 
 def _class(spark: SparkSession, name: str) -> Any:

@@ -1,0 +1,178 @@
+package group_coordinator;
+
+import io.delta.storage.S3SingleDriverLogStore;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.s3a.RemoteFileChangedException;
+import org.apache.hadoop.fs.s3a.S3AFileSystem;
+import STREAMING.CheckpointFileManager;
+import STREAMING.FileSystemBasedCheckpointFileManager;
+
+/** Files of a checkpoint on S3: each is one PUT, and one that must not replace another is a conditional PUT. */
+public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
+    private static final int MOST_OUTDATED = 50;
+    private final Path root;
+    private final List outdated = new ArrayList();
+
+    public S3CheckpointFiles(Path path, Configuration configuration) {
+        super(path, configuration);
+        root = path;
+    }
+
+    @Override
+    public CheckpointFileManager.CancellableFSDataOutputStream createAtomic(Path path, boolean overwriteIfPossible) {
+        if (!isS3()) {
+            return super.createAtomic(path, overwriteIfPossible);
+        }
+        return Whole.begun(fs(), path, overwriteIfPossible);
+    }
+
+    /** A file's name costs one question; Hadoop would look for a folder of that name as well. */
+    @Override
+    public boolean exists(Path path) {
+        try {
+            if (!isS3() || !isNumbered(path)) {
+                return super.exists(path);
+            }
+            ((S3AFileSystem) fs()).getS3AInternals().getObjectMetadata(path);
+            return true;
+        } catch (FileNotFoundException e) {
+            return false;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Spark removes what it needs no more, one file after the other: here many go with one request. */
+    @Override
+    public void delete(Path path) {
+        if (!isS3() || !isOfOneBatch(path)) {
+            super.delete(path);
+            return;
+        }
+        List due = null;
+        synchronized (outdated) {
+            outdated.add(path);
+            if (outdated.size() >= MOST_OUTDATED) {
+                due = new ArrayList(outdated);
+                outdated.clear();
+            }
+        }
+        if (due != null) {
+            try {
+                fs().createBulkDelete(root).bulkDelete(due);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private boolean isS3() {
+        return "s3a".equals(fs().getScheme());
+    }
+
+    private static boolean isNumbered(Path path) {
+        return path.getName().matches("[0-9]+") && path.getParent().getName().matches("offsets|commits");
+    }
+
+    private static boolean isOfOneBatch(Path path) {
+        return isNumbered(path) || path.getName().matches("[0-9]+\\.(changelog|zip)|.*\\.sst");
+    }
+
+    public static class Whole extends CheckpointFileManager.CancellableFSDataOutputStream {
+        private final FileSystem files;
+        private final Path path;
+        private final FSDataOutputStream stream;
+        private final String writer;
+        private boolean isOver;
+
+        public static Whole begun(FileSystem files, Path path, boolean overwrite) {
+            String writer = UUID.randomUUID().toString();
+            try {
+                FSDataOutputStreamBuilder builder = files.createFile(path);
+                builder.recursive();
+                builder.overwrite(overwrite);
+                builder.opt("fs.s3a.create.performance", true);
+                if (!overwrite) {
+                    builder.must("fs.option.create.conditional.overwrite", true);
+                    builder.must("fs.s3a.create.header.writer", writer);
+                }
+                return new Whole(files, path, (FSDataOutputStream) builder.build(), overwrite ? null : writer);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private Whole(FileSystem files, Path path, FSDataOutputStream stream, String writer) {
+            super(stream);
+            this.files = files;
+            this.path = path;
+            this.stream = stream;
+            this.writer = writer;
+        }
+
+        @Override
+        public synchronized void close() throws IOException {
+            if (isOver) {
+                return;
+            }
+            isOver = true;
+            try {
+                stream.close();
+            } catch (RemoteFileChangedException e) {
+                // The first attempt may have come through, and only its answer was lost.
+                if (writer == null || !Arrays.equals(writer.getBytes("UTF-8"), files.getXAttr(path, "header.writer"))) {
+                    throw new FileAlreadyExistsException(path.toString());
+                }
+            }
+        }
+
+        @Override
+        public synchronized void cancel() {
+            if (!isOver) {
+                isOver = true;
+                stream.abort();
+            }
+        }
+    }
+}
+
+/** Commits of Delta on S3: of two drivers that want the same version one gets it, by a conditional PUT. */
+public class S3LogStore extends S3SingleDriverLogStore {
+    public S3LogStore(Configuration configuration) {
+        super(configuration);
+    }
+
+    @Override
+    public void write(Path path, Iterator actions, Boolean overwrite, Configuration configuration) throws IOException {
+        S3CheckpointFiles.Whole whole = S3CheckpointFiles.Whole.begun(path.getFileSystem(configuration), path, overwrite.booleanValue());
+        try {
+            while (actions.hasNext()) {
+                whole.write(((String) actions.next() + "\n").getBytes("UTF-8"));
+            }
+        } catch (IOException e) {
+            whole.cancel();
+            throw e;
+        } catch (RuntimeException e) {
+            whole.cancel();
+            throw e;
+        }
+        try {
+            whole.close();
+        } catch (FileAlreadyExistsException e) {
+            throw new java.nio.file.FileAlreadyExistsException(path.toString());
+        }
+    }
+}
