@@ -62,7 +62,13 @@ def commits(cluster_id: str, batch_id: int, *groups: str) -> Log:
 def filled(catalog: TableCatalog, batch_id: int, *groups: str) -> None:
     """What an earlier compaction has left, in files of its own; not by Spark, which takes longer."""
     root, entries = Path(catalog.root.removeprefix("file:")), commits("test", batch_id, *groups)
-    local.compact(root, "test", entries.entries(), RETENTION, Transaction("earlier", batch_id))
+    local.compact(
+        TableCatalog(str(root)),
+        "test",
+        entries.entries(),
+        RETENTION,
+        Transaction("earlier", batch_id),
+    )
 
 
 def take(spark: SparkSession, catalog: TableCatalog, batch_id: int, *groups: str) -> None:

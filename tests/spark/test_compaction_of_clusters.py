@@ -129,7 +129,7 @@ def test_two_at_once_do_not_lose_each_others_rows(
     def west(batch_id: int, offset: int) -> None:
         entries = commits("west", batch_id, billing=offset).entries()
         once = deltalake.Transaction("west", batch_id)
-        local.compact(root, "west", entries, RETENTION, once)
+        local.compact(TableCatalog(str(root)), "west", entries, RETENTION, once)
 
     east = Compaction(shared, "east", RETENTION, "east")
     east.apply(commits("east", 0, billing=1).frame(spark), 0)

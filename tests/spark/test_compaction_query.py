@@ -70,9 +70,9 @@ def test_after_weeks_of_standing_still_it_goes_on_with_what_the_tables_have_not(
     append(catalog, 3, "c")
     folded: list[list[int]] = []
 
-    def compact(root: Path, cluster_id: str, log: pa.Table, *arguments: Any) -> None:
+    def compact(catalog: TableCatalog, cluster_id: str, log: pa.Table, *arguments: Any) -> None:
         folded.append(sorted(log["batch_id"].to_pylist()))
-        local_compact(root, cluster_id, log, *arguments)
+        local_compact(catalog, cluster_id, log, *arguments)
 
     local_compact = local.compact
     monkeypatch.setattr(local, "compact", compact)

@@ -60,7 +60,9 @@ def filled(tmp_path: Path) -> Path:
     log = pa.Table.from_pylist(first + second, COLUMNS)
     write_deltalake(tmp_path / COORDINATOR_LOG.name, log, mode="append")
     entries = pa.Table.from_pylist(first, COLUMNS).select([*GroupKey._fields, *LogEntry._fields])
-    local.compact(tmp_path, "live", entries, RETENTION, Transaction("earlier", 0))
+    local.compact(
+        TableCatalog(str(tmp_path)), "live", entries, RETENTION, Transaction("earlier", 0)
+    )
     return tmp_path
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from deltalake import Transaction, write_deltalake
 
 from group_coordinator.core.model import requests
+from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -113,7 +114,7 @@ def add_mirrored_extremes(root: Path) -> None:
         write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
         entries = rows.select([*GroupKey._fields, *LogEntry._fields])
         once = Transaction("extremes", version)
-        local.compact(root, log.key.cluster_id, entries, MINUTE, once)
+        local.compact(TableCatalog(str(root)), log.key.cluster_id, entries, MINUTE, once)
 
 
 def extreme_tables(root: Path) -> Path:

@@ -16,6 +16,7 @@ from group_coordinator.core.model import requests
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.records import Record
 from group_coordinator.runtime.outputs import LogRow, Outputs
+from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
@@ -122,7 +123,7 @@ def tables_of(root: Path, *histories: Told) -> Path:
         log = pa.Table.from_pylist(rows, schema)
         write_deltalake(root / COORDINATOR_LOG.name, log, mode="append")
         local.compact(
-            root,
+            TableCatalog(str(root)),
             history.cluster_id,
             log.select([*GroupKey._fields, *LogEntry._fields]),
             Retention(

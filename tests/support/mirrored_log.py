@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import Transaction, write_deltalake
 
+from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
@@ -99,7 +100,9 @@ def tables_of_mirror(root: Path, log: MirroredLog, topic_names: dict[str, str]) 
     write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
     write_deltalake(root / TOPIC_IDS.name, ids, mode="append")
     entries = rows.select([*GroupKey._fields, *LogEntry._fields])
-    local.compact(root, KEY.cluster_id, entries, MINUTE, Transaction("mirror", 0))
+    local.compact(
+        TableCatalog(str(root)), KEY.cluster_id, entries, MINUTE, Transaction("mirror", 0)
+    )
     return str(root)
 
 

@@ -36,7 +36,7 @@ _NO_BATCH = -1
 
 def last_folded_batch(batch: MirrorBatch) -> int:
     """The batch up to which the log need not be read; -1: it must be read from its beginning."""
-    if batch.catalog.local_root is not None:
+    if batch.catalog.direct_root is not None:
         asked = f"SELECT max(batch_id) AS last FROM present WHERE {_of_cluster(batch)}"  # noqa: S608 - numbers and escaped names
         last = _on_disk(batch, GROUPS, asked)["last"][0].as_py()
     else:
@@ -59,7 +59,7 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
 
 def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
     """How much log_of_groups would give."""
-    if batch.catalog.local_root is None:
+    if batch.catalog.direct_root is None:
         return size_of(_log_of_groups_by_spark(batch, after, groups))
     sizes = "sum(octet_length(key) + coalesce(octet_length(value), 0))"
     asked = (
@@ -71,7 +71,7 @@ def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
 
 def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str]) -> pa.Table:
     """As log_since, of some groups."""
-    if batch.catalog.local_root is None:
+    if batch.catalog.direct_root is None:
         return _log_of_groups_by_spark(batch, after, groups).toArrow()
     columns = ", ".join(f'"{name}"' for name in LOGGED)
     asked = f"SELECT {columns} FROM present WHERE {_of_log(batch, after, groups)}"  # noqa: S608 - numbers and escaped names
@@ -102,7 +102,7 @@ def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, Gr
 
 
 def _present(batch: MirrorBatch, definition: TableDefinition, groups: Sequence[str]) -> pa.Table:
-    if batch.catalog.local_root is not None:
+    if batch.catalog.direct_root is not None:
         asked = f"SELECT * FROM present WHERE {_of_groups(batch, groups)}"  # noqa: S608 - numbers and escaped names
         return _on_disk(batch, definition, asked)
     of_cluster = F.col(CLUSTER_ID.name) == batch.cluster_id
@@ -111,7 +111,7 @@ def _present(batch: MirrorBatch, definition: TableDefinition, groups: Sequence[s
 
 
 def _on_disk(batch: MirrorBatch, definition: TableDefinition, asked: str) -> pa.Table:
-    table = DeltaTable(str(batch.catalog.local_folder(definition.name)))
+    table = DeltaTable(str(batch.catalog.direct(definition.name)))
     return pa.table(QueryBuilder().register("present", table).execute(asked))
 
 

@@ -111,7 +111,7 @@ def append_rows(
     Raises:
         TableWriteError: the table's folder does not take them.
     """
-    folder = catalog.local_folder(table.name)
+    folder = catalog.direct(table.name)
     if folder is None:
         append_frame(spark.createDataFrame(rows, table.schema), catalog, table, mark)
         return
@@ -123,9 +123,9 @@ def append_rows(
 
 
 def append_on_disk(
-    table: DeltaTable, folder: Path, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
+    table: DeltaTable, folder: Path | str, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
 ) -> None:
-    """Append to a table of this machine's disk; who has committed such a mark meanwhile makes it fail.
+    """Append to a table without Spark; who has committed such a mark meanwhile makes it fail.
 
     Raises:
         TableWriteError: the table's folder does not take them.

@@ -11,7 +11,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 from group_coordinator.tables.commit_lock import commit_of_spark
-from group_coordinator.tables.roots import URL, is_folder
+from group_coordinator.tables.roots import URL, is_folder, is_on_s3
 
 _PART = r"(?:`[^`]+`|[^\s`./:]+)"
 _SCHEMA_OF_A_CATALOG = re.compile(rf"{_PART}\.{_PART}")
@@ -78,6 +78,19 @@ class TableCatalog:
         """The table's folder if it is on this machine's disk."""
         return self.local_root and self.local_root / table
 
+    @property
+    def direct_root(self) -> Path | str | None:
+        """The root for the deltalake package, which needs no Spark: a folder of this machine's disk, or one on S3.
+
+        None: Spark alone can write there. Commits to S3 are conditional PUTs, of Spark's as well (checkpoint/object_store.py).
+        """
+        on_s3 = self.root.rstrip("/") if is_on_s3(self.root) else None
+        return self.local_root or on_s3
+
+    def direct(self, table: str) -> Path | str | None:
+        """The table's folder for the deltalake package."""
+        return self.local_folder(table) or (self.direct_root and self.location(table))
+
     def sql_name(self, table: str) -> str:
         """How SQL calls the table."""
         return self.location(table) if self.is_schema else f"delta.`{self.location(table)}`"
@@ -87,7 +100,7 @@ class TableCatalog:
         location = self.location(table)
         if self.is_schema:
             return spark.catalog.tableExists(location)
-        if self.local_root is not None:
+        if self.direct_root is not None:
             return deltalake.DeltaTable.is_deltatable(location)
         return DeltaTable.isDeltaTable(spark, location)
 

@@ -75,7 +75,7 @@ def first_claimed_ms(spark: SparkSession, catalog: TableCatalog, cluster_id: str
 
 def _rows(spark: SparkSession, catalog: TableCatalog) -> list[tuple[Any, ...]]:
     """All claims: there are few. Without Spark where that is possible, as it is asked for while the job runs."""
-    folder = catalog.local_folder(WRITERS.name)
+    folder = catalog.direct(WRITERS.name)
     if folder is not None and not DeltaTable.is_deltatable(str(folder)):
         return []  # version 0.2.0 made the other tables
     if folder is not None:

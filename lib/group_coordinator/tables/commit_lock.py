@@ -4,7 +4,7 @@ For a commit Spark looks whether the next version is there, and then gives its f
 file that came in between: the commit of another process would be gone, though that has seen it succeed. Commits of the
 deltalake package never replace one, and go beside each other.
 
-Object stores and catalogs have ways of their own, or are refused (job/storage_check.py).
+On S3 both commit by a conditional PUT (checkpoint/object_store.py); catalogs and other stores have ways of their own.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 
-def commit_of_spark(folder: Path | None) -> AbstractContextManager[None]:
+def commit_of_spark(folder: Path | str | None) -> AbstractContextManager[None]:
     """Keep all others from committing to a table for the time of the block, and wait until they have ended.
 
     Args:
-        folder: the table's; None: it is not on this machine's disk, and nothing happens.
+        folder: the table's; if it is no path of this machine's disk, nothing happens.
     """
     return _locked(folder, fcntl.LOCK_EX)
 
 
-def commit_of_deltalake(folder: Path | None) -> AbstractContextManager[None]:
+def commit_of_deltalake(folder: Path | str | None) -> AbstractContextManager[None]:
     """Keep Spark from committing to a table for the time of the block, and wait until it has ended.
 
     Args:
@@ -34,9 +34,9 @@ def commit_of_deltalake(folder: Path | None) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _locked(folder: Path | None, kind: int) -> Iterator[None]:
+def _locked(folder: Path | str | None, kind: int) -> Iterator[None]:
     """The operating system drops the lock with the file, also where the process is killed."""
-    if folder is None:
+    if not isinstance(folder, Path):
         yield
         return
     # Never removed: another process may be about to lock it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import deltalake
 from pyspark.sql import SparkSession
@@ -101,7 +101,7 @@ def _upgrade(spark: SparkSession, catalog: TableCatalog) -> None:
 
 def _columns(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> list[str]:
     """Without Spark where that is possible: its first look at a table takes long, and a start looks at all of them."""
-    folder = catalog.local_folder(table.name)
+    folder = catalog.direct(table.name)
     if folder is not None:
         return [field.name for field in open_table(folder).schema().fields]
     return catalog.read(spark, table.name).columns
@@ -132,21 +132,29 @@ def _add(
 
 
 def _set_properties(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> None:
-    folder = catalog.local_folder(table.name)
-    if folder is not None:
-        on_disk = deltalake.DeltaTable(folder)
-        outdated = table.outdated(on_disk.metadata().configuration, on_disk=True)
-        if outdated:
-            with commit_of_deltalake(folder):
-                on_disk.alter.set_table_properties(
-                    outdated, post_commithook_properties=LEFT_TO_UPKEEP
-                )
+    on_disk = catalog.local_folder(table.name)
+    outdated = table.outdated(_properties(spark, catalog, table), on_disk=on_disk is not None)
+    if not outdated:
         return
+    if on_disk is not None:
+        with commit_of_deltalake(on_disk):
+            deltalake.DeltaTable(on_disk).alter.set_table_properties(
+                outdated, post_commithook_properties=LEFT_TO_UPKEEP
+            )
+        return
+    in_sql = ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in outdated.items())
+    spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} SET TBLPROPERTIES ({in_sql})")
+
+
+def _properties(
+    spark: SparkSession, catalog: TableCatalog, table: TableDefinition
+) -> Mapping[str, str]:
+    folder = catalog.direct(table.name)
+    if folder is not None:
+        return deltalake.DeltaTable(folder).metadata().configuration
     (present,) = catalog.writable(spark, table.name).detail().select("properties").collect()[0]
-    outdated = table.outdated(present, on_disk=False)
-    if outdated:
-        in_sql = ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in outdated.items())
-        spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} SET TBLPROPERTIES ({in_sql})")
+    properties: Mapping[str, str] = present
+    return properties
 
 
 def check_tables(spark: SparkSession, root: str) -> None:

@@ -1,4 +1,4 @@
-"""Tables on this machine's disk as a writer saw them last: to look what came since takes less than to read them anew.
+"""Tables as a writer saw them last: to look what came since takes less than to read them anew.
 
 Each commit that is seen in this way stays a piece of its own in the package's memory, and an append goes through all of them. To
 read a table anew puts them together.
@@ -28,11 +28,13 @@ class KnownTables:
     """What is known of each table; several threads may ask, and one of those that ask for the same reads it anew."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, _Known] = {}
+        self._known: dict[Path | str, _Known] = {}
 
     @contextmanager
-    def newest(self, folder: Path) -> Iterator[DeltaTable]:
+    def newest(self, folder: Path | str) -> Iterator[DeltaTable]:
         """A table as it is now, which the block may write; if it fails, nothing is known of the table any more.
+
+        On S3 as it was after the last block, as a look takes three requests: a commit finds out what came since.
 
         Raises:
             TableWriteError: there is none, or its log cannot be read.
@@ -42,14 +44,16 @@ class KnownTables:
             if known is None or not _is_worth_it(folder, known):
                 table = DeltaTable(folder)
                 known = _Known(table, table.version())
-            else:
+            elif isinstance(folder, Path):
                 known.table.update_incremental()
         yield known.table
         self._known[folder] = known
 
 
-def _is_worth_it(folder: Path, known: _Known) -> bool:
+def _is_worth_it(folder: Path | str, known: _Known) -> bool:
     """Whether to look at a table again: of one that was removed, or made anew, the package would see nothing new."""
     version = known.table.version()
-    is_there = Path(folder, "_delta_log", f"{version:020}.json").exists()
+    is_there = (
+        not isinstance(folder, Path) or Path(folder, "_delta_log", f"{version:020}.json").exists()
+    )
     return is_there and version - known.read_version < _COMMITS

@@ -52,7 +52,7 @@ def topic_names_in(folder: str, cluster_id: str) -> dict[str, str]:
 
 def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> dict[str, str]:
     """As topic_names_in, wherever the table is."""
-    folder = catalog.local_folder(TOPIC_IDS.name)
+    folder = catalog.direct(TOPIC_IDS.name)
     if folder is not None:
         return topic_names_in(str(folder), cluster_id)
     if not catalog.exists(spark, TOPIC_IDS.name):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction
@@ -17,6 +18,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.tables.append import (
     Rows,
+    TableWriteError,
     append_frame,
     append_on_disk,
     append_rows,
@@ -51,11 +53,23 @@ class Writer:
                 machine's disk, Delta leaves the batch out instead, and the job looks for later writers by itself.
             TableWriteError: the table's folder does not take them.
         """
-        mark = self._mark(table, batch_id)
-        folder = self.catalog.local_folder(table.name)
+        folder = self.catalog.direct(table.name)
         if folder is None:
             self.append(rows.frame(), table, batch_id)
-            return
+        elif isinstance(folder, Path):
+            self._append_directly(rows, table, batch_id, folder)
+        else:
+            try:
+                self._append_directly(rows, table, batch_id, folder)
+            except (
+                TableWriteError
+            ):  # somebody has committed this mark, and be it this run: its answer was lost
+                self._append_directly(rows, table, batch_id, folder)
+
+    def _append_directly(
+        self, rows: Rows, table: TableDefinition, batch_id: int, folder: Path | str
+    ) -> None:
+        mark = self._mark(table, batch_id)
         with self._known.newest(folder) as present:
             done = _last_mark(present, mark, f"{running_query_id(rows.spark)}:{table.name}")
             if _has_batch(table, done, mark):

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from deltalake import Transaction, write_deltalake
 
 from group_coordinator import settings
+from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
@@ -103,7 +104,7 @@ class Year:
         config = settings.load().coordinator
         retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
         log = newest.select([*GroupKey._fields, *LogEntry._fields])
-        local.compact(root, CLUSTER_ID, log, retention, Transaction("year", 0))
+        local.compact(TableCatalog(str(root)), CLUSTER_ID, log, retention, Transaction("year", 0))
 
 
 def _with_batches(day: pa.Table) -> pa.Table:

@@ -42,7 +42,7 @@ def commits(batch_id: int, *groups: str, cluster_id: str = "live") -> Log:
 
 def fold(root: Path, log: Log) -> None:
     once = Transaction(log.cluster_id, log.batch_id)
-    local.compact(root, log.cluster_id, log.entries(), RETENTION, once)
+    local.compact(TableCatalog(str(root)), log.cluster_id, log.entries(), RETENTION, once)
 
 
 def append(root: Path, log: Log) -> None:

@@ -118,7 +118,9 @@ def thin_the_log(root: Path) -> None:
 def compact(root: Path, batch: int = 4) -> None:
     log = Log(batch, now_ms=batch, cluster_id=EU)
     log.commit("billing", "orders", 0, batch)
-    local.compact(root, EU, log.entries(), Retention(DAY, HOUR), Transaction("rows", batch))
+    local.compact(
+        TableCatalog(str(root)), EU, log.entries(), Retention(DAY, HOUR), Transaction("rows", batch)
+    )
 
 
 def upgrade(root: Path) -> None:

@@ -77,9 +77,9 @@ class TableFigures:
 
 
 def table_asker(spark: SparkSession, job: JobSettings) -> Ask:
-    """Without Spark where the tables are on this machine's disk: that has members to serve."""
+    """Without Spark where that is possible: it has members to serve."""
     catalog = TableCatalog(job.tables_root)
-    if catalog.local_root is not None:
+    if catalog.direct_root is not None:
         own = f"WHERE cluster_id = {in_datafusion(job.cluster_id)}"
         return lambda select: without_views(sql_tables.query(job.tables_root, f"{select} {own}"))
     # Names of a session of its own are in nobody's way.

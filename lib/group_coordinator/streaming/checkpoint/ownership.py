@@ -250,7 +250,7 @@ def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) 
     catalog = TableCatalog(job.tables_root)
     if not catalog.exists(spark, table):
         return False
-    folder = catalog.local_folder(table)
+    folder = catalog.direct(table)
     if folder is not None:
         later = f"cluster_id = {in_datafusion(job.cluster_id)} AND batch_id > {batch_id}"
         rows = QueryBuilder().register("written", DeltaTable(folder))

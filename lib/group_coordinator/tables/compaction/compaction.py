@@ -63,8 +63,7 @@ class Compaction:
         _TRIES(self._apply, entries_of(log.where(is_ours)), Transaction(self.application, version))
 
     def _apply(self, log: DataFrame, transaction: Transaction) -> None:
-        root = self.catalog.local_root
-        if root is not None and size_of(log).fits_the_driver:
-            local.compact(root, self.cluster_id, log.toArrow(), self.retention, transaction)
+        if self.catalog.direct_root is not None and size_of(log).fits_the_driver:
+            local.compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
             return
         spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction)

@@ -1,4 +1,4 @@
-"""Compaction of small stretches of the log into tables on a local disk, by the deltalake package on the driver.
+"""Compaction of small stretches of the log, by the deltalake package on the driver.
 
 It takes a tenth of a second where Spark's plans and jobs for the same few rows keep two cores busy for several.
 """
@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
 from msgspec import convert
 
+from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.compaction.arrow_rows import from_arrow, to_arrow
 from group_coordinator.tables.compaction.fold import Change, fold
@@ -28,12 +28,16 @@ from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 
 
 def compact(
-    root: Path, cluster_id: str, log: pa.Table, retention: Retention, transaction: Transaction
+    catalog: TableCatalog,
+    cluster_id: str,
+    log: pa.Table,
+    retention: Retention,
+    transaction: Transaction,
 ) -> None:
-    """Bring the tables under a folder to what a stretch of a cluster's log says.
+    """Bring the tables to what a stretch of a cluster's log says.
 
     Args:
-        root: the tables' folder.
+        catalog: of tables that the package can write.
         cluster_id: the cluster that all rows are of.
         log: columns cluster_id, group_id and those of LogEntry.
         retention: for the forecasts.
@@ -45,25 +49,27 @@ def compact(
     for row in from_arrow(log):
         key = GroupKey(*(row[name] for name in GroupKey._fields))
         entries[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
-    before = _rows_of_groups(root, cluster_id, entries)
+    before = _rows_of_groups(catalog, cluster_id, entries)
     is_mirrored = any(entry.is_mirrored for log in entries.values() for entry in log)
     # Our own log has names beside the ids, and waits for no other table.
-    topic_names = topic_names_in(str(root / TOPIC_IDS.name), cluster_id) if is_mirrored else {}
+    topic_names = (
+        topic_names_in(catalog.location(TOPIC_IDS.name), cluster_id) if is_mirrored else {}
+    )
     changes = [
         change
         for key in sorted(entries)
         for change in fold(key, before[key], entries[key], retention, topic_names)
     ]
-    _merge_all(root, cluster_id, changes, transaction)
+    _merge_all(catalog, cluster_id, changes, transaction)
 
 
 def _rows_of_groups(
-    root: Path, cluster_id: str, groups: Iterable[GroupKey]
+    catalog: TableCatalog, cluster_id: str, groups: Iterable[GroupKey]
 ) -> dict[GroupKey, GroupRows]:
     found: dict[GroupKey, GroupRows] = defaultdict(GroupRows)
     wanted = ", ".join(sorted({in_datafusion(key.group_id) for key in groups}))
     for definition in COMPACTED:
-        table = QueryBuilder().register("present", DeltaTable(root / definition.name))
+        table = QueryBuilder().register("present", DeltaTable(catalog.location(definition.name)))
         of_cluster = f"SELECT * FROM present WHERE cluster_id = {in_datafusion(cluster_id)}"  # noqa: S608 - numbers and escaped names
         rows = table.execute(f"{of_cluster} AND group_id IN ({wanted})")
         for columns in from_arrow(pa.table(rows)):
@@ -73,7 +79,7 @@ def _rows_of_groups(
 
 
 def _merge_all(
-    root: Path, cluster_id: str, changes: list[Change], transaction: Transaction
+    catalog: TableCatalog, cluster_id: str, changes: list[Change], transaction: Transaction
 ) -> None:
     # With the value, not only with the column of the source: so Delta knows that no file of another cluster matters.
     of_cluster = f"old.`cluster_id` = {in_datafusion(cluster_id)}"
@@ -85,22 +91,21 @@ def _merge_all(
         if definition.name in by_table:
             application = f"{transaction.app_id}:{definition.name}"
             once = Transaction(application, transaction.version)
-            folder = root / definition.name
-            with commit_of_deltalake(folder):
-                _merge(folder, definition, by_table[definition.name], of_cluster, once)
+            with commit_of_deltalake(catalog.local_folder(definition.name)):
+                table = DeltaTable(catalog.location(definition.name))
+                _merge(table, definition, by_table[definition.name], of_cluster, once)
 
 
 _table_of = attrgetter("table")
 
 
 def _merge(
-    folder: Path,
+    table: DeltaTable,
     definition: TableDefinition,
     changes: list[Change],
     of_cluster: str,
     once: Transaction,
 ) -> None:
-    table = DeltaTable(folder)
     done = table.transaction_version(once.app_id)
     if done is not None and done >= once.version:
         return
