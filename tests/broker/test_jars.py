@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.local.jars import broker_jars, spark_jars
+from group_coordinator.local.jars import broker_jars, s3_jars, spark_jars
 
 pytestmark = pytest.mark.kafka
 
@@ -25,6 +25,19 @@ def test_sparks_jars_are_what_pyspark_lacks() -> None:
 
     assert {"delta-spark_4.2_2.13", "spark-sql-kafka", "kafka-clients"} <= fetched
     assert fetched & shipped == set()
+
+
+def test_s3_needs_hadoops_own_version_and_not_the_whole_sdk() -> None:
+    pyspark = find_spec("pyspark")
+    assert pyspark is not None
+    assert pyspark.origin is not None
+    [hadoop] = Path(pyspark.origin).parent.glob("jars/hadoop-client-api-*.jar")
+
+    fetched = s3_jars()
+
+    assert hadoop.name.replace("client-api", "aws") in {jar.name for jar in fetched}
+    assert {"s3", "sts", "netty-nio-client"} <= names(fetched)
+    assert "bundle" not in names(fetched)
 
 
 def test_the_brokers_jars_are_of_one_kafka() -> None:

@@ -22,7 +22,11 @@ def main() -> None:
     """Does not return."""
     script, packages, master, *rest = sys.argv[1:]
     confs, arguments = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
-    jars = ",".join(map(str, spark_jars()))
+    jars = list(map(str, spark_jars()))
+    while "--jars" in confs:  # of a store; spark-submit takes one such option
+        at = confs.index("--jars")
+        jars.append(confs[at + 1])
+        del confs[at : at + 2]
     os.environ["PYTHONPATH"] = packages
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     for name in ("SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_HOME"):
@@ -35,7 +39,7 @@ def main() -> None:
         "spark.driver.memory": "1g",
     }
     given = [option for key, value in settings.items() for option in ("--conf", f"{key}={value}")]
-    command = [str(_SUBMIT), "--master", master, "--jars", jars, *given, *confs]
+    command = [str(_SUBMIT), "--master", master, "--jars", ",".join(jars), *given, *confs]
     command += ["--properties-file", str(configuration(Path(packages)))]
     command += [str(Path(packages).parent / "jobs" / script), *arguments]
     os.execv(command[0], command)  # noqa: S606 - a fixed program

@@ -71,12 +71,15 @@ class Installation:
 
     @property
     def tables_root(self) -> str:
-        return str(self.folder / self.settings.job.tables_root)
+        """Its whole address."""
+        return self._whole(self.settings.job.tables_root)
 
     @property
     def checkpoint(self) -> str:
         """Its whole address."""
-        location = self.settings.job.checkpoint_location
+        return self._whole(self.settings.job.checkpoint_location)
+
+    def _whole(self, location: str) -> str:
         return location if "://" in location else str(self.folder / location)
 
     def admin(self) -> AdminClient:

@@ -257,6 +257,31 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
         server.wait()
 
 
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Let this process, and those that it starts, have the variables for the time of the block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def in_mood(store: ObjectStore, mood: Mood) -> Iterator[None]:
+    """For the time of the block."""
+    store.proxy.set_mood(mood)
+    try:
+        yield
+    finally:
+        store.proxy.set_mood(Mood.WELL)
+
+
 def _answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -8,7 +8,21 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
+from pyarrow.fs import FileSelector, S3FileSystem, copy_files
+
+from group_coordinator.local.jars import s3_jars
 from tests.support.hadoop_cluster import HadoopCluster, hadoop_cluster
+from tests.support.object_store import (
+    ACCESS_KEY,
+    BUCKET,
+    REGION,
+    SECRET_KEY,
+    Mood,
+    ObjectStore,
+    environment,
+    in_mood,
+    object_store,
+)
 
 
 class Store(Protocol):
@@ -47,7 +61,7 @@ class Store(Protocol):
 class Disk:
     """A folder that driver and executors share."""
 
-    spark_options = ()
+    spark_options: tuple[str, ...] = ()
 
     def settings(self, folder: Path) -> tuple[str, ...]:
         return f"tables.root={folder}/tables", f"checkpoint.location={folder}/checkpoint"
@@ -112,6 +126,70 @@ class Hdfs:
         return printed
 
 
+class S3:
+    """Checkpoint and tables are in a bucket. Made by `s3`."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self.store = store
+        self.spark_options = _options(store)
+        self._files = S3FileSystem(
+            access_key=ACCESS_KEY,
+            secret_key=SECRET_KEY,
+            region=REGION,
+            endpoint_override=store.endpoint,
+        )
+
+    def settings(self, folder: Path) -> tuple[str, ...]:
+        place = f"s3a://{BUCKET}/{folder.name}"
+        return f"tables.root={place}/tables", f"checkpoint.location={place}/checkpoint"
+
+    def names_in(self, location: str) -> set[str]:
+        listed = self._files.get_file_info(FileSelector(_key(location), allow_not_found=True))
+        return {each.base_name for each in listed}
+
+    def read(self, location: str) -> bytes:
+        with self._files.open_input_stream(_key(location)) as stream:
+            return bytes(stream.read())
+
+    def copy(self, location: str, target: str) -> None:
+        copy_files(
+            _key(location),
+            _key(target),
+            source_filesystem=self._files,
+            destination_filesystem=self._files,
+        )
+
+    def remove(self, location: str) -> None:
+        self._files.delete_dir(_key(location))
+
+    def away(self) -> AbstractContextManager[None]:
+        return in_mood(self.store, Mood.AWAY)
+
+
+class TablesOnS3(Disk):
+    """The checkpoint is on a disk that driver and executors share. Made by `two_places`."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self.store = store
+        self.spark_options = _options(store)
+
+    def settings(self, folder: Path) -> tuple[str, ...]:
+        tables = f"s3a://{BUCKET}/{folder.name}/tables"
+        return f"tables.root={tables}", f"checkpoint.location={folder}/checkpoint"
+
+    def away(self) -> AbstractContextManager[None]:
+        return in_mood(self.store, Mood.AWAY)
+
+
+def _options(store: ObjectStore) -> tuple[str, ...]:
+    confs = [("--conf", f"{key}={value}") for key, value in store.spark_settings().items()]
+    return ("--jars", ",".join(map(str, s3_jars())), *(option for conf in confs for option in conf))
+
+
+def _key(location: str) -> str:
+    return location.removeprefix("s3a://")
+
+
 @contextmanager
 def disk(_: Path) -> Iterator[Store]:
     yield DISK
@@ -124,5 +202,19 @@ def hdfs(folder: Path) -> Iterator[Hdfs]:
         yield Hdfs(cluster)
 
 
-STORES = {"disk": disk, "hdfs": hdfs}
+@contextmanager
+def s3(folder: Path) -> Iterator[S3]:
+    """An S3 for the time of the block, which keeps its files in this folder; this process can read what is there."""
+    with object_store(folder) as store, environment(store.environment()):
+        yield S3(store)
+
+
+@contextmanager
+def two_places(folder: Path) -> Iterator[TablesOnS3]:
+    """As `s3`, for the tables alone."""
+    with object_store(folder) as store, environment(store.environment()):
+        yield TablesOnS3(store)
+
+
+STORES = {"disk": disk, "hdfs": hdfs, "s3": s3, "two-places": two_places}
 """By the name of `--store`: a store for the time of a block, with a folder of its own."""

@@ -8,7 +8,7 @@ import click
 
 from group_coordinator.cli.check_options import check_options, findings
 from group_coordinator.cli.findings import print_findings
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 
@@ -35,5 +35,8 @@ def command(**given: Any) -> None:
     """  # noqa: D301
     with scratch_folder() as scratch:
         print_findings(
-            findings(lambda settings: local_session(settings.job, spark_jars(), scratch), **given)
+            findings(
+                lambda settings: local_session(settings.job, session_jars(settings.job), scratch),
+                **given,
+            )
         )

@@ -8,7 +8,7 @@ import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.job.run import checkpoints_held, run_compaction
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.compaction_query import QUERY_NAME
 from group_coordinator.streaming.session import local_session
@@ -28,5 +28,7 @@ def command(
     settings = job_settings(config, overrides, bootstrap_server)
     with checkpoints_held(settings.job, QUERY_NAME), scratch_folder() as scratch:
         run_compaction(
-            settings, lambda: local_session(settings.job, spark_jars(), scratch), drain=drain
+            settings,
+            lambda: local_session(settings.job, session_jars(settings.job), scratch),
+            drain=drain,
         )

@@ -11,7 +11,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.job.create import create_tables_of
 from group_coordinator.job.refusal_causes import refusals_told
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 
@@ -47,7 +47,7 @@ def command(
     with scratch_folder() as scratch:
         # Spark's jars are looked for only where Spark is needed.
         tables = create_tables_of(
-            settings.job, lambda: local_session(settings.job, spark_jars(), scratch)
+            settings.job, lambda: local_session(settings.job, session_jars(settings.job), scratch)
         )
         for table in tables:
             click.echo(f"table {table}: is there")

@@ -9,7 +9,7 @@ import click
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
 from group_coordinator.job.mirror import run_mirror
 from group_coordinator.job.run import checkpoints_held
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.mirror.query import QUERY_NAME
 from group_coordinator.streaming import compaction_query
@@ -40,5 +40,8 @@ def command(**given: Any) -> None:
     queries = [QUERY_NAME] + [compaction_query.QUERY_NAME] * options.with_compaction
     with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
         run_mirror(
-            settings, keys, lambda: local_session(settings.job, spark_jars(), scratch), options
+            settings,
+            keys,
+            lambda: local_session(settings.job, session_jars(settings.job), scratch),
+            options,
         )

@@ -9,7 +9,7 @@ import click
 from group_coordinator.cli.position_options import position_options, sampling
 from group_coordinator.job.position_rounds import sample_positions
 from group_coordinator.job.refusal_causes import refusals_told
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 
@@ -36,4 +36,6 @@ def command(**given: Any) -> None:
     wanted = sampling(**given)
     with scratch_folder() as scratch:
         # Spark's jars are looked for only where Spark is needed.
-        sample_positions(*wanted, lambda: local_session(wanted.job, spark_jars(), scratch))
+        sample_positions(
+            *wanted, lambda: local_session(wanted.job, session_jars(wanted.job), scratch)
+        )

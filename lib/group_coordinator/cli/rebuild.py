@@ -8,7 +8,7 @@ import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.job.rebuild import rebuild_checkpoint
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 
@@ -31,7 +31,7 @@ def command(config: Path | None, overrides: tuple[str, ...], bootstrap_server: s
     settings = job_settings(config, overrides, bootstrap_server)
     with scratch_folder() as scratch:
         summary = rebuild_checkpoint(
-            settings, lambda: local_session(settings.job, spark_jars(), scratch)
+            settings, lambda: local_session(settings.job, session_jars(settings.job), scratch)
         )
     for line in summary:
         click.echo(line)

@@ -10,7 +10,7 @@ import click
 from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.job.run import RunOptions, checkpoints_held, run_coordinator
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.checkpoint import layout
@@ -75,5 +75,7 @@ def command(
     queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
     with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
         run_coordinator(
-            settings, lambda: local_session(settings.job, spark_jars(), scratch), options
+            settings,
+            lambda: local_session(settings.job, session_jars(settings.job), scratch),
+            options,
         )

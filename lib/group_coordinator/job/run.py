@@ -41,7 +41,6 @@ from group_coordinator.job.silent_kafka import ended_if_kafka_is_silent
 from group_coordinator.job.storage_check import (
     check_checkpoint,
     check_other_clusters,
-    check_second_writer,
     check_storage,
 )
 from group_coordinator.job.surroundings import RunInputs, for_a_drain, for_a_long_run
@@ -226,7 +225,6 @@ def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool
 
 
 def _compaction(spark: SparkSession, settings: Settings) -> CompactionQuery:
-    check_second_writer(spark, settings.job)
     prepare_tables(spark, settings.job)
     return CompactionQuery(spark, settings)
 

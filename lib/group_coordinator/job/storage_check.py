@@ -20,28 +20,30 @@ from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import clusters
-from group_coordinator.tables.roots import URL
+from group_coordinator.tables.roots import URL, is_on_s3
 from group_coordinator.tables.storage_errors import storage_named
 
-_S3 = ("s3", "s3a", "s3n")
-_LOG_STORE = "io.delta.storage.S3DynamoDBLogStore"
 _PROBES = 32
 """Tasks that look at a folder: more than one on every executor, as a rule."""
 
 
 def check_storage(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse folders that driver and executors do not share.
+    """Refuse stores that let one driver overwrite what another one wrote, and folders that driver and executors do not share.
 
     A path without a scheme is this machine's disk to the driver, and to each executor its own.
 
     Raises:
         JobRefusedError: the message names the setting, the folder and what to do.
+        StorageError: it cannot be reached.
     """
-    if is_on_this_machine(spark):
-        return
     settings = {"tables.root": job.tables_root, "checkpoint.location": job.checkpoint_location}
     if TableCatalog(job.tables_root).is_schema:
         del settings["tables.root"]
+    for name, location in settings.items():
+        if is_on_s3(location) and DATABRICKS not in os.environ:
+            _check_one_writes(spark, name, location)
+    if is_on_this_machine(spark):
+        return
     for name, location in settings.items():
         folder = _on_a_disk(location)
         if folder is not None:
@@ -61,53 +63,36 @@ def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
     check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
 
 
-def check_second_writer(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse compaction beside the coordinator, in a driver of its own, where one could replace the other's commits.
-
-    Raises:
-        JobRefusedError: the message says what to do.
-    """
-    missing = _missing_log_store(spark, job)
-    if missing is not None:
-        raise JobRefusedError(
-            f"tables.root = {job.tables_root}: on S3 two drivers that write one Delta table lose each other's commits. "
-            f"Compact inside the coordinator (--with-compaction), or configure {missing} in both drivers "
-            f"({_LOG_STORE})"
-        )
-
-
 def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse tables that the coordinator of another cluster writes too, where one could replace the other's commits.
+    """Refuse tables by a file: URL that the coordinator of another cluster writes too: one could replace the other's commits.
 
     On a disk whose path has no scheme they keep out of each other's way (tables/commit_lock.py).
 
     Raises:
         JobRefusedError: the message says what to do.
     """
-    missing = _missing_log_store(spark, job)
-    is_url_of_a_disk = urlsplit(job.tables_root).scheme == "file"
-    if missing is None and not is_url_of_a_disk:
+    if urlsplit(job.tables_root).scheme != "file":
         return
     others = clusters(spark, TableCatalog(job.tables_root)) - {job.cluster_id}
     if others:
-        where, way_out = (
-            ("by a file: URL", "write it as a path, without file:")
-            if missing is None
-            else ("on S3", f"configure {missing} in all drivers ({_LOG_STORE})")
-        )
         raise JobRefusedError(
-            f"tables.root = {job.tables_root} has rows of cluster.id = {min(others)} too, and {where} two drivers that "
-            f"write one Delta table lose each other's commits: give this run tables of its own, or {way_out}"
+            f"tables.root = {job.tables_root} has rows of cluster.id = {min(others)} too, and by a file: URL two drivers that "
+            "write one Delta table lose each other's commits: give this run tables of its own, or write it as a path, without file:"
         )
 
 
-def _missing_log_store(spark: SparkSession, job: JobSettings) -> str | None:
-    """The setting without which Delta has no way to put a file only if it is absent; None: nothing is missing."""
-    scheme = urlsplit(job.tables_root).scheme
-    if scheme not in _S3 or DATABRICKS in os.environ:
-        return None
-    setting = f"spark.delta.logStore.{scheme}.impl"
-    return setting if spark.conf.get(setting, None) is None else None
+def _check_one_writes(spark: SparkSession, name: str, location: str) -> None:
+    """Of two that write one file one must hear that it is there: the fence of batches and Delta's commits go by it."""
+    probe = f".probe-{token_hex(8)}"
+    with storage_named(name, location):
+        folder = CheckpointFolder(spark, location)
+        is_kept = folder.write_new(probe, "") and not folder.write_new(probe, "")
+        folder.remove(probe)
+    if not is_kept:
+        raise JobRefusedError(
+            f"{name} = {location}: this store replaces a file that a PUT with If-None-Match: * must leave as it is, so two "
+            "drivers would overwrite each other's batches: give a store that knows conditional PUTs"
+        )
 
 
 def _on_a_disk(location: str) -> Path | None:

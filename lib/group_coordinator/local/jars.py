@@ -18,7 +18,9 @@ from tempfile import TemporaryDirectory
 
 from group_coordinator.local.cache import cache_folder, only_one_process
 from group_coordinator.local.java import JavaMissingError, java
+from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.spark_lines import UnknownSparkError, line_of
+from group_coordinator.tables.roots import is_on_s3
 
 BROKER_COORDINATES = (
     "org.apache.kafka:kafka_2.13:4.4.0",
@@ -26,6 +28,8 @@ BROKER_COORDINATES = (
 )
 # Interfaces of Kafka's command line tools: no broker needs them, and not every repository has their 4.4.0.
 _NOT_FOR_A_BROKER = ("kafka-tools-api", "kafka-tools")
+_WHOLE_SDK = "bundle"
+"""All of Amazon's services, 700 MB."""
 _LOG_LINES_SHOWN = 15
 _DIGESTS = Path(__file__).with_name("jars.sha256")
 """Of all jars of all class paths, as sha256sum writes them."""
@@ -60,6 +64,33 @@ def spark_jars() -> list[Path]:
     shipped = _names_in(_pyspark_jars())
     needed = (line.connector, line.delta)
     return _jars("spark", _ivy_module(needed, excluded=shipped, overridden=[line.token_provider]))
+
+
+def s3_jars() -> list[Path]:
+    """What a session needs for S3 beside that.
+
+    Raises:
+        UnknownSparkError: the Hadoop of this Spark is too old.
+    """
+    version = metadata.version("pyspark")
+    needed = line_of(version).s3
+    if not needed:
+        raise UnknownSparkError(
+            f"PySpark {version} has a Hadoop without conditional PUTs, which tables and checkpoints on S3 need: install a "
+            "later one (tests/sparks/README.md)"
+        )
+    shipped = _names_in(_pyspark_jars())
+    return _jars("s3", _ivy_module(needed, excluded=[*shipped, _WHOLE_SDK]))
+
+
+def session_jars(job: JobSettings) -> list[Path]:
+    """What the session of a job needs.
+
+    Raises:
+        UnknownSparkError: nobody has seen which go with the pyspark that is installed, or it is too old for S3.
+    """
+    on_s3 = any(map(is_on_s3, (job.tables_root, job.checkpoint_location)))
+    return [*spark_jars(), *(s3_jars() if on_s3 else ())]
 
 
 def broker_jars() -> list[Path]:

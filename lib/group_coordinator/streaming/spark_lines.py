@@ -17,6 +17,9 @@ class SparkLine:
     token_provider: str
     """A part of the connector; where its own version is not to be had, one that was seen to work with it."""
     delta: str
+    s3: tuple[str, ...]
+    """What S3 needs beside: hadoop-aws in Spark's version of Hadoop, and the parts of Amazon's SDK that it uses, which are
+    a tenth of the bundle that it names. None: this Hadoop has no conditional PUT."""
 
     @property
     def packages(self) -> str:
@@ -24,21 +27,30 @@ class SparkLine:
         return f"{self.connector},{self.delta}"
 
 
+def _s3(hadoop: str, sdk: str) -> tuple[str, ...]:
+    parts = ("s3", "s3-transfer-manager", "sts", "apache-client", "netty-nio-client")
+    amazons = (f"software.amazon.awssdk:{part}:{sdk}" for part in parts)
+    return (f"org.apache.hadoop:hadoop-aws:{hadoop}", *amazons)
+
+
 LINES = {
     "4.0": SparkLine(
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
         "io.delta:delta-spark_4.0_2.13:4.4.0",
+        (),
     ),
     "4.1": SparkLine(
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.3",
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
         "io.delta:delta-spark_4.1_2.13:4.4.0",
+        _s3("3.4.2", "2.29.52"),
     ),
     "4.2": SparkLine(
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.2.0",
         "io.delta:delta-spark_4.2_2.13:4.4.0",
+        _s3("3.5.0", "2.35.4"),
     ),
 }
 """The first two numbers of a version -> what goes with it. `python -m tests.sparks` runs the job on each."""

@@ -15,10 +15,18 @@ from group_coordinator.tables.delta_errors import in_one_line
 _CAUSE = re.compile(r"^(?:Caused by)?: (?P<said>.*)$", re.MULTILINE)
 """A failure of Java's in the text of a trace; the last one is the root."""
 _PACKAGE = re.compile(r"^(?:\w+\.)+(?=[A-Z])")
+_REQUEST_IDS = re.compile(
+    r", Request ID: [^)]*|, Extended Request ID: [^)]*| \(SDK Attempt Count: \d+\)"
+)
+"""What Amazon's SDK adds to what a store says."""
 _CURES = {
     r"data source: kafka": "give spark-submit the package of Spark's Kafka connector",
     r"plugin class for catalog|data source: delta": "give spark-submit the package of Delta",
     r"fs\.s3a\.S3AFileSystem not found": "give spark-submit the package org.apache.hadoop:hadoop-aws in Spark's Hadoop version",
+    r"NoSuchBucket": "make it, or name another one",
+    r"Service: S3, Status Code: 403": "look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do in the bucket",
+    r"fs\.s3a\..*(?s:.*)(ConnectException|UnknownHostException)": "look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
+    r"Unknown mandatory key .*conditional\.overwrite": "S3 needs Hadoop 3.4.2 or later, which Spark has since 4.1",
     r"fs\.azurebfs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-azure in Spark's Hadoop version",
     r'No FileSystem for scheme "s3n?"': "write s3a://",
     r'No FileSystem for scheme "gs"': "give spark-submit Google's gcs-connector for Hadoop",
@@ -49,7 +57,8 @@ def root_cause(trace: str) -> str:
     """The root of a failure of Java's, without its class's package, and the cure where it is known."""
     causes = [found["said"] for found in _CAUSE.finditer(trace)]
     first = next((line for line in trace.splitlines() if line.strip()), "no reason given")
-    return with_cure(_PACKAGE.sub("", (causes or [first])[-1]).strip(), trace)
+    said = _REQUEST_IDS.sub("", _PACKAGE.sub("", (causes or [first])[-1]))
+    return with_cure(said.strip(), trace)
 
 
 def with_cure(said: str, failure: str) -> str:

@@ -24,7 +24,7 @@ Caused by: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: 
     [
         (
             REFUSED_BY_S3,
-            "S3Exception: null (Service: S3, Status Code: 400, Request ID: null)",
+            "S3Exception: null (Service: S3, Status Code: 400)",
         ),
         (
             "[TABLE_OR_VIEW_NOT_FOUND] no table\n\nJVM stacktrace:\n\tat a.b",
@@ -40,6 +40,17 @@ Caused by: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: 
             (
                 "HadoopIllegalArgumentException: Uri without authority: hdfs:///state: name the NameNode, as "
                 "hdfs://HOST:PORT/FOLDER: Spark's checkpoints need it"
+            ),
+        ),
+        (
+            (
+                "java.nio.file.AccessDeniedException: a/b: org.apache.hadoop.fs.s3a.AWSBadRequestException\n"
+                "Caused by: software.amazon.awssdk.services.s3.model.S3Exception: Access Denied. (Service: S3, Status Code: 403,"
+                " Request ID: 7A, Extended Request ID: x/9A=) (SDK Attempt Count: 1)"
+            ),
+            (
+                "S3Exception: Access Denied. (Service: S3, Status Code: 403): look at the key (fs.s3a.access.key, or "
+                "AWS_ACCESS_KEY_ID), and at what it may do in the bucket"
             ),
         ),
         ("", "no reason given"),

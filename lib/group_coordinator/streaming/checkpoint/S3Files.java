@@ -13,8 +13,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.s3a.RemoteFileChangedException;
 import org.apache.hadoop.fs.s3a.S3AFileSystem;
 import STREAMING.CheckpointFileManager;
@@ -23,12 +25,15 @@ import STREAMING.FileSystemBasedCheckpointFileManager;
 /** Files of a checkpoint on S3: each is one PUT, and one that must not replace another is a conditional PUT. */
 public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
     private static final int MOST_OUTDATED = 50;
+    private static final FileStatus[] NONE = {};
     private final Path root;
+    private final String deletes;
     private final List outdated = new ArrayList();
 
     public S3CheckpointFiles(Path path, Configuration configuration) {
         super(path, configuration);
         root = path;
+        deletes = configuration.get("group.coordinator.deletes", "");
     }
 
     @Override
@@ -55,10 +60,29 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
         }
     }
 
-    /** Spark removes what it needs no more, one file after the other: here many go with one request. */
+    /** A folder is there as soon as a file is in it. */
+    @Override
+    public void mkdirs(Path path) {
+        if (!isS3()) {
+            super.mkdirs(path);
+        }
+    }
+
+    @Override
+    public FileStatus[] list(Path path, PathFilter filter) {
+        try {
+            return fs().listStatus(path, filter);
+        } catch (FileNotFoundException e) {
+            return NONE;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What is needed no more goes one file after the other: here many go with one request, later. */
     @Override
     public void delete(Path path) {
-        if (!isS3() || !isOfOneBatch(path)) {
+        if (!isS3() || !canWait(path)) {
             super.delete(path);
             return;
         }
@@ -87,7 +111,10 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
         return path.getName().matches("[0-9]+") && path.getParent().getName().matches("offsets|commits");
     }
 
-    private static boolean isOfOneBatch(Path path) {
+    private boolean canWait(Path path) {
+        if (!deletes.isEmpty()) {
+            return "later".equals(deletes);
+        }
         return isNumbered(path) || path.getName().matches("[0-9]+\\.(changelog|zip)|.*\\.sst");
     }
 

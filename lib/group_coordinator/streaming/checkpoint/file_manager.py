@@ -13,7 +13,7 @@ _STREAMING = "org.apache.spark.sql.execution.streaming"
 PACKAGES = (f"{_STREAMING}.checkpointing", _STREAMING)
 """Since Spark 4.1, and before."""
 
-_SETTING = "spark.sql.streaming.checkpointFileManagerClass"
+SETTING = "spark.sql.streaming.checkpointFileManagerClass"
 
 
 def file_managers(spark: SparkSession) -> Any:
@@ -34,7 +34,7 @@ def rename_plainly(spark: SparkSession, location: str) -> None:
 
 def use_file_manager(spark: SparkSession, name: str) -> None:
     """Let this session read and write checkpoints by a class of this name."""
-    spark.conf.set(_SETTING, name)
+    spark.conf.set(SETTING, name)
 
 
 def streaming_package(spark: SparkSession) -> str:

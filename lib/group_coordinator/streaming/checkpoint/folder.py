@@ -8,12 +8,14 @@ from msgspec import DecodeError, json
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from group_coordinator.streaming.checkpoint.file_manager import file_managers
+from group_coordinator.streaming.checkpoint.file_manager import SETTING, file_managers
+from group_coordinator.streaming.checkpoint.object_store import FILES_OF_SCHEME
 
 Content = TypeVar("Content")
 
 _MOST_REPLACED = 10
 """Files of one folder that are replaced by a later one, and still there."""
+_DELETES = "group.coordinator.deletes"
 _MISSING = ("FileNotFoundException", "NoSuchFileException")
 
 MADE_ANEW = "put a copy of it there, or take the checkpoint away and start again, which tells how to make it anew"
@@ -27,7 +29,7 @@ class DamagedFileError(RuntimeError):
 class CheckpointFolder:
     """Read and written as Spark does with its own files of a checkpoint, so that object stores work as folders do.
 
-    A file is written aside and then renamed: who is killed here leaves the old text or the new one.
+    A file is written aside and then renamed, or is one PUT on S3: who is killed here leaves the old text or the new one.
     """
 
     def __init__(self, spark: SparkSession, location: str) -> None:
@@ -40,12 +42,20 @@ class CheckpointFolder:
         self._io_utils = jvm.org.apache.commons.io.IOUtils
         configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
         root = self._path("")
-        self._is_local = root.getFileSystem(configuration).getScheme() == "file"
+        scheme = root.getFileSystem(configuration).getScheme()
+        self._is_local = scheme == "file"
         if self._is_local:
             # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
             configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
             configuration.set("fs.file.impl.disable.cache", "true")
+        files_here = configuration.get(FILES_OF_SCHEME + scheme)
+        if files_here is not None:
+            configuration.set(SETTING, files_here)
+        # S3CheckpointFiles knows by it which files others may still see for a while.
+        configuration.set(_DELETES, "now")
         self._files = file_managers(spark).create(root, configuration)
+        configuration.set(_DELETES, "later")
+        self._outdated = file_managers(spark).create(root, configuration)
         self._numbers: dict[str, list[int]] = {}
         """Of the files that are there where `write_next` has written, by folder; the last one counts."""
         self.address_in_full = str(root.getFileSystem(configuration).makeQualified(root))
@@ -83,6 +93,18 @@ class CheckpointFolder:
         stream.write(text.encode())
         stream.close()
 
+    def write_new(self, name: str, text: str) -> bool:
+        """Write a file unless there is one of this name; whether it was written."""
+        try:
+            stream = self._files.createAtomic(self._path(name), False)  # noqa: FBT003 - Scala's signature
+            stream.write(text.encode())
+            stream.close()
+        except Py4JJavaError as error:
+            if _kind(error) != "FileAlreadyExistsException":
+                raise
+            return False
+        return True
+
     def read_newest(self, name: str) -> str | None:
         """The text that `write_next` wrote last in a folder; None if there is none."""
         newest = self.newest(name)
@@ -101,7 +123,8 @@ class CheckpointFolder:
         self.write(f"{name}/{number}", text)
         if len(numbers) >= _MOST_REPLACED:
             for replaced in numbers:
-                self._delete(f"{name}/{replaced}")
+                self._remove_checksum(f"{name}/{replaced}")
+                self._outdated.delete(self._path(f"{name}/{replaced}"))
             numbers.clear()
         numbers.append(number)
 
@@ -183,4 +206,8 @@ class CheckpointFolder:
 
 
 def _is_missing(error: Py4JJavaError) -> bool:
-    return str(error.java_exception.getClass().getSimpleName()) in _MISSING
+    return _kind(error) in _MISSING
+
+
+def _kind(error: Py4JJavaError) -> str:
+    return str(error.java_exception.getClass().getSimpleName())

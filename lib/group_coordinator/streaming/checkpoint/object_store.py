@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 from typing import Any
 from zipfile import ZipFile
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
@@ -22,48 +23,74 @@ from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.tables.roots import is_on_s3
 
 _PACKAGE = "group_coordinator"
+_FILES = f"{_PACKAGE}.S3CheckpointFiles"
 _LOG_STORE = "spark.delta.logStore.s3a.impl"
+FILES_OF_SCHEME = "group.coordinator.files."
+"""Followed by a scheme: the class for files there, in Hadoop's configuration."""
+_NEEDED = ("org.apache.hadoop.fs.s3a.S3AFileSystem", "io.delta.storage.S3SingleDriverLogStore")
+"""Where one is missing, the first look at the store says which package has it."""
 _FEW_QUESTIONS = {"fs.s3a.performance.flags": "create,mkdir,delete"}
 """S3A looks for files and folders of the same name before it writes one, and for parents after it has removed one."""
-
-
+_ENDPOINT = "fs.s3a.endpoint"
 _VARIABLES = {
     "fs.s3a.access.key": "AWS_ACCESS_KEY_ID",
     "fs.s3a.secret.key": "AWS_SECRET_ACCESS_KEY",
     "fs.s3a.session.token": "AWS_SESSION_TOKEN",
     "fs.s3a.endpoint.region": "AWS_REGION",
-    "fs.s3a.endpoint": "AWS_ENDPOINT_URL",
+    _ENDPOINT: "AWS_ENDPOINT_URL",
 }
 
 
 def use_s3(spark: SparkSession, job: JobSettings) -> None:
     """Let this session write to S3 so, if the checkpoint or the tables are there."""
     locations = (job.checkpoint_location, job.tables_root)
-    if DATABRICKS in os.environ or not any(map(is_on_s3, locations)):
-        return
     session: Any = spark
+    if DATABRICKS in os.environ or not any(map(is_on_s3, locations)) or not _has_classes(session):
+        return
+    hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
     for key, value in _FEW_QUESTIONS.items():
-        session._jsc.hadoopConfiguration().setIfUnset(key, value)  # noqa: SLF001 - PySpark has no public way
-    _share_login(session)
+        hadoop.setIfUnset(key, value)
+    _share_login(hadoop)
     _add(session, _compiled(session))
+    hadoop.set(f"{FILES_OF_SCHEME}s3a", _FILES)
     if is_on_s3(job.checkpoint_location):
-        use_file_manager(spark, f"{_PACKAGE}.S3CheckpointFiles")
+        use_file_manager(spark, _FILES)
     session._jsc.sc().conf().setIfMissing(_LOG_STORE, f"{_PACKAGE}.S3LogStore")  # noqa: SLF001
 
 
-def _share_login(session: Any) -> None:
-    """The deltalake package finds in the environment what it needs, or asks the machine as S3A does: what is set there stays."""
-    hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001
-    given = {name: hadoop.getTrimmed(key) for key, name in _VARIABLES.items()}
-    endpoint = given["AWS_ENDPOINT_URL"]
-    if endpoint and "://" not in endpoint:
-        scheme = "https" if hadoop.getBoolean("fs.s3a.connection.ssl.enabled", True) else "http"  # noqa: FBT003
-        given["AWS_ENDPOINT_URL"] = f"{scheme}://{endpoint}"
-    if (given["AWS_ENDPOINT_URL"] or "").startswith("http:"):
-        given["AWS_ALLOW_HTTP"] = "true"
-    for name, value in given.items():
-        if value:
-            os.environ.setdefault(name, value)
+def _has_classes(session: Any) -> bool:
+    try:
+        for name in _NEEDED:
+            _loader(session).loadClass(name)
+    except Py4JJavaError:
+        return False
+    return True
+
+
+def _share_login(hadoop: Any) -> None:
+    """Tell S3A what the environment says, and the deltalake package, which knows the environment alone, what S3A was told.
+
+    Without either both ask the machine.
+    """
+    for key, name in _VARIABLES.items():
+        given = hadoop.getTrimmed(key)
+        if given:
+            os.environ.setdefault(name, _as_url(hadoop, given) if key == _ENDPOINT else given)
+        elif name in os.environ:
+            hadoop.set(key, os.environ[name])
+    endpoint = os.environ.get(_VARIABLES[_ENDPOINT])
+    if endpoint is not None:
+        # Most stores but Amazon's have no host name for each bucket.
+        hadoop.setIfUnset("fs.s3a.path.style.access", "true")
+        if endpoint.startswith("http:"):
+            os.environ.setdefault("AWS_ALLOW_HTTP", "true")
+
+
+def _as_url(hadoop: Any, endpoint: str) -> str:
+    if "://" in endpoint:
+        return endpoint
+    is_encrypted = hadoop.getBoolean("fs.s3a.connection.ssl.enabled", True)  # noqa: FBT003 - Hadoop's signature
+    return f"{'https' if is_encrypted else 'http'}://{endpoint}"
 
 
 def _compiled(session: Any) -> Path:
