@@ -5,22 +5,21 @@ The server is versitygw, which `go install` builds once into the user's cache.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from threading import Event, Thread
 from typing import NamedTuple
 
 from group_coordinator.local.cache import cache_folder, only_one_process
 from group_coordinator.local.ports import free_ports
+from tests.support.job_process import ROOT
+from tests.support.store_proxy import Mood
 from tests.support.until import until
 
 _MODULE = "github.com/versity/versitygw/cmd/versitygw"
@@ -30,22 +29,10 @@ _LINE = re.compile(
     r"\[(?P<at>[^]]+)\] \S+ \S+ \S+ s3_(?P<operation>\w+) (?P<key>\S+) \S+ (?P<status>\d+) "
 )
 _START_S = 20.0
-_PIECE_BYTES = 1 << 16
 
 
 class GoMissingError(RuntimeError):
     """The server cannot be built."""
-
-
-class Mood(Enum):
-    """How the store takes what is asked of it."""
-
-    WELL = "well"
-    SLOW_DOWN = "slow down"
-    """503, as S3 says to who asks too much."""
-    HANGS = "hangs"
-    AWAY = "away"
-    """Nobody is there, and who was connected is hung up on."""
 
 
 class Request(NamedTuple):
@@ -97,116 +84,37 @@ class ObjectStore:
         }
 
 
-@dataclass(slots=True)
-class Turn:
-    """Of a connection: what its client sends next is a new request once the server has answered."""
-
-    is_new_request: bool = True
-
-
 class Proxy:
-    """Passes bytes on, later; in a thread of its own."""
+    """The proxy, in a process of its own: a library that holds Python's lock while it waits for the store would stop a thread."""
 
     def __init__(self, server_port: int) -> None:
-        self._server_port = server_port
-        self.delay_s = 0.0
-        """Of each request's way there."""
-        self.mood = Mood.WELL
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._serving: set[asyncio.Task[None]] = set()
-        self.port = 0
-        self._stop = asyncio.Event()
-        self._is_open = Event()
-        self._thread = Thread(target=lambda: asyncio.run(self._run()))
-        self._thread.start()
-        self._is_open.wait()
+        command = [sys.executable, "-m", "tests.support.store_proxy", str(server_port)]
+        self._process = subprocess.Popen(  # noqa: S603 - a fixed program
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        )
+        assert self._process.stdout is not None
+        self.port = int(self._process.stdout.readline())
 
     def close(self) -> None:
-        """End the thread."""
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        """End it."""
+        self._process.terminate()
+        self._process.communicate()
 
-    async def _run(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        opened = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = int(opened.sockets[0].getsockname()[1])
-        self._is_open.set()
-        await self._stop.wait()
-        opened.close()
-        self._hang_up()
-        await asyncio.gather(*self._serving)
+    def delay(self, seconds: float) -> None:
+        """Of each request's way to the server, from now on."""
+        self._say(f"delay {seconds}")
 
     def set_mood(self, mood: Mood) -> None:
         """From now on; who is connected is hung up on."""
-        self.mood = mood
-        self._loop.call_soon_threadsafe(self._hang_up)
+        self._say(f"mood {mood.value}")
 
-    def _hang_up(self) -> None:
-        for writer in self._writers:
-            writer.transport.abort()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
-        task = asyncio.current_task()
-        assert task is not None
-        self._serving.add(task)
-        try:
-            await self._passed_on(reader, writer)
-        except (OSError, asyncio.IncompleteReadError):
-            pass  # either side has gone
-        finally:
-            self._writers.discard(writer)
-            self._serving.discard(task)
-            writer.close()
-
-    async def _passed_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self.mood is Mood.AWAY:
-            return
-        if self.mood is not Mood.WELL:
-            await self._refused(reader, writer)
-            return
-        from_server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
-        try:
-            async with asyncio.TaskGroup() as both:
-                turn = Turn()
-                both.create_task(self._to(to_server, reader, turn))
-                both.create_task(self._from(from_server, writer, turn))
-        except* OSError:
-            pass
-        finally:
-            to_server.close()
-
-    async def _refused(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            head = await reader.readuntil(b"\r\n\r\n")
-            if self.mood is Mood.HANGS:
-                await asyncio.sleep(3600)
-            size = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
-            if size:
-                await reader.readexactly(int(size[1]))
-            body = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
-            answer = b"HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n"
-            writer.write(answer % len(body) + (b"" if head.startswith(b"HEAD") else body))
-
-    async def _to(
-        self, server: asyncio.StreamWriter, reader: asyncio.StreamReader, turn: Turn
-    ) -> None:
-        while data := await reader.read(_PIECE_BYTES):
-            if turn.is_new_request:
-                turn.is_new_request = False
-                await asyncio.sleep(self.delay_s)
-            server.write(data)
-            await server.drain()
-        server.write_eof()
-
-    async def _from(
-        self, server: asyncio.StreamReader, writer: asyncio.StreamWriter, turn: Turn
-    ) -> None:
-        while data := await server.read(_PIECE_BYTES):
-            turn.is_new_request = True
-            writer.write(data)
-            await writer.drain()
-        writer.write_eof()
+    def _say(self, order: str) -> None:
+        """Returns when it counts."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{order}\n")
+        self._process.stdin.flush()
+        self._process.stdout.readline()
 
 
 def versitygw() -> Path:
