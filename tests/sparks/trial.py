@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from group_coordinator.streaming.operator.known_pyspark import SEEN
-from group_coordinator.streaming.spark_lines import LINES, UnknownSparkError, line_of
+from group_coordinator.streaming.spark_lines import UnknownSparkError, line_of
 from tests.sparks.environment import Environment
 from tests.support.job_process import ROOT
 
@@ -63,7 +63,7 @@ class Trial:
 
     @property
     def is_known(self) -> bool:
-        return ".".join(self.version.split(".")[:2]) in LINES
+        return self.connector != "none"
 
     @property
     def delta_package(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -88,8 +89,9 @@ def newer_than(version: str) -> str | None:
 
 
 def _line(version: str) -> str:
-    return ".".join(version.split(".")[:2])
+    return ".".join(map(str, _numbers(version)))
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(number) for number in _line(version).split(".")]
+    # A release candidate such as 5.0rc1 has letters right after the second number.
+    return [int(number) for number in re.findall(r"\d+", version)[:2]]

@@ -15,6 +15,7 @@ from group_coordinator.streaming.spark_lines import LINES, UnknownSparkError, li
         ("4.1.4", "4.1.3", "delta-spark_4.1_2.13:4.4.0"),
         ("4.2.0", "4.2.0", "delta-spark_4.2_2.13:4.4.0"),
         ("4.2.1.dev0", "4.2.0", "delta-spark_4.2_2.13:4.4.0"),
+        ("4.2rc1", "4.2.0", "delta-spark_4.2_2.13:4.4.0"),
     ],
 )
 def test_a_version_has_the_jars_of_its_line(version: str, connector: str, delta: str) -> None:
@@ -24,7 +25,7 @@ def test_a_version_has_the_jars_of_its_line(version: str, connector: str, delta:
     assert line.delta == f"io.delta:{delta}"
 
 
-@pytest.mark.parametrize("version", ["4.3.0", "4.10.0", "5.0.0.dev1"])
+@pytest.mark.parametrize("version", ["4.3.0", "4.3.0.dev1", "4.10.0", "5.0rc1"])
 def test_a_newer_spark_is_told_by_the_newest_line_and_its_jars_are_not_known(version: str) -> None:
     with pytest.raises(UnknownSparkError) as refused:
         line_of(version)
@@ -41,7 +42,7 @@ def test_a_known_spark_is_not_newer(version: str) -> None:
     assert newer_than(version) is None
 
 
-@pytest.mark.parametrize("version", ["3.5.9", "3.10.0", "4"])
+@pytest.mark.parametrize("version", ["3.5.9", "3.10.0", "3.9rc1", "4", "unknown"])
 def test_an_older_spark_is_refused_by_a_sentence_that_names_both(version: str) -> None:
     with pytest.raises(UnknownSparkError) as refused:
         newer_than(version)
