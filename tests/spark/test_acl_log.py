@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from py4j.protocol import Py4JJavaError
+from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
 from group_coordinator.core.acls.authorizer import Caller
@@ -209,5 +209,5 @@ def test_rules_of_a_run_long_ago_do_not_come_back(
     without.begin(0)
 
     assert folder.read_newest("acls") is None
-    with pytest.raises(Py4JJavaError, match="no rules of who may do what"):
+    with pytest.raises(PythonException, match="no rules of who may do what"):
         may_read(spark, configured)
