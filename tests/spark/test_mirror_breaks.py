@@ -18,7 +18,6 @@ from group_coordinator.streaming.checkpoint.ownership import CheckpointError, ch
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.writer import Writer
 from tests.spark.mirror_stage import (
-    OFFSETS,
     Mirror,
     commit,
     disk_full_at,
@@ -47,9 +46,9 @@ def test_a_clusters_rows_have_one_writer(
     ):
         checked_writer(spark, mirror.settings.job, lambda: None)
     with pytest.raises(
-        JobRefusedError, match=r"reads topic mirror-once, not __consumer_offsets: .* --cluster"
+        JobRefusedError, match=r"reads topic mirror-once, not mirror-other: .* --cluster"
     ):
-        mirror.run(OFFSETS)
+        mirror.run(new_topic(admin, "mirror-other", 1))
     mirror.run(topic, cluster_id="eu-2")
     assert {row["cluster_id"] for row in mirror.rows()} == {"eu-1", "eu-2"}
 
