@@ -3,6 +3,9 @@
 Where Python started the JVM, signals reach Python. Under spark-submit, on YARN and on Kubernetes the JVM is the parent,
 and its shutdown would end Spark in the middle of a batch. There a hook of ours comes first, and waits for the end of the
 run: a shutdown hook may take its time, and all other threads go on meanwhile.
+
+In YARN's cluster mode the JVM is the ApplicationMaster. It tells YARN how this process ended, from a thread of its own,
+and YARN starts an application again whose ApplicationMaster ends without a word: a second hook waits for that thread.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from group_coordinator.job.python_signals import stop_on_signals_to_python
 _BEFORE_SPARKS = 100
 """Spark's own hook has priority 40 among Hadoop's; the highest goes first."""
 _LONGEST_STOP_S = 600
+_THREAD_OF_YARN = "Driver"
+"""What the ApplicationMaster names the thread that runs this process and waits for its status."""
 
 
 class _JvmHook:
@@ -47,7 +52,7 @@ def stop_on_signals(spark: SparkSession) -> Iterator[Event]:
     """An event that a signal sets, to Python or to the JVM; after the block the JVM may end.
 
     Call it after Spark has started, which has a handler of its own. If it was the JVM that had to end, its status is 0
-    once the block has ended well.
+    once the block has ended well; in YARN's cluster mode YARN is told SUCCEEDED once this process has ended well.
     """
     with stop_on_signals_to_python() as stop, _jvm_hook(spark, stop):
         yield stop
@@ -61,15 +66,29 @@ def _jvm_hook(spark: SparkSession, stop: Event) -> Iterator[None]:
     in_jvm = jvm.java.lang.Thread(hook)  # an object of Java's own, which can be removed again
     seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
     hooks.addShutdownHook(in_jvm, _BEFORE_SPARKS, _LONGEST_STOP_S, seconds)
+    thread = _thread_of_yarn(spark, jvm)
+    if thread is not None:
+        # Not in Python, which has ended by then.
+        runnable = jvm.java.lang.Class.forName("java.lang.Runnable")
+        awaits_thread = jvm.java.beans.EventHandler.create(runnable, thread, "join")
+        hooks.addShutdownHook(awaits_thread, _BEFORE_SPARKS - 1, _LONGEST_STOP_S, seconds)
     try:
         yield
-        if hook.was_run:
+        if hook.was_run and thread is None:
             with suppress(Py4JError, ConnectionError):  # nobody is left to answer
                 jvm.java.lang.Runtime.getRuntime().halt(0)
     finally:
         hook.may_end.set()
         if not hook.was_run:
             hooks.removeShutdownHook(in_jvm)
+
+
+def _thread_of_yarn(spark: SparkSession, jvm: Any) -> Any:
+    """None: this is not YARN's cluster mode."""
+    if spark.sparkContext.master != "yarn":
+        return None
+    threads = jvm.java.lang.Thread.getAllStackTraces().keySet()
+    return next((thread for thread in threads if thread.getName() == _THREAD_OF_YARN), None)
 
 
 def _jvm(spark: SparkSession) -> Any:

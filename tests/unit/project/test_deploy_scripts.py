@@ -154,6 +154,7 @@ def test_a_driver_in_a_container_has_the_python_of_the_archive(tmp_path: Path) -
     assert [option for option in called if option.startswith("spark.pyspark")] == [
         "spark.pyspark.python=./environment/bin/python"
     ]
+    assert "spark.yarn.appMasterEnv.BASH_ENV=./environment/bin/outlive_sigterm" in called
 
 
 @pytest.mark.parametrize(
