@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.cluster.stage import RUN_S, Stage
+from tests.cluster.stage import Stage
 from tests.end_to_end.commits import Commits
 from tests.end_to_end.installation import SETTINGS, Installation
 from tests.faults.judgement import judged
@@ -22,10 +22,12 @@ from tests.support.until import until
 _DEPLOY = ROOT / "deploy" / "yarn"
 _ARCHIVE = "/apps/group-coordinator/environment.tar.gz"
 _ANSWERS = 60
+_PATIENCE_S = 600
+_MODES = ("cluster", "client")
 
 
 def on_yarn(stage: Stage) -> Result:
-    """The driver is in a container. SIGTERM to that lets its batch end; YARN and spark-submit say that all went well."""
+    """The driver is in a container, then here. SIGTERM lets its batch end; YARN and spark-submit say that all went well."""
     folder = stage.folder / "yarn"
     folder.mkdir()
     with hadoop_cluster(folder) as hadoop:
@@ -40,19 +42,25 @@ def _played(stage: Stage, yarn: _Yarn) -> Result:
     installation = Installation.named("yarn", stage.bootstrap_servers, folder, (*SETTINGS, *places))
     stage.make_topics(installation)
     yarn.run_to_end(installation, "create_tables.py")
-    with Commits(installation), yarn.submitted(installation, "run_coordinator.py") as job:
-        until(lambda: len(installation.answers()) >= _ANSWERS, seconds=RUN_S, awaited="answers")
-        job.ask_to_stop()
-        status = job.process.wait(RUN_S)
-        problems = [] if status == 0 else [f"asked to stop: status {status}"]
-        problems += job.what_yarn_minds()
+    with Commits(installation):
+        problems = [problem for mode in _MODES for problem in _stopped(installation, yarn, mode)]
     yarn.run_to_end(installation, "run_coordinator.py", "--drain", "--with-compaction")
     status, _ = yarn.hadoop.dfs("-get", "/yarn/tables", str(folder))
     assert status == 0
     on_disk = replace(installation, overrides=(*installation.overrides, "tables.root=tables"))
-    result = judged("yarn", on_disk, 2)
+    result = judged("yarn", on_disk, 3)
     result.problems += problems
     return result
+
+
+def _stopped(installation: Installation, yarn: _Yarn, mode: str) -> list[str]:
+    wanted = len(installation.answers()) + _ANSWERS
+    with yarn.submitted(installation, "run_coordinator.py", mode=mode) as job:
+        job.await_answers(installation, wanted)
+        job.ask_to_stop()
+        status = job.process.wait(_PATIENCE_S)
+        problems = [] if status == 0 else [f"{mode} mode, asked to stop: status {status}"]
+        return problems + [f"{mode} mode: {minded}" for minded in job.what_yarn_minds()]
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,12 @@ class _Yarn:
 
     hadoop: HadoopCluster
     environment: Path
+
+    @property
+    def jars(self) -> Path:
+        """Spark's and ours, where all nodes have them."""
+        [folder] = self.environment.glob("lib/python*/site-packages/pyspark/jars")
+        return folder
 
     @classmethod
     def packed(cls, hadoop: HadoopCluster, wheel: Path) -> _Yarn:
@@ -76,10 +90,10 @@ class _Yarn:
 
     @contextmanager
     def submitted(
-        self, installation: Installation, script: str, *arguments: str
+        self, installation: Installation, script: str, *arguments: str, mode: str = "cluster"
     ) -> Iterator[_Submitted]:
-        """deploy/yarn/submit in cluster mode; it is there as long as the application, and the block."""
-        log = self.hadoop.folder / f"{script}.log"
+        """deploy/yarn/submit; it is there as long as the application, and the block."""
+        log = self.hadoop.folder / f"{mode}-{script}.log"
         inherited = {
             k: v for k, v in os.environ.items() if not k.startswith(("PYSPARK", "SPARK", "PYTHON"))
         }
@@ -87,13 +101,14 @@ class _Yarn:
             "spark.driver.memory": "900m",
             "spark.executor.memory": "600m",
             "spark.executor.instances": "2",
+            "spark.yarn.jars": f"local:{self.jars}/*",
             "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
             "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
         }
         variables = {
             "HADOOP_CONF_DIR": str(self.hadoop.configuration),
             "SPARK_LOCAL_IP": "127.0.0.1",
-            "DEPLOY_MODE": "cluster",
+            "DEPLOY_MODE": mode,
             "SPARK_OPTIONS": " ".join(f"--conf {key}={value}" for key, value in options.items()),
         }
         with log.open("wb") as output:
@@ -108,14 +123,14 @@ class _Yarn:
                 env=inherited | variables,
             )
         try:
-            yield _Submitted(self.hadoop, process, log)
+            yield _Submitted(self.hadoop, process, log, mode)
         finally:
             process.kill()
             process.wait()
 
     def run_to_end(self, installation: Installation, script: str, *arguments: str) -> None:
         with self.submitted(installation, script, *arguments) as job:
-            assert job.process.wait(RUN_S) == 0, job.log.read_text()[-6000:]
+            assert job.process.wait(_PATIENCE_S) == 0, job.said
 
 
 @dataclass(frozen=True)
@@ -125,6 +140,18 @@ class _Submitted:
     hadoop: HadoopCluster
     process: subprocess.Popen[bytes]
     log: Path
+    mode: str
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()[-6000:]
+
+    def await_answers(self, installation: Installation, wanted: int) -> None:
+        def given() -> bool:
+            assert self.process.poll() is None, self.said
+            return len(installation.answers()) >= wanted
+
+        until(given, seconds=_PATIENCE_S, awaited=lambda: f"answers\n{self.said}", poll_s=1)
 
     @property
     def _number(self) -> str:
@@ -132,7 +159,10 @@ class _Submitted:
         return str(number)
 
     def ask_to_stop(self) -> None:
-        """As `yarn container -signal` does it: SIGTERM to the driver's container, and no SIGKILL after it."""
+        """SIGTERM to the driver; in its container as `yarn container -signal` does it, with no SIGKILL after it."""
+        if self.mode == "client":
+            self.process.terminate()
+            return
         first = f"container_{self._number}_01_000001"
         status, printed = self.hadoop.yarn("container", "-signal", first, "GRACEFUL_SHUTDOWN")
         assert status == 0, printed

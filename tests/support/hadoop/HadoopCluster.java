@@ -165,6 +165,8 @@ public final class HadoopCluster {
     NodeManager node = new NodeManager();
     node.init(told);
     node.start();
+    // Containers would outlive a NodeManager that does not stop.
+    Runtime.getRuntime().addShutdownHook(new Thread(node::stop));
   }
 
   private void write(String name, Configuration settings) throws IOException {
