@@ -37,6 +37,8 @@ _DISK = re.compile(
     r"|Not a directory|Input/output error)[^\n]*"
 )
 
+_SECOND_RUN = "CONCURRENT_STREAM_LOG_UPDATE"
+"""What Spark calls it if a file of the checkpoint that it wants to write is there."""
 _HDFS = re.compile(
     r"(?:Call From|No Route to Host from|End of File Exception between|Invalid host name:|DestHost:destPort) "
     r"[^\n]*?(?=; For more details see:|$)",
@@ -93,6 +95,11 @@ def sentence(text: str, job: JobSettings) -> str | None:
     told = _OURS.search(text)
     if told is not None:
         return told[1]
+    if _SECOND_RUN in text:
+        return (
+            f"checkpoint.location = {job.checkpoint_location}: another run works on this checkpoint, and has written a batch that "
+            "this one wanted to write; nothing is lost, and this run ends"
+        )
     about = _about_storage(text, job) or _about_topic(text, job)
     if about is not None:
         return about

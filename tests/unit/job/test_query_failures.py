@@ -41,6 +41,18 @@ def test_a_table_cannot_be_written() -> None:
     )
 
 
+def test_another_run_has_written_the_batch() -> None:
+    error = (
+        "org.apache.spark.SparkException: [CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming "
+        "jobs detected for 7."
+    )
+
+    assert sentence(caused_by(error), JOB) == (
+        "checkpoint.location = /data/state: another run works on this checkpoint, and has written a batch that this one wanted to "
+        "write; nothing is lost, and this run ends"
+    )
+
+
 def test_another_folder_cannot_be_written() -> None:
     assert sentence(caused_by("java.io.IOException: Disk quota exceeded"), JOB) == (
         "a folder of the job cannot be written (tables.root = /data/tables, "
