@@ -68,7 +68,7 @@ def _jvm_hook(spark: SparkSession, stop: Event) -> Iterator[None]:
     hooks.addShutdownHook(in_jvm, _BEFORE_SPARKS, _LONGEST_STOP_S, seconds)
     thread = _thread_of_yarn(spark, jvm)
     if thread is not None:
-        # Not in Python, which has ended by then.
+        hook.may_end.set()  # the JVM waits for the thread instead, and not in Python, which has ended by then
         runnable = jvm.java.lang.Class.forName("java.lang.Runnable")
         awaits_thread = jvm.java.beans.EventHandler.create(runnable, thread, "join")
         hooks.addShutdownHook(awaits_thread, _BEFORE_SPARKS - 1, _LONGEST_STOP_S, seconds)
