@@ -38,7 +38,7 @@ def on_yarn(stage: Stage) -> Result:
 
 def _played(stage: Stage, yarn: _Yarn) -> Result:
     folder = yarn.hadoop.folder
-    places = ("tables.root=hdfs:///yarn/tables", f"checkpoint.location={yarn.hadoop.address}/state")
+    places = ("tables.root=hdfs:///yarn/tables", "checkpoint.location=hdfs:///yarn/state")
     installation = Installation.named("yarn", stage.bootstrap_servers, folder, (*SETTINGS, *places))
     stage.make_topics(installation)
     yarn.run_to_end(installation, "create_tables.py")

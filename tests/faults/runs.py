@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
+from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
 from tests.end_to_end.installation import Installation
 from tests.faults.result import Result, compared
 from tests.faults.scene import RUN_S, Scene, drain

@@ -21,7 +21,7 @@ from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.runtime.outputs import Responses
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming import query, quick_batch
-from group_coordinator.streaming.query import QUERY_NAME, checkpoint_of
+from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
 from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.tables.compaction import local
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG

@@ -47,6 +47,17 @@ def test_a_file_is_replaced(session: SparkSession, hdfs: HadoopCluster) -> None:
     assert folder.names_in("") == {"settings"}
 
 
+def test_an_address_leaves_the_name_node_out(session: SparkSession, hdfs: HadoopCluster) -> None:
+    session.conf.set("fs.defaultFS", hdfs.address)
+    folder = CheckpointFolder(session, "hdfs:///short")
+    session.conf.unset("fs.defaultFS")
+
+    folder.write("settings", "new")
+
+    assert folder.address_in_full == f"{hdfs.address}/short"
+    assert hdfs.dfs("-cat", f"{hdfs.address}/short/settings") == (0, b"new")
+
+
 def test_the_plan_of_a_batch_is_written_once(session: SparkSession, hdfs: HadoopCluster) -> None:
     """Both drivers have looked before either writes: the rename decides, not the look."""
     inside: Any = session

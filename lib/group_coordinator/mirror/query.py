@@ -15,6 +15,7 @@ from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.mirror.source import READING, MessageSource
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.batch_gate import BatchGate
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import Claimant
 from group_coordinator.streaming.pools import in_pool
@@ -103,12 +104,13 @@ class MirrorRun:
         self, reading: Reading, gate: BatchGate, trigger: Mapping[str, object]
     ) -> StreamingQuery:
         most = self.job.mirror_max_offsets_per_trigger
+        folder = CheckpointFolder(self.spark, checkpoint_of(self.job, QUERY_NAME))
         # A query keeps the settings that its session had when it started.
         with in_pool(self.spark, QUERY_NAME), session_conf(self.spark, READING):
             rows = reading.source.stream(self.spark, most, is_lossy=reading.is_lossy)
             writer = (
                 rows.writeStream.queryName(QUERY_NAME)
                 .foreachBatch(gate)
-                .option("checkpointLocation", checkpoint_of(self.job, QUERY_NAME))
+                .option("checkpointLocation", folder.address_in_full)
             )
             return writer.trigger(**trigger).start()  # type: ignore[call-overload,no-any-return]

@@ -150,7 +150,7 @@ class CompactionQuery:
             .select(*GROUP_KEY, "record_type", *LogEntry._fields)
             .writeStream.queryName(QUERY_NAME)
             .foreachBatch(write)
-            .option("checkpointLocation", self._folder.location)
+            .option("checkpointLocation", self._folder.address_in_full)
         )
 
     def _compact(self, log: DataFrame, batch_id: int) -> None:

@@ -16,7 +16,6 @@ from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.layout import (
     QUERY_NAME,
     Origin,
-    checkpoint_of,
     coordinator_folder,
     folder_of_groups,
 )
@@ -62,7 +61,7 @@ def start_query(
     writer = (
         calls.writeStream.queryName(QUERY_NAME)
         .foreachBatch(write)
-        .option("checkpointLocation", checkpoint_of(job, QUERY_NAME))
+        .option("checkpointLocation", coordinator_folder(spark, job).address_in_full)
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
     )
     return started_in_pool(writer, spark, QUERY_NAME, _OF_THE_QUERY)

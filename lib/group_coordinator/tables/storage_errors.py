@@ -32,7 +32,6 @@ _CURES = {
     r'No FileSystem for scheme "gs"': "give spark-submit Google's gcs-connector for Hadoop",
     r"ACCESS_TO_CATALOG_MANAGED_TABLE": "give tables.root = catalog.schema",
     r"locate commit coordinator": "the table is managed by another catalog: give spark-submit that one's settings, and tables.root in it",
-    r"Uri without authority: hdfs": "name the NameNode, as hdfs://HOST:PORT/FOLDER: Spark's checkpoints need it",
     r"No FileSystem for scheme": "give a scheme that Spark's Hadoop has, or its package",
 }
 """For what Java says where a jar is missing, or a scheme is unknown; the first that matches counts."""

@@ -36,13 +36,6 @@ Caused by: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: 
             "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: delta.: give spark-submit the package of Delta",
         ),
         (
-            "org.apache.hadoop.HadoopIllegalArgumentException: Uri without authority: hdfs:///state",
-            (
-                "HadoopIllegalArgumentException: Uri without authority: hdfs:///state: name the NameNode, as "
-                "hdfs://HOST:PORT/FOLDER: Spark's checkpoints need it"
-            ),
-        ),
-        (
             (
                 "java.nio.file.AccessDeniedException: a/b: org.apache.hadoop.fs.s3a.AWSBadRequestException\n"
                 "Caused by: software.amazon.awssdk.services.s3.model.S3Exception: Access Denied. (Service: S3, Status Code: 403,"

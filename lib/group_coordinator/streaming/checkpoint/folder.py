@@ -41,8 +41,13 @@ class CheckpointFolder:
         self._java_path = jvm.org.apache.hadoop.fs.Path
         self._io_utils = jvm.org.apache.commons.io.IOUtils
         configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
-        root = self._path("")
-        scheme = root.getFileSystem(configuration).getScheme()
+        given = self._java_path(location)
+        file_system = given.getFileSystem(configuration)
+        # Not every class that reads and writes checkpoints takes an address without a host, as hdfs:///folder is.
+        root = given.makeQualified(file_system.getUri(), file_system.getWorkingDirectory())
+        self.address_in_full = str(root)
+        """With scheme, host and whole path, as Spark's queries need it."""
+        scheme = file_system.getScheme()
         self._is_local = scheme == "file"
         if self._is_local:
             # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
@@ -58,8 +63,6 @@ class CheckpointFolder:
         self._outdated = file_managers(spark).create(root, configuration)
         self._numbers: dict[str, list[int]] = {}
         """Of the files that are there where `write_next` has written, by folder; the last one counts."""
-        self.address_in_full = str(root.getFileSystem(configuration).makeQualified(root))
-        """With scheme and whole path."""
 
     def exists(self, name: str) -> bool:
         """Whether there is a file or a folder of this name."""
@@ -202,7 +205,7 @@ class CheckpointFolder:
             self._files.delete(self._path(f"{folder}/.{file}.crc"))
 
     def _path(self, name: str) -> Any:
-        return self._java_path(self.address(name) if name else self.location)
+        return self._java_path(f"{self.address_in_full}/{name}" if name else self.address_in_full)
 
 
 def _is_missing(error: Py4JJavaError) -> bool:
