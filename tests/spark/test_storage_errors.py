@@ -26,8 +26,8 @@ REFUSALS = {
     "s3a://bucket/tables": S3A,
     "s3://bucket/tables": 'UnsupportedFileSystemException: No FileSystem for scheme "s3": write s3a://',
     "gs://bucket/tables": (
-        'UnsupportedFileSystemException: No FileSystem for scheme "gs": give spark-submit Google\'s gcs-connector for '
-        "Hadoop"
+        "ClassNotFoundException: Class org.apache.hadoop.fs.gs.GoogleHadoopFileSystem not found: give spark-submit the "
+        "package org.apache.hadoop:hadoop-gcp in Spark's Hadoop version"
     ),
     "abfss://c@a.dfs.core.windows.net/tables": (
         "ClassNotFoundException: Class org.apache.hadoop.fs.azurebfs.SecureAzureBlobFileSystem not found: give "

@@ -100,7 +100,7 @@ class TableCatalog:
         location = self.location(table)
         if self.is_schema:
             return spark.catalog.tableExists(location)
-        if self.direct_root is not None:
+        if self.local_root is not None:
             return deltalake.DeltaTable.is_deltatable(location)
         return DeltaTable.isDeltaTable(spark, location)
 

@@ -28,6 +28,7 @@ _CURES = {
     r"fs\.s3a\..*(?s:.*)(ConnectException|UnknownHostException)": "look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
     r"Unknown mandatory key .*conditional\.overwrite": "S3 needs Hadoop 3.4.2 or later, which Spark has since 4.1",
     r"fs\.azurebfs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-azure in Spark's Hadoop version",
+    r"fs\.gs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-gcp in Spark's Hadoop version",
     r'No FileSystem for scheme "s3n?"': "write s3a://",
     r'No FileSystem for scheme "gs"': "give spark-submit Google's gcs-connector for Hadoop",
     r"ACCESS_TO_CATALOG_MANAGED_TABLE": "give tables.root = catalog.schema",
