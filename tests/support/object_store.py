@@ -121,7 +121,7 @@ def versitygw() -> Path:
     """Return the server, built if it is not there.
 
     Raises:
-        GoMissingError: there is no Go.
+        GoMissingError: there is no Go, or it cannot fetch or build the server.
     """
     folder = cache_folder("go") / f"versitygw-{_VERSION}"
     program = folder / "versitygw"
@@ -131,7 +131,9 @@ def versitygw() -> Path:
             if go is None:
                 raise GoMissingError("an S3 server is built by Go, which is missing")
             environment = {**os.environ, "GOBIN": str(folder), "GOFLAGS": ""}
-            subprocess.run([go, "install", f"{_MODULE}@{_VERSION}"], env=environment, check=True)  # noqa: S603 - a fixed program
+            command = [go, "install", f"{_MODULE}@{_VERSION}"]
+            if subprocess.run(command, env=environment, check=False).returncode:  # noqa: S603 - a fixed program
+                raise GoMissingError("an S3 server is built by Go, which failed")
     return program
 
 
