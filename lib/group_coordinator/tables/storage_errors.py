@@ -25,7 +25,7 @@ _CURES = {
     r"fs\.s3a\.S3AFileSystem not found": "give spark-submit the package org.apache.hadoop:hadoop-aws in Spark's Hadoop version",
     r"NoSuchBucket": "make it, or name another one",
     r"Service: S3, Status Code: 403": "look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do in the bucket",
-    r"fs\.s3a\..*(?s:.*)(ConnectException|UnknownHostException)": "look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
+    r"(?s)fs\.s3a\..*(?:ConnectException|UnknownHostException)": "look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
     r"Unknown mandatory key .*conditional\.overwrite": "S3 needs Hadoop 3.4.2 or later, which Spark has since 4.1",
     r"fs\.azurebfs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-azure in Spark's Hadoop version",
     r"fs\.gs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-gcp in Spark's Hadoop version",

@@ -61,9 +61,8 @@ class Writer:
         else:
             try:
                 self._append_directly(rows, table, batch_id, folder)
-            except (
-                TableWriteError
-            ):  # somebody has committed this mark, and be it this run: its answer was lost
+            except TableWriteError:
+                # The commit may have come through, and only its answer was lost: then the table has the mark.
                 self._append_directly(rows, table, batch_id, folder)
 
     def _append_directly(

@@ -46,6 +46,13 @@ Caused by: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: 
                 "AWS_ACCESS_KEY_ID), and at what it may do in the bucket"
             ),
         ),
+        (
+            (
+                "org.apache.hadoop.fs.s3a.AWSClientIOException: put on a/b: software.amazon.awssdk.core.exception.SdkClientException\n"
+                "Caused by: java.net.ConnectException: Connection refused"
+            ),
+            "ConnectException: Connection refused: look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
+        ),
         ("", "no reason given"),
     ],
 )
