@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-from deltalake import DeltaTable
+from deltalake import DeltaTable, Transaction
 
 from group_coordinator.tables.append import write_errors
 
@@ -19,19 +19,42 @@ _COMMITS = 50
 """That are seen before a table is read anew: with some hundreds an append would take longer than the reading."""
 
 
-class _Known(NamedTuple):
+@dataclass(slots=True)
+class KnownTable:
+    """A table, and what was seen of its marks: to look for one the package reads every commit since the last checkpoint."""
+
     table: DeltaTable
     read_version: int
+    _marks: dict[str, int | None] = field(default_factory=dict)
+    _version_of_marks: int | None = None
+
+    def last_mark(self, application: str) -> int | None:
+        """The last mark of a writer as of the table's version; None: there is none."""
+        self._forget_marks_unless(self.table.version())
+        if application not in self._marks:
+            self._marks[application] = self.table.transaction_version(application)
+        return self._marks[application]
+
+    def appended(self, mark: Transaction) -> None:
+        """Say that `table` was appended to with this mark."""
+        self._forget_marks_unless(self.table.version() - 1)
+        self._marks[mark.app_id] = mark.version
+        self._version_of_marks = self.table.version()
+
+    def _forget_marks_unless(self, version: int) -> None:
+        if self._version_of_marks != version:
+            self._marks.clear()
+            self._version_of_marks = version
 
 
 class KnownTables:
     """What is known of each table; several threads may ask, and one of those that ask for the same reads it anew."""
 
     def __init__(self) -> None:
-        self._known: dict[Path | str, _Known] = {}
+        self._known: dict[Path | str, KnownTable] = {}
 
     @contextmanager
-    def newest(self, folder: Path | str) -> Iterator[DeltaTable]:
+    def newest(self, folder: Path | str) -> Iterator[KnownTable]:
         """A table as it is now, which the block may write; if it fails, nothing is known of the table any more.
 
         On S3 as it was after the last block, as a look takes three requests: a commit finds out what came since.
@@ -43,14 +66,14 @@ class KnownTables:
         with write_errors(folder):
             if known is None or not _is_worth_it(folder, known):
                 table = DeltaTable(folder)
-                known = _Known(table, table.version())
+                known = KnownTable(table, table.version())
             elif isinstance(folder, Path):
                 known.table.update_incremental()
-        yield known.table
+        yield known
         self._known[folder] = known
 
 
-def _is_worth_it(folder: Path | str, known: _Known) -> bool:
+def _is_worth_it(folder: Path | str, known: KnownTable) -> bool:
     """Whether to look at a table again: of one that was removed, or made anew, the package would see nothing new."""
     version = known.table.version()
     is_there = (

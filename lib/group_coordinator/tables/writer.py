@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-from deltalake import DeltaTable, Transaction
+from deltalake import Transaction
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -26,7 +26,7 @@ from group_coordinator.tables.append import (
 )
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
-from group_coordinator.tables.known_tables import KnownTables
+from group_coordinator.tables.known_tables import KnownTable, KnownTables
 
 _BATCHES = 1 << 40
 """Of one epoch: ten batches a second for three thousand years."""
@@ -69,12 +69,14 @@ class Writer:
         self, rows: Rows, table: TableDefinition, batch_id: int, folder: Path | str
     ) -> None:
         mark = self._mark(table, batch_id)
-        with self._known.newest(folder) as present:
-            done = _last_mark(present, mark, f"{running_query_id(rows.spark)}:{table.name}")
+        with self._known.newest(folder) as known:
+            done = _last_mark(known, mark, f"{running_query_id(rows.spark)}:{table.name}")
             if _has_batch(table, done, mark):
                 return
             if rows.fits_the_driver:
-                append_on_disk(present, folder, _of_batch(rows.arrow(), table, batch_id), mark)
+                new = _of_batch(rows.arrow(), table, batch_id)
+                append_on_disk(known.table, folder, new, mark)
+                known.appended(mark)
             else:
                 self.append(rows.frame(), table, batch_id)
 
@@ -117,10 +119,10 @@ def _of_batch(
     return pa.RecordBatchReader.from_batches(schema, map(whole, rows))
 
 
-def _last_mark(table: DeltaTable, mark: Transaction, earlier_application: str) -> int | None:
+def _last_mark(table: KnownTable, mark: Transaction, earlier_application: str) -> int | None:
     """The last mark in the table; None: there is none. Version 0.2.0 has the batch alone, by query."""
-    last = table.transaction_version(mark.app_id)
-    earlier = table.transaction_version(earlier_application)
+    last = table.last_mark(mark.app_id)
+    earlier = table.last_mark(earlier_application)
     if earlier is None or earlier < mark.version % _BATCHES:
         return last
     return mark.version if last is None else max(last, mark.version)

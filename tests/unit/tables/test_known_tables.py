@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -40,20 +42,31 @@ def append(table: DeltaTable | Path, mark: int) -> None:
     )
 
 
+@contextmanager
+def log_away(folder: Path) -> Iterator[None]:
+    """Whoever reads the table's log fails."""
+    log, aside = folder / "_delta_log", folder / "aside"
+    log.rename(aside)
+    try:
+        yield
+    finally:
+        aside.rename(log)
+
+
 def seen(known: KnownTables, folder: Path) -> tuple[int, int | None, int]:
     """Version, last mark, number of files."""
-    with known.newest(folder) as table:
-        return table.version(), table.transaction_version(MARK), len(table.file_uris())
+    with known.newest(folder) as seen:
+        return seen.table.version(), seen.last_mark(MARK), len(seen.table.file_uris())
 
 
 def test_a_table_that_is_known_is_not_read_anew(folder: Path) -> None:
     known = KnownTables()
     with known.newest(folder) as first:
-        append(first, 1)
+        append(first.table, 1)
 
     with known.newest(folder) as again:
         assert again is first
-        assert (again.version(), again.transaction_version(MARK)) == (1, 1)
+        assert (again.table.version(), again.last_mark(MARK)) == (1, 1)
 
 
 def test_after_fifty_commits_it_is_read_anew(folder: Path) -> None:
@@ -61,10 +74,36 @@ def test_after_fifty_commits_it_is_read_anew(folder: Path) -> None:
     objects = []
     for mark in range(1, 103):
         with known.newest(folder) as table:
-            append(table, mark)
+            append(table.table, mark)
         objects.append(table)
 
     assert [mark for mark, (a, b) in enumerate(pairwise(objects), 2) if a is not b] == [51, 101]
+
+
+def test_marks_are_read_once_a_version(folder: Path) -> None:
+    known = KnownTables()
+    append(folder, 1)
+    with known.newest(folder) as first:
+        assert (first.last_mark(MARK), first.last_mark("of-another")) == (1, None)
+        append(first.table, 2)
+        first.appended(Transaction(MARK, 2))
+    with known.newest(folder) as again, log_away(folder):
+        assert (again.last_mark(MARK), again.last_mark("of-another")) == (2, None)
+
+
+def test_a_mark_of_another_process_is_seen_after_ones_own(folder: Path) -> None:
+    known = KnownTables()
+    with known.newest(folder) as first:
+        assert first.last_mark("of-another") is None
+        write_deltalake(
+            folder,
+            pa.table({"a": [1]}),
+            mode="append",
+            commit_properties=CommitProperties(app_transactions=[Transaction("of-another", 7)]),
+        )
+        append(first.table, 1)
+        first.appended(Transaction(MARK, 1))
+        assert (first.last_mark(MARK), first.last_mark("of-another")) == (1, 7)
 
 
 def test_what_others_have_written_is_there(folder: Path) -> None:
