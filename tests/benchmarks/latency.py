@@ -79,11 +79,16 @@ def send(producer: KafkaProducer, rate: int, seconds: int) -> dict[str, float]:
 
 
 def measure(
-    rate: int, seconds: int, folder: Path, program: tuple[str, ...] = COMMAND
+    rate: int,
+    seconds: int,
+    folder: Path,
+    program: tuple[str, ...] = COMMAND,
+    overrides: tuple[str, ...] = (),
 ) -> dict[str, float]:
-    """One run of the job, or of what is in its place."""
+    """One run of the job with these settings, or of what is in its place."""
     with EmbeddedBroker() as broker:
         options = ["--bootstrap-server", broker.bootstrap_servers]
+        options += [part for override in overrides for part in ("--set", override)]
         with JobProcess(["init", *options], folder) as init:
             assert init.wait(180) == 0, init.log
         answers = Answers(broker.bootstrap_servers)
