@@ -1,6 +1,6 @@
 """What a job costs that has nothing to do: the share of a processor core and the files, some minutes after the last event.
 
-    python -m tests.benchmarks.idle_job [--groups 200] [--after-s 240] [--seconds 120] [--set KEY=VALUE]...
+    python -m tests.benchmarks.idle_job [--groups 200] [--after-s 240] [--seconds 120] [--set KEY=VALUE]... [--store STORE]
 
 The real command runs in a process of its own, with compaction, against a real broker, whose own time does not count.
 Then one more commit is sent and answered: how long that takes after the rest.
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,21 +19,32 @@ from kafka import TopicPartition
 
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.benchmarks.measured import processor_s, show
-from tests.end_to_end.installation import Installation, installed
+from tests.benchmarks.stores import STORES_MEASURED, kind
+from tests.end_to_end.installation import Installation
 from tests.support.job_process import JobProcess
+from tests.support.object_store import Request
+from tests.support.stores import S3, STORES, Store, TablesOnS3
 
 ORDERS = TopicPartition("orders", 0)
 
 
 def measure(
-    groups: int, after_s: float, seconds: float, overrides: tuple[str, ...]
+    groups: int, after_s: float, seconds: float, overrides: tuple[str, ...], store: str
 ) -> dict[str, float]:
     """One run of the job."""
-    with EmbeddedBroker() as broker, TemporaryDirectory() as folder:
+    with ExitStack() as resources:
+        broker = resources.enter_context(EmbeddedBroker())
+        folder = resources.enter_context(TemporaryDirectory())
+        Path(folder, "store").mkdir()
+        place = resources.enter_context(STORES[store](Path(folder, "store")))
+        if store != "disk":
+            overrides = (*overrides, *place.settings(Path(folder)))
         given = Installation(broker.bootstrap_servers, Path(folder))
-        installation = installed(
-            Installation(given.bootstrap_servers, given.folder, (*given.overrides, *overrides))
+        installation = Installation(
+            given.bootstrap_servers, given.folder, (*given.overrides, *overrides)
         )
+        with JobProcess(["init", *installation.options], given.folder) as init:
+            assert init.wait(180) == 0, init.log
         arguments = ["run", "--with-compaction", *installation.options]
         with JobProcess(arguments, given.folder) as job, installation.admin() as admin:
             for number in range(groups):
@@ -39,7 +52,9 @@ def measure(
             admin.list_consumer_group_offsets("group-0")
             time.sleep(after_s)
             before_s, before = processor_s(job.pid), files_below(given.folder)
+            requests_of(place)
             time.sleep(seconds)
+            requests = requests_of(place)
             used_s, after = processor_s(job.pid) - before_s, files_below(given.folder)
             asked_s = time.monotonic()
             admin.alter_consumer_group_offsets("group-0", {ORDERS: 1}).all()
@@ -52,7 +67,17 @@ def measure(
         "new_files_an_hour": round(len(after - before) * an_hour),
         "more_files_an_hour": round((len(after) - len(before)) * an_hour),
         "new_table_files_an_hour": round(sum(map(is_of_a_table, after - before)) * an_hour),
+        "requests_an_hour": round(len(requests) * an_hour),
+        **{
+            " ".join(map(str, each)): round(count * an_hour)
+            for each, count in Counter(map(kind, requests)).most_common()
+        },
     }
+
+
+def requests_of(place: Store) -> list[Request]:
+    """What came to an object store since this was asked last."""
+    return place.store.requests() if isinstance(place, S3 | TablesOnS3) else []
 
 
 def files_below(folder: Path) -> frozenset[Path]:
@@ -72,8 +97,11 @@ def main() -> None:
     parser.add_argument("--after-s", type=float, default=240)
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--set", action="append", default=[], dest="overrides")
+    parser.add_argument("--store", choices=STORES_MEASURED, default="disk")
     chosen = parser.parse_args()
-    figures = measure(chosen.groups, chosen.after_s, chosen.seconds, tuple(chosen.overrides))
+    figures = measure(
+        chosen.groups, chosen.after_s, chosen.seconds, tuple(chosen.overrides), chosen.store
+    )
     show("a job without anything to do", figures)
 
 

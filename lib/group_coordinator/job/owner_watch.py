@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 
+from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.streaming.checkpoint.ownership import check_still_owner
+from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.writer import Writer
 
@@ -25,6 +27,7 @@ class OwnerWatch:
     def __init__(self, spark: SparkSession, writer: Writer) -> None:
         self._spark = spark
         self._writer = writer
+        self._seen: DeltaTable | None = None
         self._next_s = time.monotonic() + _INTERVAL_S
 
     def look(self, _query: StreamingQuery) -> None:
@@ -37,8 +40,22 @@ class OwnerWatch:
             return
         self._next_s = time.monotonic() + _INTERVAL_S
         try:
+            if self._is_as_before():
+                return
             check_still_owner(self._spark, self._writer)
         except (DeltaError, OSError, PySparkException, Py4JError) as failure:
             _log.warning(
                 "the table writers cannot be read, and is asked again: %s", in_one_line(failure)
             )
+
+    def _is_as_before(self) -> bool:
+        """Whether the table on S3 has no new claim: to read it takes more requests, and few of them are ever new."""
+        folder = self._writer.catalog.direct(WRITERS.name)
+        if not isinstance(folder, str):
+            return False
+        if self._seen is None:
+            self._seen = DeltaTable(folder)
+            return False
+        version = self._seen.version()
+        self._seen.update_incremental()
+        return self._seen.version() == version

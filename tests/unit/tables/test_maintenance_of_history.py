@@ -13,7 +13,7 @@ from deltalake.exceptions import CommitFailedError
 
 from group_coordinator import settings
 from group_coordinator.settings import JobSettings
-from group_coordinator.tables import maintenance
+from group_coordinator.tables import upkeep_work
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.history.rule import OPEN_MS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
@@ -71,7 +71,7 @@ def test_files_of_sorted_rows_are_not_put_together_with_new_ones(
     """Or groups would be spread over all files again."""
     name = "group_coordinator.tables.history.thinning_in_folder.SORTED_FILE_BYTES"
     monkeypatch.setattr(name, 50_000)
-    monkeypatch.setattr(maintenance, "GATHERED_FILE_BYTES", 45_000)
+    monkeypatch.setattr("group_coordinator.tables.maintenance.GATHERED_FILE_BYTES", 45_000)
     append(job, range(FIRST - 4 * DAY, FIRST + DAY))
     look(replace(job, history_full_ms=30 * DAY_MS), notebook, FIRST + DAY)
     is_sorted = set(log(job).file_uris())
@@ -98,7 +98,7 @@ def test_thinning_that_fails_is_told_and_files_are_put_together_all_the_same(
     for minute in range(5):
         append(job, [FIRST + minute])
     with monkeypatch.context() as patched:
-        patched.setattr(maintenance, "thin_in_folder", fails)
+        patched.setattr(upkeep_work, "thin_in_folder", fails)
         assert look(job, notebook, FIRST + 2 * DAY) == 5
     assert len(log(job).file_uris()) == 1
     assert "upkeep of table coordinator_log failed, and comes again" in caplog.text

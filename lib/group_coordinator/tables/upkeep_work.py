@@ -1,0 +1,191 @@
+"""The files of one table, and the work of its upkeep: by the deltalake package where it may, by Spark elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from delta.tables import DeltaTable as SparkTable
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog_managed import FEATURES
+from group_coordinator.tables.commit_lock import commit_of_deltalake
+from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
+from group_coordinator.tables.files_held import files_held
+from group_coordinator.tables.history.rule import Cut
+from group_coordinator.tables.history.thinning_by_spark import thin_by_spark
+from group_coordinator.tables.history.thinning_in_folder import thin_in_folder
+from group_coordinator.tables.old_log import remove_old_log
+from group_coordinator.tables.session_conf import session_conf
+from group_coordinator.tables.upkeep_due import TableFiles
+
+_FILE_BYTES = (
+    "spark.databricks.delta.optimize.minFileSize",
+    "spark.databricks.delta.optimize.maxFileSize",
+)
+
+
+class TableWork(Protocol):
+    """What upkeep does to one table."""
+
+    def now(self) -> TableFiles:
+        """How it is."""
+
+    def is_catalog_managed(self) -> bool:
+        """Whether its catalog alone commits to it."""
+
+    def put_together(self, *, is_sorted: bool) -> None:
+        """Many small files become few large ones."""
+
+    def thin(self, cut: Cut) -> None:
+        """Its history becomes thin."""
+
+    def remove_those_of_the_past(self) -> None:
+        """Files that no reader needs any more go."""
+
+
+@dataclass(frozen=True, slots=True)
+class InFolder:
+    """A table on this machine's disk, which Spark had better leave alone, or in a folder of a process without Spark.
+
+    Spark's commits have to be alone on a disk (commit_lock.py), and appends would have to wait.
+    """
+
+    catalog: TableCatalog
+    table: TableDefinition
+    cluster_id: str
+    file_bytes: int
+
+    def now(self) -> TableFiles:
+        """As TableWork."""
+        table = self._delta()
+        return TableFiles(len(table.file_uris()), table.version())
+
+    def is_catalog_managed(self) -> bool:
+        """As TableWork."""
+        return False  # such a table is not opened by its folder
+
+    def put_together(self, *, is_sorted: bool) -> None:
+        """Fail if another process is at it.
+
+        The deltalake package does not notice that another OPTIMIZE has replaced the same files: rows would be there twice.
+
+        Raises:
+            Timeout: another process holds the table's lock.
+        """
+        with files_held(self.catalog, self.table), self._commit():
+            self._put_together(is_sorted=is_sorted)
+
+    def _put_together(self, *, is_sorted: bool) -> None:
+        table, size = self._delta(), self.file_bytes
+        is_partitioned = bool(table.metadata().partition_columns)
+        ours = [(CLUSTER_ID.name, "=", self.cluster_id)] if is_partitioned else None
+        if is_sorted and self.table.sorted_by:
+            table.optimize.z_order(self.table.sorted_by, ours, target_size=size)
+        else:
+            table.optimize.compact(ours, target_size=size)
+
+    def thin(self, cut: Cut) -> None:
+        """Raise Timeout if another process replaces files."""
+        with files_held(self.catalog, self.table), self._commit():
+            thin_in_folder(self.catalog.location(self.table.name), self.cluster_id, cut)
+
+    def remove_those_of_the_past(self) -> None:
+        """As TableWork."""
+        # In full: the log alone does not know any more what became too old before its last checkpoint.
+        with self._commit():
+            self._delta().vacuum(dry_run=False, full=True)
+
+    def _commit(self) -> AbstractContextManager[None]:
+        return commit_of_deltalake(self.catalog.local_folder(self.table.name))
+
+    def _delta(self) -> DeltaTable:
+        return DeltaTable(self.catalog.location(self.table.name))
+
+
+@dataclass(frozen=True, slots=True)
+class BySpark:
+    """A table anywhere else."""
+
+    spark: SparkSession
+    catalog: TableCatalog
+    table: TableDefinition
+    cluster_id: str
+    file_bytes: int
+
+    def now(self) -> TableFiles:
+        """As TableWork."""
+        table = self._delta()
+        (files,) = table.detail().select("numFiles").collect()[0]
+        (version,) = table.history(1).select("version").collect()[0]
+        return TableFiles(files, version)
+
+    def is_catalog_managed(self) -> bool:
+        """As TableWork."""
+        (features,) = self._delta().detail().select("tableFeatures").collect()[0]
+        return not FEATURES.isdisjoint(features or ())
+
+    def put_together(self, *, is_sorted: bool) -> None:
+        """As TableWork."""
+        sizes = dict.fromkeys(_FILE_BYTES, str(self.file_bytes))
+        columns = self._delta().detail().select("partitionColumns", "clusteringColumns")
+        is_partitioned, is_clustered = map(bool, columns.collect()[0])
+        optimize = self._delta().optimize()
+        if is_partitioned:
+            optimize = optimize.where(f"{CLUSTER_ID.name} = {quoted(self.cluster_id)}")
+        with session_conf(self.spark, sizes):
+            # Version 0.2.0 made tables that are not on a local disk clustered: Delta sorts these itself.
+            if is_sorted and self.table.sorted_by and not is_clustered:
+                optimize.executeZOrderBy(*self.table.sorted_by)
+            else:
+                optimize.executeCompaction()
+
+    def thin(self, cut: Cut) -> None:
+        """As TableWork."""
+        thin_by_spark(self.spark, self.catalog, self.cluster_id, cut)
+
+    def remove_those_of_the_past(self) -> None:
+        """As TableWork."""
+        self._delta().vacuum()
+
+    def _delta(self) -> SparkTable:
+        return self.catalog.writable(self.spark, self.table.name)
+
+
+@dataclass(slots=True)
+class OnS3:
+    """A table that Spark and the deltalake package may write: Spark replaces files, as it alone notices others that do so."""
+
+    by_spark: BySpark
+    location: str
+    _seen: DeltaTable | None = None
+    """To look what came since takes two requests, to read a log a hundred."""
+
+    def now(self) -> TableFiles:
+        """As TableWork."""
+        if self._seen is None:
+            self._seen = DeltaTable(self.location)
+        else:
+            self._seen.update_incremental()
+        return TableFiles(len(self._seen.file_uris()), self._seen.version())
+
+    def is_catalog_managed(self) -> bool:
+        """As TableWork."""
+        return False  # such a table is not opened by its folder
+
+    def put_together(self, *, is_sorted: bool) -> None:
+        """As TableWork."""
+        self._seen = None  # what is read anew is read in a few pieces
+        self.by_spark.put_together(is_sorted=is_sorted)
+
+    def thin(self, cut: Cut) -> None:
+        """As TableWork."""
+        self.by_spark.thin(cut)
+
+    def remove_those_of_the_past(self) -> None:
+        """As TableWork."""
+        DeltaTable(self.location).vacuum(dry_run=False, full=True)
+        remove_old_log(self.location)
