@@ -17,10 +17,11 @@ from tempfile import TemporaryDirectory
 
 from kafka import TopicPartition
 
+from group_coordinator.clients import AdminClient
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.benchmarks.measured import processor_s, show
 from tests.benchmarks.stores import STORES_MEASURED, kind
-from tests.end_to_end.installation import Installation
+from tests.end_to_end.installation import SETTINGS, Installation
 from tests.support.job_process import JobProcess
 from tests.support.object_store import Request
 from tests.support.stores import S3, STORES, Store, TablesOnS3
@@ -34,45 +35,57 @@ def measure(
     """One run of the job."""
     with ExitStack() as resources:
         broker = resources.enter_context(EmbeddedBroker())
-        folder = resources.enter_context(TemporaryDirectory())
-        Path(folder, "store").mkdir()
-        place = resources.enter_context(STORES[store](Path(folder, "store")))
+        folder = Path(resources.enter_context(TemporaryDirectory()))
+        (folder / "store").mkdir()
+        place = resources.enter_context(STORES[store](folder / "store"))
         if store != "disk":
-            overrides = (*overrides, *place.settings(Path(folder)))
-        given = Installation(broker.bootstrap_servers, Path(folder))
-        installation = Installation(
-            given.bootstrap_servers, given.folder, (*given.overrides, *overrides)
-        )
-        with JobProcess(["init", *installation.options], given.folder) as init:
-            assert init.wait(180) == 0, init.log
+            overrides = (*overrides, *place.settings(folder))
+        settings = (*SETTINGS, "compaction.interval.ms=10000", *overrides)
+        installation = Installation(broker.bootstrap_servers, folder, settings)
+        initialized(installation)
         arguments = ["run", "--with-compaction", *installation.options]
-        with JobProcess(arguments, given.folder) as job, installation.admin() as admin:
-            for number in range(groups):
-                admin.alter_consumer_group_offsets(f"group-{number}", {ORDERS: number})
-            admin.list_consumer_group_offsets("group-0")
+        job = resources.enter_context(JobProcess(arguments, folder))
+        with installation.admin() as admin:
+            busy(admin, groups)
             time.sleep(after_s)
-            before_s, before = processor_s(job.pid), files_below(given.folder)
-            requests_of(place)
-            time.sleep(seconds)
-            requests = requests_of(place)
-            used_s, after = processor_s(job.pid) - before_s, files_below(given.folder)
+            figures = at_rest(job, folder, place, seconds)
             asked_s = time.monotonic()
             admin.alter_consumer_group_offsets("group-0", {ORDERS: 1}).all()
-            answered_s = time.monotonic() - asked_s
-            job.stop()
+            figures["answer_after_the_rest_s"] = round(time.monotonic() - asked_s, 2)
+        job.stop()
+    return figures
+
+
+def busy(admin: AdminClient, groups: int) -> None:
+    """A commit a group."""
+    for number in range(groups):
+        admin.alter_consumer_group_offsets(f"group-{number}", {ORDERS: number})
+    admin.list_consumer_group_offsets("group-0")
+
+
+def at_rest(job: JobProcess, folder: Path, place: Store, seconds: float) -> dict[str, float]:
+    """What comes together in this time."""
+    before_s, before = processor_s(job.pid), files_below(folder)
+    requests_of(place)
+    time.sleep(seconds)
+    requests = requests_of(place)
+    used_s, after = processor_s(job.pid) - before_s, files_below(folder)
     an_hour = 3600 / seconds
+    kinds = Counter(map(kind, requests)).most_common()
     return {
         "cores": round(used_s / seconds, 3),
-        "answer_after_the_rest_s": round(answered_s, 2),
         "new_files_an_hour": round(len(after - before) * an_hour),
         "more_files_an_hour": round((len(after) - len(before)) * an_hour),
         "new_table_files_an_hour": round(sum(map(is_of_a_table, after - before)) * an_hour),
         "requests_an_hour": round(len(requests) * an_hour),
-        **{
-            " ".join(map(str, each)): round(count * an_hour)
-            for each, count in Counter(map(kind, requests)).most_common()
-        },
+        **{" ".join(map(str, each)): round(count * an_hour) for each, count in kinds},
     }
+
+
+def initialized(installation: Installation) -> None:
+    """By the command, which reaches every store."""
+    with JobProcess(["init", *installation.options], installation.folder) as init:
+        assert init.wait(180) == 0, init.log
 
 
 def requests_of(place: Store) -> list[Request]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from group_coordinator.local.cache import cache_folder, only_one_process
 from group_coordinator.local.ports import free_ports
@@ -26,7 +27,7 @@ _MODULE = "github.com/versity/versitygw/cmd/versitygw"
 _VERSION = "v1.8.0"
 BUCKET, ACCESS_KEY, SECRET_KEY, REGION = "coordinator", "tests", "of-the-tests", "us-east-1"
 _LINE = re.compile(
-    r"\[(?P<at>[^]]+)\] \S+ \S+ \S+ s3_(?P<operation>\w+) (?P<key>\S+) \S+ (?P<status>\d+) "
+    r"\[[^]]+\] \S+ \S+ \S+ s3_(?P<operation>\w+) (?P<key>\S+) \S*?(?:prefix=(?P<prefix>[^& ]*)\S*)? (?P<status>\d+) "
 )
 _START_S = 20.0
 
@@ -36,7 +37,7 @@ class GoMissingError(RuntimeError):
 
 
 class Request(NamedTuple):
-    """A line of the access log; the key is "-" where a whole bucket is asked about."""
+    """A line of the access log; of a LIST the key is the prefix, of what is about many objects "-"."""
 
     operation: str
     key: str
@@ -61,7 +62,11 @@ class ObjectStore:
         lines = self._log.read_text().splitlines()
         new, self._seen = lines[self._seen :], len(lines)
         found = (_LINE.search(line) for line in new)
-        return [Request(m["operation"], m["key"], int(m["status"])) for m in found if m]
+        return [
+            Request(m["operation"], unquote(m["prefix"] or m["key"]), int(m["status"]))
+            for m in found
+            if m
+        ]
 
     def spark_settings(self) -> Mapping[str, str]:
         """For a session that shall reach it by s3a."""

@@ -18,6 +18,8 @@ from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.writer import Writer
 
 _INTERVAL_S = 15
+_INTERVAL_ON_S3_S = 60
+"""A look is two requests there, also of a job that rests; who appends, or writes a batch, finds out by that."""
 _log = logging.getLogger(__name__)
 
 
@@ -27,8 +29,10 @@ class OwnerWatch:
     def __init__(self, spark: SparkSession, writer: Writer) -> None:
         self._spark = spark
         self._writer = writer
+        self._folder = writer.catalog.direct(WRITERS.name)
+        self._interval_s = _INTERVAL_ON_S3_S if isinstance(self._folder, str) else _INTERVAL_S
         self._seen: DeltaTable | None = None
-        self._next_s = time.monotonic() + _INTERVAL_S
+        self._next_s = time.monotonic() + self._interval_s
 
     def look(self, _query: StreamingQuery) -> None:
         """Look, if it is time to.
@@ -38,7 +42,7 @@ class OwnerWatch:
         """
         if time.monotonic() < self._next_s:
             return
-        self._next_s = time.monotonic() + _INTERVAL_S
+        self._next_s = time.monotonic() + self._interval_s
         try:
             if self._is_as_before():
                 return
@@ -50,11 +54,10 @@ class OwnerWatch:
 
     def _is_as_before(self) -> bool:
         """Whether the table on S3 has no new claim: to read it takes more requests, and few of them are ever new."""
-        folder = self._writer.catalog.direct(WRITERS.name)
-        if not isinstance(folder, str):
+        if not isinstance(self._folder, str):
             return False
         if self._seen is None:
-            self._seen = DeltaTable(folder)
+            self._seen = DeltaTable(self._folder)
             return False
         version = self._seen.version()
         self._seen.update_incremental()

@@ -29,6 +29,7 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
     private final Path root;
     private final String deletes;
     private final List outdated = new ArrayList();
+    private volatile long lastWritten = Long.MIN_VALUE;
 
     public S3CheckpointFiles(Path path, Configuration configuration) {
         super(path, configuration);
@@ -41,15 +42,24 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
         if (!isS3()) {
             return super.createAtomic(path, overwriteIfPossible);
         }
+        if (isNumbered(path)) {
+            lastWritten = Long.parseLong(path.getName());
+        }
         return Whole.begun(fs(), path, overwriteIfPossible);
     }
 
-    /** A file's name costs one question; Hadoop would look for a folder of that name as well. */
+    /**
+     * A file's name costs one question; Hadoop would look for a folder of that name as well. The batch after the one that was
+     * written here is not asked for: Spark is about to write it, and the conditional PUT finds out.
+     */
     @Override
     public boolean exists(Path path) {
         try {
             if (!isS3() || !isNumbered(path)) {
                 return super.exists(path);
+            }
+            if (Long.parseLong(path.getName()) == lastWritten + 1) {
+                return false;
             }
             ((S3AFileSystem) fs()).getS3AInternals().getObjectMetadata(path);
             return true;
