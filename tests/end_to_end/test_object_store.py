@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.job import owner_watch
+from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import WRITERS, Claim, write_claim
+from group_coordinator.tables.writer import NotTheWriterError, Writer
 from tests.end_to_end.commits import Commits, await_logged, logged
 from tests.end_to_end.installation import SETTINGS, Installation
 from tests.faults.judgement import judged
 from tests.support.job_process import JobProcess
-from tests.support.object_store import GoMissingError
+from tests.support.object_store import BUCKET, GoMissingError
 from tests.support.stores import S3, s3
 from tests.support.until import until
 
@@ -60,8 +70,34 @@ def test_nothing_is_lost_by_a_kill_and_by_two_drivers_at_once(
 
     result = judged("two drivers on S3", installation, 4)
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
+    assert "upkeep of table" not in last.log
     [told] = [line for line in last.log.splitlines() if line.startswith("Error: ")]
     assert "another run works on this checkpoint" in told
+
+
+def test_a_claim_of_another_is_seen_by_a_look_of_two_requests(
+    store: S3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now_s=0.0, monotonic=lambda: clock.now_s)
+    monkeypatch.setattr(owner_watch, "time", clock)
+    no_spark = cast("SparkSession", None)
+    query = cast("StreamingQuery", None)
+    catalog = TableCatalog(f"s3a://{BUCKET}/claims")
+    DeltaTable.create(catalog.location(WRITERS.name), WRITERS.no_rows().schema)
+    write_claim(no_spark, catalog, Claim("default", 1, "ours", "s3a://a", "events", "0.3.0"))
+    watch = OwnerWatch(no_spark, Writer(catalog, "default", epoch=1))
+    for clock.now_s in (60.0, 120.0):
+        store.store.requests()
+        watch.look(query)
+    assert [(request.operation, request.key) for request in store.store.requests()] == [
+        ("ListObjectsV2", "claims/writers/_delta_log/"),
+        ("GetObject", "claims/writers/_delta_log/_last_checkpoint"),
+    ]
+
+    write_claim(no_spark, catalog, Claim("default", 2, "theirs", "s3a://b", "events", "0.3.0"))
+    clock.now_s = 180.0
+    with pytest.raises(NotTheWriterError, match="checkpoint s3a://b has taken over"):
+        watch.look(query)
 
 
 @pytest.mark.usefixtures("store")

@@ -1,11 +1,13 @@
 """Does the job lose or double anything when it is killed, stopped, or started twice?
 
-    python -m tests.faults [--only NAME]... [--kills 30] [--backlog 1000000]
+    python -m tests.faults [--only NAME]... [--store disk|s3] [--kills 30] [--backlog 1000000]
 
 Every fault hits the real command in a process of its own, which reads from a real broker. What it leaves behind after the
 last restart is compared with what an undisturbed run of the same events leaves: the state of every group byte for byte,
 the log in its order, all tables, and the responses without repeats. Where events keep flowing there is no such run: the
 outcome is compared with what the state machine, without Spark, says to the events that were sent.
+
+With --store s3 tables and checkpoints are on a real server of S3, and the kills at the steps of a batch are what is played.
 
 Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
 """
@@ -41,6 +43,7 @@ from tests.faults.schedule import drain_every_minute
 from tests.faults.soak import soak
 from tests.faults.steps import STEPS, WORKER_STEP
 from tests.faults.wrong_clock import clock_ahead
+from tests.support.stores import STORES
 
 _say = Console(stderr=True)
 
@@ -80,28 +83,48 @@ def faults(kills: int, seed: int, backlog: int) -> dict[str, Inject]:
 @click.command(help=__doc__)
 @click.option("--only", multiple=True, metavar="NAME", help="Only this fault. Repeatable.")
 @click.option("--list", "list_only", is_flag=True, help="Name the faults, and end.")
+@click.option(
+    "--store", type=click.Choice(["disk", "s3"]), default="disk", help="Where the runs write."
+)
 @click.option("--kills", default=30, show_default=True, help="How many kills the soak has.")
 @click.option("--seed", default=0, show_default=True, help="Of the moments of the soak's kills.")
 @click.option("--backlog", default=1_000_000, show_default=True, help="Events to catch up with.")
-def main(only: tuple[str, ...], list_only: bool, kills: int, seed: int, backlog: int) -> None:  # noqa: FBT001
+def main(
+    only: tuple[str, ...],
+    list_only: bool,  # noqa: FBT001
+    store: str,
+    kills: int,
+    seed: int,
+    backlog: int,
+) -> None:
     """Inject what is asked for."""
     known = faults(kills, seed, backlog)
+    if store != "disk":
+        known = {name: inject for name, inject in known.items() if name in on_every_store()}
     unknown = [name for name in only if name not in known]
     if unknown:
         raise click.UsageError(f"--only {unknown[0]}: there is no such fault; --list names them")
     if list_only:
         click.echo("\n".join(known))
         return
-    results = _inject([known[name] for name in only or known])
+    results = _inject([known[name] for name in only or known], store)
     report(results)
     sys.exit(1 if any(result.problems for result in results) else 0)
 
 
-def _inject(chosen: Sequence[Inject]) -> list[Result]:
+def on_every_store() -> set[str]:
+    """The others look at files of a disk."""
+    steps = {f"kill-{step}" for step in STEPS if step != WORKER_STEP}
+    return {*steps, "kill-again-and-again", "kill-worker"}
+
+
+def _inject(chosen: Sequence[Inject], store: str) -> list[Result]:
     with ExitStack() as resources:
         folder = Path(resources.enter_context(TemporaryDirectory(prefix="faults-")))
         broker = resources.enter_context(EmbeddedBroker())
-        scene = resources.enter_context(open_scene(folder, broker.bootstrap_servers))
+        (folder / "store").mkdir()
+        opened = resources.enter_context(STORES[store](folder / "store"))
+        scene = resources.enter_context(open_scene(folder, broker.bootstrap_servers, opened))
         return [_timed(inject, scene) for inject in chosen]
 
 

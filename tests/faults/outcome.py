@@ -108,13 +108,11 @@ def _fact(row: Row) -> Fact:
 
 def _state(installation: Installation, spark: SparkSession) -> Counter[Fact]:
     """Each group's snapshot, byte for byte: it holds the group's own clock only, never the batch's."""
-    job = installation.settings.job
-    checkpoint = installation.folder / job.checkpoint_location / QUERY_NAME
     # Since Spark 4.2 a state store is read where the coordinator of state stores is, which a session without queries lacks.
     assert spark.streams is not None
     rows = (
         spark.read.format("statestore")
-        .load(str(checkpoint))
+        .load(f"{installation.checkpoint}/{QUERY_NAME}")
         .selectExpr("key.*", "hex(value.groupState.snapshot) AS snapshot")
         .collect()
     )

@@ -16,14 +16,14 @@ from types import MappingProxyType
 from kafka import KafkaProducer
 from pyspark.sql import SparkSession
 
-from group_coordinator import settings
-from group_coordinator.local.jars import spark_jars
+from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from tests.end_to_end.installation import Installation, installed
 from tests.faults import events
 from tests.faults.outcome import Difference, Outcome, difference, outcome_of
 from tests.support.job_process import COMMAND, JobProcess
+from tests.support.stores import DISK, Store
 
 BATCH_EVENTS = 80
 """Of a disturbed run, so that there is something before and after a fault."""
@@ -41,16 +41,21 @@ class Scene:
     bootstrap_servers: str
     folder: Path
     event_count: int
+    store: Store
     _resources: ExitStack
     _installed: set[str] = field(default_factory=set)
+    _spark: SparkSession | None = None
 
     def installation(self, name: str, *overrides: str) -> Installation:
         """Tables, checkpoint and responses topic of a run, which begins with the first event."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
-        settings_of_run = (*events.SETTINGS, _EVENTS_TOPIC, *overrides)
-        made = Installation.named(name, self.bootstrap_servers, folder, settings_of_run)
+        places = () if self.store is DISK else self.store.settings(folder)
+        given = (*events.SETTINGS, _EVENTS_TOPIC, *places, *overrides)
+        made = Installation.named(name, self.bootstrap_servers, folder, given, self.store)
         if name not in self._installed:
+            if self.store is not DISK:
+                self._session(made)  # before any other, which would not reach the store
             installed(made)
             self._installed.add(name)
         return made
@@ -68,20 +73,26 @@ class Scene:
         """The outcome beside that of the undisturbed run."""
         return difference(self.undisturbed, outcome_of(installation, self.spark))
 
-    @cached_property
+    @property
     def spark(self) -> SparkSession:
         """Reads the state out of checkpoints."""
-        scratch = self._resources.enter_context(scratch_folder())
-        session = local_session(settings.load(overrides=events.SETTINGS).job, spark_jars(), scratch)
-        self._resources.callback(session.stop)
-        return session
+        return self._session(self.installation("undisturbed"))
+
+    def _session(self, installation: Installation) -> SparkSession:
+        """The one of this process, with what the scene's store takes."""
+        if self._spark is None:
+            job = installation.settings.job
+            scratch = self._resources.enter_context(scratch_folder())
+            self._spark = local_session(job, session_jars(job), scratch)
+            self._resources.callback(self._spark.stop)
+        return self._spark
 
 
 @contextmanager
-def open_scene(folder: Path, bootstrap_servers: str) -> Iterator[Scene]:
+def open_scene(folder: Path, bootstrap_servers: str, store: Store = DISK) -> Iterator[Scene]:
     """Write the events."""
     with ExitStack() as resources:
-        scene = Scene(bootstrap_servers, folder, 0, resources)
+        scene = Scene(bootstrap_servers, folder, 0, store, resources)
         topic = scene.installation("undisturbed").settings.job.events_topic
         with closing(KafkaProducer(bootstrap_servers=bootstrap_servers)) as producer:
             scene.event_count = events.write(producer, topic)

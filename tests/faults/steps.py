@@ -9,6 +9,7 @@ the step, and only once: a file says that it has come.
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -30,6 +31,7 @@ from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.writer import Writer
 from tests.faults.deadly_worker import DeadlyContext
+from tests.support.stores import names_below
 
 _SOME_RESPONSES = 5
 
@@ -204,10 +206,11 @@ def _at_table(trigger: Trigger, wanted: TableDefinition) -> Callable[..., None]:
 
 def _watch(trigger: Trigger, sinks_: Sinks, batch_id: int) -> None:
     """Fire when the first partition has its state after this batch."""
-    folder = Path(checkpoint_of(sinks_.job, QUERY_NAME), "state", "0")
+    state = f"{checkpoint_of(sinks_.job, QUERY_NAME)}/state/0"
+    version = re.compile(rf"{batch_id + 1}[._]")
 
     def fire() -> None:
-        while not any(folder.glob(f"*/{batch_id + 1}[._]*")):
+        while not any(map(version.match, names_below(state))):
             pass
         trigger.fire()
 

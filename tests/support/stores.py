@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,10 +14,7 @@ from pyarrow.fs import FileSelector, S3FileSystem, copy_files
 from group_coordinator.local.jars import s3_jars
 from tests.support.hadoop_cluster import HadoopCluster, hadoop_cluster
 from tests.support.object_store import (
-    ACCESS_KEY,
     BUCKET,
-    REGION,
-    SECRET_KEY,
     Mood,
     ObjectStore,
     environment,
@@ -132,12 +130,7 @@ class S3:
     def __init__(self, store: ObjectStore) -> None:
         self.store = store
         self.spark_options = _options(store)
-        self._files = S3FileSystem(
-            access_key=ACCESS_KEY,
-            secret_key=SECRET_KEY,
-            region=REGION,
-            endpoint_override=store.endpoint,
-        )
+        self._files = _files_on_s3()
 
     def settings(self, folder: Path) -> tuple[str, ...]:
         place = f"s3a://{BUCKET}/{folder.name}"
@@ -184,6 +177,20 @@ class TablesOnS3(Disk):
 def _options(store: ObjectStore) -> tuple[str, ...]:
     confs = [("--conf", f"{key}={value}") for key, value in store.spark_settings().items()]
     return ("--jars", ",".join(map(str, s3_jars())), *(option for conf in confs for option in conf))
+
+
+def names_below(location: str) -> list[str]:
+    """The names of all files below a folder on a disk, or on the S3 that the environment tells of."""
+    if "://" not in location:
+        return [file.name for file in Path(location).rglob("*")]
+    everything = FileSelector(_key(location), allow_not_found=True, recursive=True)
+    return [file.base_name for file in _files_on_s3().get_file_info(everything)]
+
+
+def _files_on_s3() -> S3FileSystem:
+    return S3FileSystem(
+        region=os.environ["AWS_REGION"], endpoint_override=os.environ["AWS_ENDPOINT_URL"]
+    )
 
 
 def _key(location: str) -> str:

@@ -48,6 +48,7 @@ class OwnerWatch:
                 return
             check_still_owner(self._spark, self._writer)
         except (DeltaError, OSError, PySparkException, Py4JError) as failure:
+            self._seen = None
             _log.warning(
                 "the table writers cannot be read, and is asked again: %s", in_one_line(failure)
             )
