@@ -21,13 +21,26 @@ from tests.cluster.life import one_life
 from tests.cluster.refusals import refused_starts
 from tests.cluster.stage import open_stage
 from tests.cluster.strangers import strangers
-from tests.cluster.surprises import changed_setting, clock_ahead, kafka_away, store_away
+from tests.cluster.surprises import (
+    changed_setting,
+    clock_ahead,
+    kafka_away,
+    store_away,
+    store_hangs,
+    store_slow_down,
+)
 from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
 from tests.cluster.yarn import on_yarn
 from tests.faults.__main__ import report
 from tests.support.stores import STORES
 
-_STORE_AWAY = "store-away"
+_ON_S3 = frozenset({"s3", "two-places"})
+_STORES_OF = {
+    "store-away": _ON_S3 | {"hdfs"},
+    "store-slow-down": _ON_S3,
+    "store-hangs": _ON_S3,
+}
+"""Scenes that not every store can play."""
 SCENES = {
     "life": one_life,
     "refused-starts": refused_starts,
@@ -37,7 +50,9 @@ SCENES = {
     "changed-setting": changed_setting,
     "clock-ahead": clock_ahead,
     "kafka-away": kafka_away,
-    _STORE_AWAY: store_away,
+    "store-away": store_away,
+    "store-slow-down": store_slow_down,
+    "store-hangs": store_hangs,
     "strangers": strangers,
     "image": executors_of_the_image,
     "yarn": on_yarn,
@@ -59,7 +74,7 @@ def main(only: tuple[str, ...], store: str) -> None:
         (folder / "store").mkdir()
         opened = resources.enter_context(STORES[store](folder / "store"))
         stage = resources.enter_context(open_stage(folder, broker, opened))
-        played = only or [name for name in SCENES if name != _STORE_AWAY or store != "disk"]
+        played = only or [name for name in SCENES if store in _STORES_OF.get(name, STORES)]
         results = [SCENES[name](stage) for name in played]
     report(results)
     sys.exit(1 if any(result.problems for result in results) else 0)

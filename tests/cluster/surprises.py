@@ -15,6 +15,7 @@ from tests.faults.judgement import contradictions, error_of, judged
 from tests.faults.members_away import Started, outage_outlived
 from tests.faults.result import Result
 from tests.support.job_process import JobProcess
+from tests.support.store_proxy import Mood
 
 _METADATA = "who"
 _TURNS = (
@@ -94,24 +95,36 @@ def kafka_away(stage: Stage) -> Result:
     return outage_outlived("kafka-away", stage.folder / "kafka-away", _AWAY_S, start)
 
 
-def store_away(stage: Stage) -> Result:
-    """The store answers nobody for a while: a job that ends says why in one sentence, and the next one loses nothing."""
-    installation = stage.installed(stage.installation("store-away"))
+def store_away(
+    stage: Stage, name: str = "store-away", mood: Mood = Mood.AWAY, away_s: float = _STORE_AWAY_S
+) -> Result:
+    """The store does not serve for a while: a job that ends says why in one sentence, and the next one loses nothing."""
+    installation = stage.installed(stage.installation(name))
     status = None
     with Commits(installation):
         with stage.submit(installation) as job:
             await_more(installation, job)
-            with stage.store.away(), suppress(TimeoutExpired):
-                status = job.wait(_STORE_AWAY_S)
+            with stage.store.away(mood), suppress(TimeoutExpired):
+                status = job.wait(away_s)
             if status is None:
                 await_more(installation, job)
             said = job.log
         with stage.submit(installation) as job:
             await_more(installation, job)
     stage.run_to_end(installation, "--drain", "--with-compaction")
-    result = judged("store-away", installation, 3)
+    result = judged(name, installation, 3)
     last_line = said.splitlines()[-1]
     if status is not None and not (status == 1 and last_line.startswith("Error: ")):
         result.problems.append(f"status {status}: {said[-500:]}")
     result.figures["ended while it was away"] = "no" if status is None else last_line
     return result
+
+
+def store_slow_down(stage: Stage) -> Result:
+    """The store says 503 SlowDown to every request for half a minute."""
+    return store_away(stage, "store-slow-down", Mood.SLOW_DOWN, away_s=30)
+
+
+def store_hangs(stage: Stage) -> Result:
+    """The store takes requests, and answers none of them, for a minute."""
+    return store_away(stage, "store-hangs", Mood.HANGS)

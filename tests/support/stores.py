@@ -51,8 +51,8 @@ class Store(Protocol):
         """A folder with all that is in it."""
         ...
 
-    def away(self) -> AbstractContextManager[None]:
-        """It answers nobody for the time of the block; a disk cannot."""
+    def away(self, mood: Mood = Mood.AWAY) -> AbstractContextManager[None]:
+        """It serves nobody for the time of the block; a disk cannot, and HDFS is away in one way only."""
         ...
 
 
@@ -76,7 +76,7 @@ class Disk:
     def remove(self, location: str) -> None:
         shutil.rmtree(location)
 
-    def away(self) -> AbstractContextManager[None]:
+    def away(self, mood: Mood = Mood.AWAY) -> AbstractContextManager[None]:
         raise NotImplementedError
 
 
@@ -111,7 +111,9 @@ class Hdfs:
         self._told("-rm", "-r", location)
 
     @contextmanager
-    def away(self) -> Iterator[None]:
+    def away(self, mood: Mood = Mood.AWAY) -> Iterator[None]:
+        if mood is not Mood.AWAY:
+            raise NotImplementedError
         self.cluster.stop_name_node()
         try:
             yield
@@ -155,8 +157,8 @@ class S3:
     def remove(self, location: str) -> None:
         self._files.delete_dir(_key(location))
 
-    def away(self) -> AbstractContextManager[None]:
-        return in_mood(self.store, Mood.AWAY)
+    def away(self, mood: Mood = Mood.AWAY) -> AbstractContextManager[None]:
+        return in_mood(self.store, mood)
 
 
 class TablesOnS3(Disk):
@@ -170,8 +172,8 @@ class TablesOnS3(Disk):
         tables = f"s3a://{BUCKET}/{folder.name}/tables"
         return f"tables.root={tables}", f"checkpoint.location={folder}/checkpoint"
 
-    def away(self) -> AbstractContextManager[None]:
-        return in_mood(self.store, Mood.AWAY)
+    def away(self, mood: Mood = Mood.AWAY) -> AbstractContextManager[None]:
+        return in_mood(self.store, mood)
 
 
 def _options(store: ObjectStore) -> tuple[str, ...]:
