@@ -30,21 +30,19 @@ class KnownTable:
 
     def last_mark(self, application: str) -> int | None:
         """The last mark of a writer as of the table's version; None: there is none."""
-        self._forget_marks_unless(self.table.version())
+        if self._version_of_marks != self.table.version():
+            self._marks.clear()
+            self._version_of_marks = self.table.version()
         if application not in self._marks:
             self._marks[application] = self.table.transaction_version(application)
         return self._marks[application]
 
     def appended(self, mark: Transaction) -> None:
-        """Say that `table` was appended to with this mark."""
-        self._forget_marks_unless(self.table.version() - 1)
+        """Say that `table` was appended to with this mark, after `last_mark` was asked."""
+        if self.table.version() - 1 != self._version_of_marks:
+            return  # others have appended too, and may have left the same writer's mark behind this one
         self._marks[mark.app_id] = mark.version
         self._version_of_marks = self.table.version()
-
-    def _forget_marks_unless(self, version: int) -> None:
-        if self._version_of_marks != version:
-            self._marks.clear()
-            self._version_of_marks = version
 
 
 class KnownTables:

@@ -106,6 +106,17 @@ def test_a_mark_of_another_process_is_seen_after_ones_own(folder: Path) -> None:
         assert (first.last_mark(MARK), first.last_mark("of-another")) == (1, 7)
 
 
+def test_a_later_mark_of_ones_own_successor_is_seen(folder: Path) -> None:
+    known = KnownTables()
+    with known.newest(folder) as first:
+        assert first.last_mark(MARK) is None
+        append(first.table, 1)
+        append(folder, 9)
+        first.table.update_incremental()  # as an append does when it has ended
+        first.appended(Transaction(MARK, 1))
+        assert first.last_mark(MARK) == 9
+
+
 def test_what_others_have_written_is_there(folder: Path) -> None:
     known = KnownTables()
     assert seen(known, folder) == (0, None, 0)
