@@ -198,9 +198,9 @@ BARE = Counter(
         # To a folder that nobody else knows.
         ("clients/past_tables.py", "write_deltalake"): 1,
         # They are upkeep themselves, and old_log.py says why they remove all the same; one VACUUM is Spark's.
-        ("tables/maintenance.py", "compact"): 1,
-        ("tables/maintenance.py", "z_order"): 1,
-        ("tables/maintenance.py", "vacuum"): 2,
+        ("tables/upkeep_work.py", "compact"): 1,
+        ("tables/upkeep_work.py", "z_order"): 1,
+        ("tables/upkeep_work.py", "vacuum"): 3,
         # Spark's, and functions of our own.
         ("tables/compaction/spark.py", "merge"): 1,
         ("tables/compaction/compaction.py", "compact"): 2,
