@@ -42,7 +42,7 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
         if (!isS3()) {
             return super.createAtomic(path, overwriteIfPossible);
         }
-        if (isNumbered(path)) {
+        if (isNumbered(path) && !overwriteIfPossible) {
             lastWritten = Long.parseLong(path.getName());
         }
         return Whole.begun(fs(), path, overwriteIfPossible);
