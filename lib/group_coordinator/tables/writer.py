@@ -20,7 +20,6 @@ from group_coordinator.tables.append import (
     Rows,
     TableWriteError,
     append_frame,
-    append_on_disk,
     append_rows,
     running_query_id,
 )
@@ -75,8 +74,7 @@ class Writer:
                 return
             if rows.fits_the_driver:
                 new = _of_batch(rows.arrow(), table, batch_id)
-                append_on_disk(known.table, folder, new, mark)
-                known.appended(mark)
+                known.append(rows.spark, new, mark)
             else:
                 self.append(rows.frame(), table, batch_id)
 

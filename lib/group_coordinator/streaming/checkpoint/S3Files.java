@@ -192,6 +192,19 @@ public class S3LogStore extends S3SingleDriverLogStore {
         super(configuration);
     }
 
+    /** A whole file of this machine's disk, as one PUT. */
+    public static void put(String source, String target, boolean overwrite, Configuration configuration) throws IOException {
+        Path path = new Path(target);
+        S3CheckpointFiles.Whole whole = S3CheckpointFiles.Whole.begun(path.getFileSystem(configuration), path, overwrite);
+        try {
+            whole.write(java.nio.file.Files.readAllBytes(new java.io.File(source).toPath()));
+        } catch (IOException e) {
+            whole.cancel();
+            throw e;
+        }
+        whole.close();
+    }
+
     @Override
     public void write(Path path, Iterator actions, Boolean overwrite, Configuration configuration) throws IOException {
         S3CheckpointFiles.Whole whole = S3CheckpointFiles.Whole.begun(path.getFileSystem(configuration), path, overwrite.booleanValue());

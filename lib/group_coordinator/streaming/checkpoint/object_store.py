@@ -20,11 +20,11 @@ from pyspark.sql import SparkSession
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.file_manager import streaming_package, use_file_manager
 from group_coordinator.streaming.cluster_options import DATABRICKS
+from group_coordinator.tables.append_by_put import LOG_STORE
 from group_coordinator.tables.roots import is_on_s3
 
-_PACKAGE = "group_coordinator"
-_FILES = f"{_PACKAGE}.S3CheckpointFiles"
-_LOG_STORE = "spark.delta.logStore.s3a.impl"
+_FILES = "group_coordinator.S3CheckpointFiles"
+_LOG_STORE_OF_S3 = "spark.delta.logStore.s3a.impl"
 FILES_OF_SCHEME = "group.coordinator.files."
 """Followed by a scheme: the class for files there, in Hadoop's configuration."""
 _NEEDED = ("org.apache.hadoop.fs.s3a.S3AFileSystem", "io.delta.storage.S3SingleDriverLogStore")
@@ -55,7 +55,7 @@ def use_s3(spark: SparkSession, job: JobSettings) -> None:
     hadoop.set(f"{FILES_OF_SCHEME}s3a", _FILES)
     if is_on_s3(job.checkpoint_location):
         use_file_manager(spark, _FILES)
-    session._jsc.sc().conf().setIfMissing(_LOG_STORE, f"{_PACKAGE}.S3LogStore")  # noqa: SLF001
+    session._jsc.sc().conf().setIfMissing(_LOG_STORE_OF_S3, LOG_STORE)  # noqa: SLF001
 
 
 def _has_classes(session: Any) -> bool:

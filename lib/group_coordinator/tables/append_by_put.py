@@ -1,0 +1,93 @@
+"""Appends to a table on S3 by two PUTs: a data file, and the commit.
+
+The deltalake package takes six requests for an append, one after the other: it looks for the table's last version before the
+commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on this machine's disk, and the
+files that it wrote there are put to the store. The commit is a conditional PUT of the version after the last one known, so a
+commit of another process is noticed and never replaced.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Transaction
+from py4j.java_gateway import JavaClass
+from pyspark.sql import SparkSession
+
+from group_coordinator.tables.append import commit_rows, spark_write_errors
+from group_coordinator.tables.roots import is_on_s3
+
+LOG_STORE = "group_coordinator.S3LogStore"
+"""Delta's commits on S3, and puts of whole files: a Java class (checkpoint/S3Files.java)."""
+
+
+@dataclass(slots=True)
+class AppendByPut:
+    """The appends of one process to one table; each knows the version that the one before has made."""
+
+    spark: SparkSession
+    location: str
+    version: int
+    _copy: DeltaTable
+    _folder: TemporaryDirectory[str]
+
+    @classmethod
+    def to(cls, spark: SparkSession, location: Path | str, table: DeltaTable) -> AppendByPut | None:
+        """Return None where the package has to append by itself.
+
+        That is outside S3, where this session lacks the class that puts (checkpoint/object_store.py), and for a table whose
+        protocol differs from the one that the package gives to its copy.
+        """
+        if isinstance(location, Path) or not is_on_s3(location) or _files(spark) is None:
+            return None
+        folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="group-coordinator-")
+        metadata = table.metadata()
+        copy = DeltaTable.create(
+            folder.name,
+            table.schema(),
+            partition_by=metadata.partition_columns,
+            configuration=metadata.configuration,
+        )
+        if copy.protocol() != table.protocol():
+            return None
+        return cls(spark, location, table.version(), copy, folder)
+
+    def append(self, rows: pa.Table | pa.RecordBatchReader, mark: Transaction) -> None:
+        """Append the rows and the mark as the next version.
+
+        Raises:
+            TableWriteError: the store does not take them, or another process has committed since the last append.
+        """
+        commit_rows(self._copy, rows, CommitProperties(app_transactions=[mark]))
+        commit = _commit_file(self._copy.version())
+        written = Path(self._folder.name, commit)
+        actions = map(json.loads, written.read_text().splitlines())
+        with spark_write_errors(self.location):
+            for name in [unquote(action["add"]["path"]) for action in actions if "add" in action]:
+                self._put(name, name, replaces=True)
+                Path(self._folder.name, name).unlink()
+            self._put(commit, _commit_file(self.version + 1), replaces=False)
+        self.version += 1
+
+    def _put(self, name: str, target: str, *, replaces: bool) -> None:
+        session: Any = self.spark
+        hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
+        source = str(Path(self._folder.name, name))
+        _files(self.spark).put(source, f"{self.location}/{target}", replaces, hadoop)
+
+
+def _commit_file(version: int) -> str:
+    return f"_delta_log/{version:020}.json"
+
+
+def _files(spark: SparkSession) -> Any:
+    """The Java class that puts; None: this session lacks it."""
+    session: Any = spark
+    found = getattr(session._jvm, LOG_STORE)  # noqa: SLF001 - PySpark has no public way
+    return found if isinstance(found, JavaClass) else None
