@@ -26,6 +26,7 @@ from tests.cluster.surprises import (
     clock_ahead,
     kafka_away,
     store_away,
+    store_denies,
     store_hangs,
     store_slow_down,
 )
@@ -39,6 +40,7 @@ _STORES_OF = {
     "store-away": _ON_S3 | {"hdfs"},
     "store-slow-down": _ON_S3,
     "store-hangs": _ON_S3,
+    "store-denies": _ON_S3,
 }
 """Scenes that not every store can play."""
 SCENES = {
@@ -53,6 +55,7 @@ SCENES = {
     "store-away": store_away,
     "store-slow-down": store_slow_down,
     "store-hangs": store_hangs,
+    "store-denies": store_denies,
     "strangers": strangers,
     "image": executors_of_the_image,
     "yarn": on_yarn,

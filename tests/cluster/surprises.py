@@ -128,3 +128,8 @@ def store_slow_down(stage: Stage) -> Result:
 def store_hangs(stage: Stage) -> Result:
     """The store takes requests, and answers none of them, for a minute."""
     return store_away(stage, "store-hangs", Mood.HANGS)
+
+
+def store_denies(stage: Stage) -> Result:
+    """The store says 403 to every request for half a minute: a key has run out, or a right was taken away."""
+    return store_away(stage, "store-denies", Mood.DENIED, away_s=30)

@@ -48,6 +48,7 @@ class ObjectStore:
     """One bucket."""
 
     def __init__(self, folder: Path, proxy: Proxy) -> None:
+        self.objects = folder / "buckets"
         self._log = folder / "access.log"
         self.proxy = proxy
         self._seen = 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 _PIECE_BYTES = 1 << 16
+_ERROR = "<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Message></Error>"
 
 
 class Mood(Enum):
@@ -20,9 +21,20 @@ class Mood(Enum):
     WELL = "well"
     SLOW_DOWN = "slow down"
     """503, as S3 says to who asks too much."""
+    DENIED = "denied"
+    """403, as S3 says to who has lost a right, or whose key has run out."""
     HANGS = "hangs"
     AWAY = "away"
     """Nobody is there, and who was connected is hung up on."""
+
+
+_REFUSALS = {
+    Mood.SLOW_DOWN: (
+        "503 Slow Down",
+        _ERROR.format(code="SlowDown", message="Reduce your request rate."),
+    ),
+    Mood.DENIED: ("403 Forbidden", _ERROR.format(code="AccessDenied", message="Access Denied")),
+}
 
 
 @dataclass(slots=True)
@@ -94,9 +106,9 @@ class Proxy:
             size = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
             if size:
                 await reader.readexactly(int(size[1]))
-            body = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
-            answer = b"HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n"
-            writer.write(answer % len(body) + (b"" if head.startswith(b"HEAD") else body))
+            status, body = _REFUSALS[self._mood]
+            answer = f"HTTP/1.1 {status}\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n\r\n"
+            writer.write((answer + ("" if head.startswith(b"HEAD") else body)).encode())
 
     async def _to(
         self, server: asyncio.StreamWriter, reader: asyncio.StreamReader, turn: Turn

@@ -15,6 +15,7 @@ from pyspark.errors import StreamingQueryException
 from group_coordinator.clients.cluster.unreadable_time import LAST_MS
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.settings import JobSettings
+from group_coordinator.tables.storage_errors import root_cause
 
 _KAFKA = r"org\.apache\.kafka\.common\.errors\."
 _OUTAGE = re.compile(
@@ -45,6 +46,7 @@ _HDFS = re.compile(
     re.MULTILINE,
 )
 """What Hadoop says of a server that does not answer."""
+_S3 = re.compile(r"org\.apache\.hadoop\.fs\.s3a\.|software\.amazon\.awssdk\.")
 
 
 @contextmanager
@@ -112,6 +114,8 @@ def _about_storage(text: str, job: JobSettings) -> str | None:
     silent = _found(_HDFS, text)
     if silent is not None:
         return f"HDFS does not answer ({folders}): {silent}"
+    if _S3.search(text):
+        return f"S3 does not do what the job asks ({folders}): {root_cause(text)}"
     broken = _found(_DISK, text)
     if broken is None:
         return None

@@ -82,6 +82,20 @@ def test_hdfs_does_not_answer(said: str) -> None:
     )
 
 
+def test_s3_denies() -> None:
+    text = (
+        "java.nio.file.AccessDeniedException: coordinator/offsets/7: org.apache.hadoop.fs.s3a.X\n\tat a.b\n"
+        "Caused by: software.amazon.awssdk.services.s3.model.S3Exception: Access Denied (Service: S3, Status Code: 403, "
+        "Request ID: 7A)"
+    )
+
+    assert sentence(caused_by(text), JOB) == (
+        "S3 does not do what the job asks (tables.root = /data/tables, checkpoint.location = /data/state): S3Exception: Access "
+        "Denied (Service: S3, Status Code: 403): look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do "
+        "in the bucket"
+    )
+
+
 def test_the_broker_does_not_answer() -> None:
     assert (
         sentence(caused_by(TIMEOUT), JOB) == f"Kafka at localhost:9092 does not answer: {TIMEOUT}"
