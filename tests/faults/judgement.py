@@ -19,13 +19,12 @@ _LOG_COLUMNS = (
     "source_partition",
     "source_offset",
 )
-_LOG_IN_ORDER = "SELECT * FROM coordinator_log ORDER BY group_id, batch_id, seq"
 
 
 def judged(fault: str, installation: Installation, runs: int) -> Result:
     """Compare with what the state machine, without Spark, says to the events; all of them must have been read."""
     expected = Counter(map(_fact, installation.expected_lines("L")))
-    log = [_parsed(row) for row in installation.rows(_LOG_IN_ORDER)]
+    log = [_parsed(row) for row in _log_in_order(installation)]
     found = Counter(map(_fact, log))
     places = Counter((row["group_id"], row["batch_id"], row["seq"]) for row in log)
     asked = {line["id"] for line in installation.expected_lines("R")}
@@ -57,7 +56,7 @@ def contradictions(fault: str, installation: Installation, runs: int) -> Result:
     """
     answers = installation.answers()
     taken = {each for each, sent in answers.items() if error_of(sent[0]) == 0}
-    rows = installation.rows(_LOG_IN_ORDER)
+    rows = _log_in_order(installation)
     log = Counter(
         f"{row['source_topic']}-{row['source_partition']}-{row['source_offset']}" for row in rows
     )
@@ -78,6 +77,17 @@ def error_of(answer: bytes) -> int:
     """What the answer to a commit of one partition says."""
     [topic] = json.loads(answer)["body"]["topics"]
     return int(topic["partitions"][0]["errorCode"])
+
+
+def _log_in_order(installation: Installation) -> list[Row]:
+    rows = _of_its_cluster(installation, "coordinator_log")
+    return sorted(rows, key=lambda row: (row["group_id"], row["batch_id"], row["seq"]))
+
+
+def _of_its_cluster(installation: Installation, table: str) -> list[Row]:
+    """Other clusters may share the tables."""
+    cluster_id = installation.settings.job.cluster_id
+    return installation.rows(f"SELECT * FROM {table} WHERE cluster_id = '{cluster_id}'")  # noqa: S608 - of a test
 
 
 def _parsed(row: Row) -> Row:
@@ -110,8 +120,7 @@ def _backward(log: list[Row]) -> list[str]:
 def _not_last(installation: Installation, log: list[Row]) -> list[str]:
     last = {_partition(row): row["offset"] for row in log if row["offset"] is not None}
     now = {
-        _partition(row): row["committed_offset"]
-        for row in installation.rows("SELECT * FROM offsets")
+        _partition(row): row["committed_offset"] for row in _of_its_cluster(installation, "offsets")
     }
     wrong = dict(now.items() ^ last.items())
     return [f"{key}: {now.get(key)}, but {last.get(key)} was committed" for key in wrong]
