@@ -43,6 +43,7 @@ from group_coordinator.streaming.session import PARTITIONS
 from group_coordinator.streaming.source import read_last_events
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import check_tables
+from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.storage_errors import with_cure
 
 
@@ -142,7 +143,7 @@ def _looked(subject: str, look: Callable[[], str]) -> Finding:
     except JobRefusedError as refusal:
         return Finding(subject, is_right=False, text=str(refusal))
     except DeltaError as failure:
-        text = _in_one_line(str(failure))
+        text = in_one_line(failure)
     except Py4JJavaError as failure:
         text = _in_one_line(str(failure.java_exception))
     except (PySparkException, Py4JError) as failure:

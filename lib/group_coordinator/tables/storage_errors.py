@@ -10,7 +10,7 @@ from deltalake.exceptions import DeltaError
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from group_coordinator.tables.delta_errors import in_one_line
+from group_coordinator.tables.delta_errors import CURES_OF_S3, cured, in_one_line
 
 _CAUSE = re.compile(r"^(?:Caused by)?: (?P<said>.*)$", re.MULTILINE)
 """A failure of Java's in the text of a trace; the last one is the root."""
@@ -23,9 +23,7 @@ _CURES = {
     r"data source: kafka": "give spark-submit the package of Spark's Kafka connector",
     r"plugin class for catalog|data source: delta": "give spark-submit the package of Delta",
     r"fs\.s3a\.S3AFileSystem not found": "give spark-submit the package org.apache.hadoop:hadoop-aws in Spark's Hadoop version",
-    r"NoSuchBucket": "make it, or name another one",
-    r"Service: S3, Status Code: 403": "look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do in the bucket",
-    r"(?s)fs\.s3a\..*(?:ConnectException|UnknownHostException)": "look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
+    **CURES_OF_S3,
     r"Unknown mandatory key .*conditional\.overwrite": "S3 needs Hadoop 3.4.2 or later, which Spark has since 4.1",
     r"fs\.azurebfs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-azure in Spark's Hadoop version",
     r"fs\.gs\.\w+ not found": "give spark-submit the package org.apache.hadoop:hadoop-gcp in Spark's Hadoop version",
@@ -63,5 +61,4 @@ def root_cause(trace: str) -> str:
 
 def with_cure(said: str, failure: str) -> str:
     """What was said, and the cure if the whole failure shows a known one."""
-    cure = next((cure for pattern, cure in _CURES.items() if re.search(pattern, failure)), None)
-    return said if cure is None else f"{said}: {cure}"
+    return cured(said, failure, _CURES)

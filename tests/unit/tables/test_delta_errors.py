@@ -26,6 +26,20 @@ main(["sql", "SELECT 1", "--set", f"tables.root={Path(sys.argv[1]).parent}"])
 """
 
 
+_ASKED = "Generic S3 error: Error performing list request: Error performing GET http://127.0.0.1:9/b?list-type=2&prefix=t%2F in 5ms"
+_REFUSED = "tcp connect error: Connection refused (os error 111)"
+_DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
+<Error><Code>{code}</Code><Message>{said}</Message><RequestId>GW4</RequestId><CanonicalRequestBytes>47 45 54</CanonicalRequestBytes></Error>"""
+_KEY = (
+    "look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do in the bucket"
+)
+
+
+def of_s3(status: str, code: str, said: str) -> str:
+    document = _DOCUMENT.format(code=code, said=said)
+    return f"{_ASKED} - Server returned non-2xx status code: {status}: {document}\n\n"
+
+
 @pytest.fixture
 def damaged(tmp_path: Path) -> Path:
     log = tmp_path / "groups" / "_delta_log"
@@ -68,6 +82,20 @@ def test_tables_that_cannot_be_read(damaged: Path) -> None:
         ("a\nstack backtrace:\n   0: <unknown>", "a"),
         ("away\n   \x1b[31m↳\x1b[0m refused", "away: refused"),
         ("10: 0: is no call", "10: 0: is no call"),
+        (
+            of_s3("404 Not Found", "NoSuchBucket", "The specified bucket does not exist."),
+            "Generic S3 error: NoSuchBucket: The specified bucket does not exist: make it, or name another one",
+        ),
+        (
+            of_s3("403 Forbidden", "SignatureDoesNotMatch", "The signature does not match."),
+            f"Generic S3 error: SignatureDoesNotMatch: The signature does not match: {_KEY}",
+        ),
+        (
+            f"{_ASKED}, after 10 retries - HTTP error: error sending request: client error (Connect): {_REFUSED}".replace(
+                ": ", "\n   \x1b[31m↳\x1b[0m "
+            ),
+            f"Generic S3 error: {_REFUSED}: look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
+        ),
     ],
 )
 def test_a_sentence_is_left(text: str, told: str) -> None:
