@@ -8,7 +8,9 @@ from typing import Any
 
 import deltalake
 import pytest
+from delta.exceptions import ConcurrentAppendException
 from deltalake import write_deltalake
+from deltalake.exceptions import CommitFailedError
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import Settings
@@ -149,6 +151,25 @@ def test_two_at_once_do_not_lose_each_others_rows(
     east.apply(commits("east", 1, billing=2).frame(spark), 1)
 
     assert offsets(spark, shared) == {("east", "billing"): 2, ("west", "billing"): 200}
+
+
+def test_what_a_commit_of_another_process_undoes_is_worked_out_again(
+    spark: SparkSession, catalog: TableCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conflicts = [ConcurrentAppendException("files were added"), CommitFailedError("a conflict")]
+    compact = local.compact
+
+    def overtaken(*given: Any) -> None:
+        if conflicts:
+            raise conflicts.pop()
+        compact(*given)
+
+    monkeypatch.setattr(local, "compact", overtaken)
+    Compaction(catalog, "east", RETENTION, "east").apply(
+        commits("east", 0, billing=1).frame(spark), 0
+    )
+
+    assert offsets(spark, catalog) == {("east", "billing"): 1}
 
 
 def test_two_clusters_write_the_same_tables_at_once(

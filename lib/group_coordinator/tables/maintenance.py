@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.conflicts import CONFLICTS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.history.rule import HistoryRule, cut_now
@@ -101,9 +102,12 @@ class Maintenance:
             try:
                 self._look_at(table, now_ms)
             except (DeltaError, OSError, PySparkException, Py4JError) as failure:
-                reason = (str(failure) or type(failure).__name__).splitlines()[0]
                 if not _others_were_faster(failure):
                     self._again_s[table.name] = time.monotonic() + _AFTER_A_FAILURE_S
+                if isinstance(failure, (Timeout, *CONFLICTS)):
+                    _log.warning("another process changes table %s: upkeep comes again", table.name)
+                    continue
+                reason = (str(failure) or type(failure).__name__).splitlines()[0]
                 _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
 
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:

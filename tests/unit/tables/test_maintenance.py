@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from delta.exceptions import ConcurrentDeleteDeleteException
 from deltalake import DeltaTable, Transaction, write_deltalake
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from group_coordinator import settings
 from group_coordinator.settings import JobSettings
@@ -217,6 +218,26 @@ def test_who_finds_that_others_were_faster_looks_again_the_next_minute(
     maintenance.look(NOON + 60_000)
 
     assert files(folder)[0] == files_after
+
+
+@pytest.mark.parametrize("failure", [Timeout("a.lock"), ConcurrentDeleteDeleteException("[DELTA]")])
+def test_that_another_process_changes_the_table_is_no_failure(
+    job: JobSettings,
+    notebook: Notebook,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    failure: Exception,
+) -> None:
+    append(made(job, COORDINATOR_LOG), COORDINATOR_LOG)
+
+    def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    monkeypatch.setattr("deltalake.table.TableOptimizer.z_order", fail)
+    monkeypatch.setattr("deltalake.table.TableOptimizer.compact", fail)
+    Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook).look(NOON)
+
+    assert caplog.messages == ["another process changes table coordinator_log: upkeep comes again"]
 
 
 def test_what_fails_does_not_end_the_run(

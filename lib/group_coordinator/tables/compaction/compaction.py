@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from delta.exceptions import DeltaConcurrentModificationException
 from deltalake import Transaction
-from deltalake.exceptions import CommitFailedError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType
@@ -25,10 +23,11 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import local, spark
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import LogEntry
+from group_coordinator.tables.conflicts import CONFLICTS
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY
 
 _TRIES = Retrying(
-    retry=retry_if_exception_type((CommitFailedError, DeltaConcurrentModificationException)),
+    retry=retry_if_exception_type(CONFLICTS),
     wait=wait_random_exponential(max=10),
     stop=stop_after_attempt(8),
     reraise=True,
