@@ -34,6 +34,7 @@ from group_coordinator.job.python_signals import TerminatedError, signals_raised
 from group_coordinator.job.rebuild import rebuild_checkpoint
 from group_coordinator.job.run import RunOptions, run_compaction, run_coordinator
 from group_coordinator.settings import SettingsError
+from group_coordinator.streaming.checkpoint.object_store import use_login_of_submit
 from group_coordinator.streaming.session import submitted_session
 
 
@@ -136,6 +137,7 @@ def mirror(**given: Any) -> None:
 def positions(**given: Any) -> None:
     """Sample where the topics' logs begin and end; SIGTERM ends it between two samples, with status 0."""
     wanted = sampling(**given)
+    use_login_of_submit(wanted.job)
     sample_positions(*wanted, partial(submitted_session, wanted.job))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
@@ -56,6 +57,15 @@ def use_s3(spark: SparkSession, job: JobSettings) -> None:
     if is_on_s3(job.checkpoint_location):
         use_file_manager(spark, _FILES)
     session._jsc.sc().conf().setIfMissing(_LOG_STORE_OF_S3, LOG_STORE)  # noqa: SLF001
+
+
+def use_login_of_submit(job: JobSettings) -> None:
+    """Let the deltalake package log in as spark-submit was told, without a session: its JVM is there anyway."""
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and DATABRICKS not in os.environ
+    if is_submitted and is_on_s3(job.tables_root):
+        context: Any = SparkContext
+        context._ensure_initialized()  # noqa: SLF001 - PySpark has no public way
+        _share_login(context._jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf())  # noqa: SLF001
 
 
 def _has_classes(session: Any) -> bool:
