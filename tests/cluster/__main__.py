@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from group_coordinator.local.broker import EmbeddedBroker
+from tests.cluster.commands import commands
 from tests.cluster.image import executors_of_the_image
 from tests.cluster.life import one_life
 from tests.cluster.refusals import refused_starts
@@ -31,6 +32,7 @@ from tests.cluster.surprises import (
     store_slow_down,
 )
 from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_drivers
+from tests.cluster.two_clusters import two_clusters
 from tests.cluster.yarn import on_yarn
 from tests.faults.__main__ import report
 from tests.support.stores import STORES
@@ -56,6 +58,8 @@ SCENES = {
     "store-slow-down": store_slow_down,
     "store-hangs": store_hangs,
     "store-denies": store_denies,
+    "two-clusters": two_clusters,
+    "commands": commands,
     "strangers": strangers,
     "image": executors_of_the_image,
     "yarn": on_yarn,

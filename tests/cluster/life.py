@@ -15,7 +15,7 @@ from tests.faults.judgement import judged
 from tests.faults.result import Result
 from tests.support.job_process import JobProcess
 
-_UGLY = ("Traceback", "INTERNAL_ERROR", "Exception in thread")
+UGLY = ("Traceback", "INTERNAL_ERROR", "Exception in thread")
 """What a log must not have after a stop that was asked for."""
 
 
@@ -67,7 +67,7 @@ def stopped(job: JobProcess, installation: Installation) -> list[str]:
     """SIGTERM to spark-submit ends the job between two batches, with status 0 and nothing to frighten anybody."""
     status = job.stop()
     problems = [] if status == 0 else [f"SIGTERM: status {status}"]
-    problems += [f"SIGTERM: {word} in the log" for word in _UGLY if word in job.log]
+    problems += [f"SIGTERM: {word} in the log" for word in UGLY if word in job.log]
     planned, done = (_numbers(installation, name) for name in ("offsets", "commits"))
     return problems + [f"SIGTERM: batch {batch} is open" for batch in planned - done]
 

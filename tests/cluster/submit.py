@@ -1,6 +1,7 @@
 """Becomes spark-submit: `python -m tests.cluster.submit SCRIPT PACKAGES MASTER [--conf KEY=VALUE...] -- ARGUMENTS`.
 
-What the checkout had in the environment is left out: only the wheel in PACKAGES is there.
+What the checkout had in the environment is left out: only the wheel in PACKAGES is there. So is the login to a store, which
+Spark's settings have.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from group_coordinator.local.jars import spark_jars
 from tests.cluster.standalone import configuration
 from tests.support.short_lived_java import OPTIONS
 
+_OF_THE_CHECKOUT = {"SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_HOME"}
 _SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 
 
@@ -29,8 +31,9 @@ def main() -> None:
         del confs[at : at + 2]
     os.environ["PYTHONPATH"] = packages
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    for name in ("SPARK_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_HOME"):
-        os.environ.pop(name, None)
+    for name in list(os.environ):
+        if name in _OF_THE_CHECKOUT or name.startswith("AWS_"):
+            del os.environ[name]
     settings = {
         "spark.pyspark.python": sys.executable,
         "spark.executorEnv.PYTHONPATH": packages,
