@@ -35,10 +35,7 @@ _log = logging.getLogger(__name__)
 def maintenance_of(
     spark: SparkSession, job: JobSettings, query_name: str, tables: Sequence[TableDefinition]
 ) -> Maintenance:
-    """Each process looks after the tables that it writes, so that no two of one cluster want the same files.
-
-    It runs in the driver that writes them: on S3 there may be no other (job/storage_check.py).
-    """
+    """Each process looks after the tables that it writes, so that no two of one cluster want the same files."""
     return Maintenance(spark, job, tables, notebook_of(spark, job, query_name))
 
 
