@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from kafka import KafkaProducer, TopicPartition
@@ -12,7 +14,8 @@ from group_coordinator.clients.channel.channel import RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
-from tests.end_to_end.installation import Installation, Row
+from group_coordinator.local.broker import EmbeddedBroker
+from tests.end_to_end.installation import Installation, Row, installed
 from tests.support.job_process import JobProcess
 from tests.support.until import until
 
@@ -45,6 +48,12 @@ def admin(installation: Installation) -> Iterator[AdminClient]:
 
 @pytest.fixture
 def member(installation: Installation) -> Iterator[GroupMember]:
+    with member_at(installation) as shops:
+        yield shops
+
+
+@contextmanager
+def member_at(installation: Installation) -> Iterator[GroupMember]:
     job = installation.settings.job
     with RequestChannel(
         Connection(installation.bootstrap_servers),
@@ -68,6 +77,35 @@ def test_a_lost_checkpoint_is_made_anew_and_the_job_goes_on(
     second_life(installation, admin, member, known)
     third_life(installation)
     check_tables(installation, log)
+
+
+def test_members_and_offsets_stay_when_the_state_is_divided_anew(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    made = installed(Installation.named("repartition", broker.bootstrap_servers, tmp_path))
+    divided = ["rebuild", "--partitions", "3"]
+    with made.admin() as admin, member_at(made) as member:
+        with JobProcess(["run", *made.options], made.folder) as job:
+            admin.alter_consumer_group_offsets("billing", {ORDERS_0: 42}).all()
+            member.join()
+            member.commit({ORDERS_0: 5})
+            known = facts(admin)
+            with JobProcess([*divided, *made.options], made.folder) as early:
+                assert early.wait(120) == 1, early.log
+            assert "another run works on it; stop that one first" in early.log
+            assert job.stop() == 0, job.log
+        log = made.rows(LOG)
+
+        run_to_its_end(made, *divided)
+
+        with JobProcess(["run", *made.options], made.folder) as job:
+            await_offset(admin, "billing", 42)
+            assert facts(admin) == known
+            member.commit({ORDERS_1: 6})
+            assert job.stop() == 0, job.log
+    new = [row for row in made.rows(LOG) if row not in log]
+    assert [(row["group_id"], row["reason"]) for row in new] == [("shop", "offset-commit")]
+    assert "has 3 partitions and keeps them" in (made.folder / "run.log").read_text()
 
 
 def first_life(installation: Installation, admin: AdminClient, member: GroupMember) -> object:

@@ -10,6 +10,7 @@ import click
 
 from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.whole_numbers import LAST_INT32, NumberRange
 from group_coordinator.settings import Settings, load
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -29,6 +30,16 @@ def metrics_option(function: Function) -> Function:
         "--metrics",
         metavar="HOST:PORT",
         help="Answer /metrics for Prometheus, /healthz and /readyz there. [metrics.listen]",
+    )(function)
+
+
+def partitions_option(function: Function) -> Function:
+    """Add --partitions."""
+    return click.option(
+        "--partitions",
+        metavar="N",
+        type=NumberRange(1, LAST_INT32),
+        help="The number of state partitions from now on; a checkpoint that is there is kept, its state divided (Spark 4.2).",
     )(function)
 
 

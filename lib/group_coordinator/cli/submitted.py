@@ -13,7 +13,12 @@ import click
 
 from group_coordinator.cli.check_options import check_options, findings
 from group_coordinator.cli.findings import print_findings
-from group_coordinator.cli.job_options import job_options, job_settings, run_options
+from group_coordinator.cli.job_options import (
+    job_options,
+    job_settings,
+    partitions_option,
+    run_options,
+)
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
 from group_coordinator.cli.position_options import position_options, sampling
 from group_coordinator.cli.query_output import (
@@ -166,9 +171,15 @@ def sql(
 
 @jobs.command()
 @job_options
+@partitions_option
 @_told()
-def rebuild(config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None) -> None:
-    """Make a lost checkpoint anew from the log."""
+def rebuild(
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+    partitions: int | None,
+) -> None:
+    """Make a lost checkpoint anew from the log, or change the number of state partitions."""
     settings = job_settings(config, overrides, bootstrap_server)
-    for line in rebuild_checkpoint(settings, partial(submitted_session, settings.job)):
+    for line in rebuild_checkpoint(settings, partial(submitted_session, settings.job), partitions):
         click.echo(line)

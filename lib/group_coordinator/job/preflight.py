@@ -39,7 +39,6 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import check_may_write
 from group_coordinator.streaming.checkpoint.pinned import settings_of_open_batch
 from group_coordinator.streaming.checkpoint.plans import partitions_read
-from group_coordinator.streaming.session import PARTITIONS
 from group_coordinator.streaming.source import read_last_events
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import check_tables
@@ -235,5 +234,4 @@ def _checkpoint(spark: SparkSession, settings: Settings, connection: Connection)
 
 
 def _partitions(spark: SparkSession, job: JobSettings) -> str:
-    check_partitions(spark, job)
-    return f"{spark.conf.get(PARTITIONS)}"
+    return check_partitions(spark, job)

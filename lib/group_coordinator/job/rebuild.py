@@ -12,12 +12,22 @@ from group_coordinator.job.run import prepare_tables
 from group_coordinator.job.session_life import MakeSession, session
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder, has_begun
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
+from group_coordinator.streaming.rebuild.repartition import repartition
 
 
 @refusals_told()
-def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> list[str]:
-    """Make the coordinator's checkpoint anew, and tell what it begins with."""
+def rebuild_checkpoint(
+    settings: Settings, make_session: MakeSession, partitions: int | None
+) -> list[str]:
+    """Make the coordinator's checkpoint anew, or divide the state of one that is there, and tell what it begins with.
+
+    Args:
+        settings: the job's.
+        make_session: makes a session, or takes the one that is there.
+        partitions: how many the state shall have; None: a checkpoint that is there stays as it is, and is refused.
+    """
     set_up_logs()
     job = settings.job
     connection = Connection.of(job)
@@ -25,7 +35,10 @@ def rebuild_checkpoint(settings: Settings, make_session: MakeSession) -> list[st
     present = offsets_present(connection, job.events_topic)
     with session(make_session) as spark:
         prepare_tables(spark, job)
-        rebuilt = rebuild(spark, job, present)
+        if partitions is not None and has_begun(coordinator_folder(spark, job)):
+            before = repartition(spark, job, partitions)
+            return [f"state partitions: {partitions} instead of {before}; groups stay as they are"]
+        rebuilt = rebuild(spark, job, present, partitions)
     return summary(rebuilt, job.events_topic, present)
 
 

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.layout import (
+    PARTITIONS,
     QUERY_NAME,
     Origin,
     coordinator_folder,
@@ -64,7 +65,8 @@ def start_query(
         .option("checkpointLocation", coordinator_folder(spark, job).address_in_full)
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
     )
-    return started_in_pool(writer, spark, QUERY_NAME, _OF_THE_QUERY)
+    rebuilt = {PARTITIONS: str(origin.partitions)} if origin and origin.partitions else {}
+    return started_in_pool(writer, spark, QUERY_NAME, _OF_THE_QUERY | rebuilt)
 
 
 def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> DataFrame:

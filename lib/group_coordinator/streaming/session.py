@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.observability.jvm_logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.file_manager import rename_plainly
+from group_coordinator.streaming.checkpoint.layout import PARTITIONS
 from group_coordinator.streaming.checkpoint.object_store import use_s3
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.newer_spark import warn_of_newer
@@ -29,7 +30,6 @@ _PROVIDERS = {
 
 _CATALOG = "spark.sql.catalog.spark_catalog"
 _EXTENSIONS, _DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"
-PARTITIONS = "spark.sql.shuffle.partitions"
 
 _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",

@@ -11,6 +11,8 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 
 QUERY_NAME = "coordinator"
+PARTITIONS = "spark.sql.shuffle.partitions"
+"""Of the state: a checkpoint keeps the number with which its first batch began, whatever the session says later."""
 
 GROUPS = "rebuild/groups"
 """Parquet files with one row a group, see rebuild/rebuilt_groups.py."""
@@ -56,12 +58,14 @@ class Origin:
 
     `starting_offsets` are by partition of the events topic. Spark numbers the batches of a checkpoint from 0; in the
     tables they go on from `first_batch_id`, since the order of the log is that of its batches. In GROUPS are so many
-    `groups`; None: there are none, or an earlier version wrote them and did not say.
+    `groups`; None: there are none, or an earlier version wrote them and did not say. `partitions` are those that the state
+    shall have; None: as many as the session says.
     """
 
     first_batch_id: int = 0
     starting_offsets: dict[int, int] = field(default_factory=dict)
     groups: int | None = None
+    partitions: int | None = None
 
 
 def read_origin(folder: CheckpointFolder) -> Origin | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec import DecodeError, Struct, json
+from msgspec import DecodeError, Struct, field, json
 
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     OFFSETS,
+    PARTITIONS,
     last_done_batch,
     last_planned_batch,
     read_origin,
@@ -29,16 +30,24 @@ def _nothing(_batch_id: int) -> None:
 
 
 class Plan(Struct, frozen=True):
-    """A batch: its time, and the offsets behind its last events."""
+    """A batch: its time, the offsets behind its last events, and the number of state partitions, if Spark says it."""
 
     at_ms: int
     ends: Offsets
+    state_partitions: int | None = None
+
+
+class _Conf(Struct):
+    """Settings of Spark's that belong to a checkpoint; all are texts."""
+
+    partitions: int | None = field(default=None, name=PARTITIONS)
 
 
 class _Metadata(Struct):
     """The second line of a file that Spark has in `offsets`."""
 
     batchTimestampMs: int  # noqa: N815 - Spark's name
+    conf: _Conf = field(default_factory=_Conf)
 
 
 class Plans:
@@ -86,7 +95,8 @@ class Plans:
             return None
         _version, metadata, events, *_ = lines
         try:
-            return Plan(json.decode(metadata, type=_Metadata).batchTimestampMs, _offsets(events))
+            said = json.decode(metadata, type=_Metadata, strict=False)
+            return Plan(said.batchTimestampMs, _offsets(events), said.conf.partitions)
         except DecodeError as error:
             raise self._folder.damaged(name, error) from error
 
@@ -124,6 +134,25 @@ def partitions_read(folder: CheckpointFolder, topic: str) -> int | None:
     if plan is not None:
         return len(plan.ends.get(topic, {})) or None
     return len(origin.starting_offsets) or None if origin else None
+
+
+def state_partitions(folder: CheckpointFolder) -> int | None:
+    """The number of state partitions after the last batch that is done; None: no batch is, or Spark did not say it."""
+    return _partitions_of(Plans(folder), last_done_batch(folder))
+
+
+def unended_repartition(folder: CheckpointFolder) -> int | None:
+    """The number of state partitions in a batch of Spark's that was to change it and is not done; None: there is none."""
+    planned, done, plans = last_planned_batch(folder), last_done_batch(folder), Plans(folder)
+    if planned <= done:
+        return None
+    wanted, present = _partitions_of(plans, planned), _partitions_of(plans, done)
+    return wanted if present is not None and wanted != present else None
+
+
+def _partitions_of(plans: Plans, batch_id: int) -> int | None:
+    plan = plans.of(batch_id)
+    return None if plan is None else plan.state_partitions
 
 
 def _offsets(line: str) -> Offsets:

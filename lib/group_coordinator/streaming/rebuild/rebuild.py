@@ -8,6 +8,7 @@ a second source beside Kafka. All seeds are in the first batch, where each sorts
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from pyspark.sql import SparkSession
@@ -40,7 +41,12 @@ class Rebuilt(NamedTuple):
     handled: Mapping[int, int]
 
 
-def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> Rebuilt:
+def rebuild(
+    spark: SparkSession,
+    job: JobSettings,
+    present: Mapping[int, range],
+    partitions: int | None = None,
+) -> Rebuilt:
     """Make a checkpoint from which `run` goes on; may be repeated until it has.
 
     From here on no other checkpoint writes the cluster's rows: the run of one that still does ends.
@@ -49,6 +55,7 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
         spark: the session.
         job: where tables and checkpoint are.
         present: the offsets that the events topic holds, by partition.
+        partitions: how many the state shall have; None: as many as the session says that runs first.
 
     Raises:
         CheckpointError: a checkpoint exists, or there is nothing to make one from, or another coordinator's log.
@@ -77,6 +84,7 @@ def rebuild(spark: SparkSession, job: JobSettings, present: Mapping[int, range])
     take_over(spark, job)  # before the log is read: from now on nobody else appends to it
     while (rebuilt := _rebuilt(spark, job, present)) is None:
         pass
+    rebuilt = rebuilt._replace(origin=replace(rebuilt.origin, partitions=partitions))
     write_origin(folder, rebuilt.origin)
     return rebuilt
 
