@@ -136,6 +136,30 @@ def test_every_group_is_in_its_new_partition_and_a_batch_that_is_open_comes_firs
     assert fetched == dict.fromkeys(GROUPS, 7)
 
 
+def test_what_spark_cannot_divide_is_left_as_it_is(
+    spark: SparkSession, configured: Settings, catalog: TableCatalog
+) -> None:
+    assert catalog.root == configured.job.tables_root
+    folder = coordinator_folder(spark, configured.job)
+    folder.write("metadata", "{}")
+    with pytest.raises(
+        CheckpointError, match=r"no batch yet: `run` begins with shuffle\.partitions = 4"
+    ):
+        repartition(spark, configured.job, 4)
+
+    provider = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    conf = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.streaming.stateStore.providerClass": provider,
+    }
+    metadata = json.dumps({"batchTimestampMs": 1, "conf": conf})
+    folder.write("offsets/0", f"v1\n{metadata}\n{{}}")
+    folder.write("commits/0", "v1\n{}")
+    with pytest.raises(CheckpointError, match=r"state\.store\.provider = hdfs"):
+        repartition(spark, configured.job, 4)
+    assert "1" not in folder.names_in("offsets")
+
+
 def test_a_checkpoint_that_is_older_than_the_tables_is_not_made_to_look_newer(
     spark: SparkSession, configured: Settings, catalog: TableCatalog
 ) -> None:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.observability.jvm_logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.file_manager import rename_plainly
-from group_coordinator.streaming.checkpoint.layout import PARTITIONS
+from group_coordinator.streaming.checkpoint.layout import PARTITIONS, STATE_STORE
 from group_coordinator.streaming.checkpoint.object_store import use_s3
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.newer_spark import warn_of_newer
@@ -185,9 +185,7 @@ def _not_given(configuration: Mapping[str, str]) -> dict[str, str]:
 
 def _session(configuration: Mapping[str, str], job: JobSettings) -> SparkSession:
     builder = SparkSession.builder.appName("group-coordinator")
-    state_store = {
-        "spark.sql.streaming.stateStore.providerClass": _PROVIDERS[job.state_store_provider]
-    }
+    state_store = {STATE_STORE: _PROVIDERS[job.state_store_provider]}
     for key, value in {**configuration, **state_store, **delta_settings()}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

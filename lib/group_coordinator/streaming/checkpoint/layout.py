@@ -13,6 +13,7 @@ from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 QUERY_NAME = "coordinator"
 PARTITIONS = "spark.sql.shuffle.partitions"
 """Of the state: a checkpoint keeps the number with which its first batch began, whatever the session says later."""
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 
 GROUPS = "rebuild/groups"
 """Parquet files with one row a group, see rebuild/rebuilt_groups.py."""

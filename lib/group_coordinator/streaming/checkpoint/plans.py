@@ -10,6 +10,7 @@ from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     OFFSETS,
     PARTITIONS,
+    STATE_STORE,
     last_done_batch,
     last_planned_batch,
     read_origin,
@@ -30,17 +31,19 @@ def _nothing(_batch_id: int) -> None:
 
 
 class Plan(Struct, frozen=True):
-    """A batch: its time, the offsets behind its last events, and the number of state partitions, if Spark says it."""
+    """A batch: its time, the offsets behind its last events, and of its state the number of partitions and Spark's class."""
 
     at_ms: int
     ends: Offsets
     state_partitions: int | None = None
+    state_store: str = ""
 
 
 class _Conf(Struct):
     """Settings of Spark's that belong to a checkpoint; all are texts."""
 
     partitions: int | None = field(default=None, name=PARTITIONS)
+    state_store: str = field(default="", name=STATE_STORE)
 
 
 class _Metadata(Struct):
@@ -96,7 +99,8 @@ class Plans:
         _version, metadata, events, *_ = lines
         try:
             said = json.decode(metadata, type=_Metadata, strict=False)
-            return Plan(said.batchTimestampMs, _offsets(events), said.conf.partitions)
+            conf = said.conf
+            return Plan(said.batchTimestampMs, _offsets(events), conf.partitions, conf.state_store)
         except DecodeError as error:
             raise self._folder.damaged(name, error) from error
 

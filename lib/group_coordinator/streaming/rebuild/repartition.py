@@ -18,10 +18,11 @@ from group_coordinator.streaming.checkpoint.layout import (
     last_planned_batch,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, check_may_write
-from group_coordinator.streaming.checkpoint.plans import state_partitions, unended_repartition
+from group_coordinator.streaming.checkpoint.plans import Plans, unended_repartition
 
 _CHECKPOINTS = "_streamingCheckpointManager"
 """PySpark 4.2 has no public name for it."""
+_ROCKSDB = ".RocksDBStateStoreProvider"
 
 
 def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
@@ -29,7 +30,7 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
 
     Raises:
         CheckpointError: the checkpoint must not write the tables, or has a batch that has not ended, or none, or so many
-            partitions already; or this Spark cannot do it.
+            partitions already; or this Spark cannot do it, or not with this state.
     """
     folder = coordinator_folder(spark, job)
     if not hasattr(spark, _CHECKPOINTS):
@@ -49,19 +50,25 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
 def _checked(folder: CheckpointFolder, partitions: int) -> int:
     """How many partitions there are, unless they are not to be changed."""
     planned, done = last_planned_batch(folder), last_done_batch(folder)
-    before, unended = state_partitions(folder), unended_repartition(folder)
+    plan, unended = Plans(folder).of(done), unended_repartition(folder)
     if planned > done and unended is None:
         raise CheckpointError(
             f"batch {planned} of {folder.location} has not ended: end it by `run --drain` first"
         )
-    if before is None:
+    if plan is None or plan.state_partitions is None:
         raise CheckpointError(
             f"{folder.location} has no batch yet: `run` begins with shuffle.partitions = {partitions}, if it is given"
+        )
+    # Spark would notice it when it has planned its batch, which then could neither end nor be taken back.
+    if not plan.state_store.endswith(_ROCKSDB):
+        raise CheckpointError(
+            f"{folder.location} has its state by state.store.provider = hdfs, and Spark divides only that of rocksdb: take the "
+            f"checkpoint away, and `rebuild --partitions {partitions}` makes it from the log, with either provider"
         )
     if unended not in {None, partitions}:
         raise CheckpointError(
             f"{folder.location}: `rebuild --partitions {unended}` was cut off; run it again before --partitions {partitions}"
         )
-    if unended is None and before == partitions:
-        raise CheckpointError(f"the state in {folder.location} has {before} partitions already")
-    return before
+    if unended is None and plan.state_partitions == partitions:
+        raise CheckpointError(f"the state in {folder.location} has {partitions} partitions already")
+    return plan.state_partitions
