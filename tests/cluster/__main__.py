@@ -9,6 +9,7 @@ Prints a table, then the same as JSON on one line. The status is 1 if anything w
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +21,7 @@ from tests.cluster.commands import commands
 from tests.cluster.image import executors_of_the_image
 from tests.cluster.life import one_life
 from tests.cluster.refusals import refused_starts
-from tests.cluster.stage import open_stage
+from tests.cluster.stage import Stage, open_stage
 from tests.cluster.strangers import strangers
 from tests.cluster.surprises import (
     changed_setting,
@@ -35,6 +36,7 @@ from tests.cluster.takeovers import frozen_driver, restored_checkpoint, two_driv
 from tests.cluster.two_clusters import two_clusters
 from tests.cluster.yarn import on_yarn
 from tests.faults.__main__ import report
+from tests.faults.result import Result
 from tests.support.stores import STORES
 
 _ON_S3 = frozenset({"s3", "two-places"})
@@ -82,9 +84,16 @@ def main(only: tuple[str, ...], store: str) -> None:
         opened = resources.enter_context(STORES[store](folder / "store"))
         stage = resources.enter_context(open_stage(folder, broker, opened))
         played = only or [name for name in SCENES if store in _STORES_OF.get(name, STORES)]
-        results = [SCENES[name](stage) for name in played]
+        results = [_played(SCENES[name], stage) for name in played]
     report(results)
     sys.exit(1 if any(result.problems for result in results) else 0)
+
+
+def _played(scene: Callable[[Stage], Result], stage: Stage) -> Result:
+    """Say what came out at once: a later scene may fail, and takes a quarter of an hour."""
+    result = scene(stage)
+    click.echo(result, err=True)
+    return result
 
 
 if __name__ == "__main__":
