@@ -1,7 +1,7 @@
 """The state of a checkpoint that is whole, divided among another number of partitions, by Spark itself.
 
-Spark 4.2 and later write it as a batch behind the last one, which reads no events: groups stay as they are, with members,
-sessions and joins that wait. A run that goes on meanwhile ends at its next batch, whose file Spark has written by then.
+Spark 4.2 and later write it as a batch behind the last one, which reads no events: groups stay as they are, with members
+and their sessions. A run that goes on meanwhile ends at its next batch, whose file Spark has written by then.
 """
 
 from __future__ import annotations
