@@ -57,11 +57,13 @@ class KnownTable:
         Raises:
             TableWriteError: the table's folder does not take them.
         """
-        if self._by_put is None:
-            append_on_disk(self.table, self.folder, rows, mark)
-            self._by_put = AppendByPut.to(spark, self.folder, self.table)
-        else:
+        if self._by_put is not None:
             self._by_put.append(rows, mark)
+        else:
+            is_first = self.version == self.read_version
+            append_on_disk(self.table, self.folder, rows, mark)
+            if is_first:  # a table that PUTs do not suit makes its copy once, not in each batch
+                self._by_put = AppendByPut.to(spark, self.folder, self.table)
         if self.version - 1 != self._version_of_marks:
             return  # others have appended too, and may have left the same writer's mark behind this one
         self._marks[mark.app_id] = mark.version
