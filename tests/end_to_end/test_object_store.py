@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import cast
@@ -20,7 +23,7 @@ from group_coordinator.tables.writer import NotTheWriterError, Writer
 from tests.end_to_end.commits import Commits, await_logged, logged
 from tests.end_to_end.installation import SETTINGS, Installation
 from tests.faults.judgement import judged
-from tests.support.job_process import JobProcess
+from tests.support.job_process import ROOT, JobProcess
 from tests.support.object_store import BUCKET, GoMissingError
 from tests.support.stores import S3, s3
 from tests.support.until import until
@@ -98,6 +101,19 @@ def test_a_claim_of_another_is_seen_by_a_look_of_two_requests(
     clock.now_s = 180.0
     with pytest.raises(NotTheWriterError, match="checkpoint s3a://b has taken over"):
         watch.look(query)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_batch_is_appended_by_two_puts() -> None:
+    tests = ROOT / "tests" / "spark" / "appends_by_put.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "", str(tests)]
+    # It has a store of its own, and Spark would take this one's address from the environment.
+    variables = {key: value for key, value in os.environ.items() if not key.startswith("AWS_")}
+    ended = subprocess.run(  # noqa: S603 - a fixed program
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout
+    assert "4 passed" in ended.stdout
 
 
 @pytest.mark.usefixtures("store")
