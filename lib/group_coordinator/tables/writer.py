@@ -139,7 +139,7 @@ def _has_batch(table: TableDefinition, last: int | None, mark: Transaction) -> b
             "and this run ends; the table writers says which one"
         )
     raise NotTheWriterError(
-        f"table {table.name} has batch {batch_id}, and this run is at {our_batch_id}: another run works on the "
+        f"table {table.name} has batch {batch_id}, and this run is at {our_batch_id}: another run works on this "
         "checkpoint, or the checkpoint is older than the table. See that no other run is left, and start again: a "
         "start tells which"
     )
