@@ -179,11 +179,6 @@ class CheckpointFolder:
         """Remove the checkpoint with all that is in it."""
         self._files.delete(self._path(""))
 
-    def make_folder(self, name: str) -> str:
-        """Make a folder unless it is there; its address."""
-        self._files.mkdirs(self._path(name))
-        return self.address(name)
-
     def address(self, name: str) -> str:
         """Where Spark finds a file or a folder of this name."""
         return f"{self.location}/{name}"

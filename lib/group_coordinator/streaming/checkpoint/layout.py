@@ -95,8 +95,10 @@ def folder_of_groups(folder: CheckpointFolder) -> str:
 
     A query keeps its sources for the life of its checkpoint, but files that moved with the checkpoint would be new to
     Spark: the source gets a folder with nothing in it, once the batch that loaded them is no more the last one. At a
-    start Spark asks the sources for the last batch again.
+    start Spark asks the sources for the last batch again. A store of objects knows only folders that have a file: Spark
+    leaves out those whose names begin with an underscore.
     """
     if last_done_batch(folder) <= 0:
         return folder.address(GROUPS)
-    return folder.make_folder(_NO_GROUPS)
+    folder.write(f"{_NO_GROUPS}/_none", "")
+    return folder.address(_NO_GROUPS)
