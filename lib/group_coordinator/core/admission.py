@@ -15,26 +15,18 @@ from typing import TypeAlias
 from group_coordinator.core.acls.needs import (
     GROUP_DENIED,
     OF_THE_SYSTEM,
-    ON_GROUPS,
     ON_TRANSACTIONAL_IDS,
     TO_SEE_TOPICS,
 )
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import CLUSTER_NAME, Operation, ResourceType
+from group_coordinator.core.apis import api_of, error_response
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import (
     AlterConfigs,
-    ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
-    DeleteGroup,
     DescribeConfigs,
-    DescribeGroup,
-    EndTxn,
-    Heartbeat,
     JoinGroup,
-    LeaveGroup,
-    OffsetCommit,
-    OffsetDelete,
     OffsetFetch,
     Request,
     SyncGroup,
@@ -51,35 +43,10 @@ from group_coordinator.core.model.responses import (
     Response,
 )
 from group_coordinator.core.model.ticket import Ticket
-from group_coordinator.core.rejections import rejection
 
-_APIS: dict[type[Request], str] = {
-    JoinGroup: "JoinGroup",
-    SyncGroup: "SyncGroup",
-    Heartbeat: "Heartbeat",
-    LeaveGroup: "LeaveGroup",
-    OffsetCommit: "OffsetCommit",
-    TxnOffsetCommit: "TxnOffsetCommit",
-    EndTxn: "EndTxn",
-    OffsetFetch: "OffsetFetch",
-    OffsetDelete: "OffsetDelete",
-    DeleteGroup: "DeleteGroups",
-    DescribeGroup: "DescribeGroups",
-    ConsumerGroupHeartbeat: "ConsumerGroupHeartbeat",
-    ConsumerGroupDescribe: "ConsumerGroupDescribe",
-    DescribeConfigs: "DescribeConfigs",
-    AlterConfigs: "IncrementalAlterConfigs",
-    TopicMetadata: "TopicMetadata",
-    Tick: "Tick",
-}
 _Right: TypeAlias = tuple[Operation, ResourceType, str]
 _ERROR_OF_ALL_SINCE = 2
 """From this OffsetFetch on an answer has an error of the whole."""
-
-
-def api_of(request: Request) -> str:
-    """Kafka's name of the API."""
-    return _APIS[type(request)]
 
 
 def is_admitted(request: Request, rights: Rights, version: int) -> bool:
@@ -111,10 +78,6 @@ def _stages(request: Request, version: int) -> Iterator[tuple[ErrorCode, list[_R
     match request:
         case Tick() | AlterConfigs():
             return
-        case TopicMetadata() | EndTxn():
-            on_cluster = (OF_THE_SYSTEM, ResourceType.CLUSTER, CLUSTER_NAME)
-            yield ErrorCode.CLUSTER_AUTHORIZATION_FAILED, [on_cluster]
-            return
         case SyncGroup() if request.lacks_protocol(version):
             return  # it is refused for that alone
         case TxnOffsetCommit():
@@ -123,7 +86,12 @@ def _stages(request: Request, version: int) -> Iterator[tuple[ErrorCode, list[_R
             yield ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, [on_id]
         case _:
             pass
-    on_group = (ON_GROUPS[api_of(request)], ResourceType.GROUP, request.group_id)
+    rights = api_of(request).rights
+    if rights is None:
+        on_cluster = (OF_THE_SYSTEM, ResourceType.CLUSTER, CLUSTER_NAME)
+        yield ErrorCode.CLUSTER_AUTHORIZATION_FAILED, [on_cluster]
+        return
+    on_group = (rights.on_group, ResourceType.GROUP, request.group_id)
     yield ErrorCode.GROUP_AUTHORIZATION_FAILED, [on_group]
     if isinstance(request, ConsumerGroupHeartbeat):
         names = dict.fromkeys(request.topic_names or ())
@@ -142,4 +110,4 @@ def _answer(request: Request, code: ErrorCode, version: int) -> Response:
         ]
         return OffsetFetchResponse(code, request.group_id, tuple(topics))
     is_about_settings = isinstance(request, DescribeConfigs)
-    return rejection(request, code, GROUP_DENIED if is_about_settings else None)
+    return error_response(request, code, GROUP_DENIED if is_about_settings else None)

@@ -7,31 +7,14 @@ happens, each at its own time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import assert_never
 
 from group_coordinator.core import replay
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.admission import refusal
+from group_coordinator.core.apis import api_of, error_response
 from group_coordinator.core.deadlines.next_deadline import fire, first_deadline
 from group_coordinator.core.deadlines.outages import Outages
-from group_coordinator.core.handlers import (
-    alter_configs,
-    consumer_group_describe,
-    consumer_group_heartbeat,
-    delete_groups,
-    describe_configs,
-    describe_groups,
-    end_txn,
-    heartbeat,
-    join_group,
-    leave_group,
-    offset_commit,
-    offset_delete,
-    offset_fetch,
-    sync_group,
-    topic_metadata,
-    txn_offset_commit,
-)
+from group_coordinator.core.handlers import topic_metadata
 from group_coordinator.core.model.changes import TopicsForgotten
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
@@ -39,29 +22,12 @@ from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import (
-    AlterConfigs,
-    ConsumerGroupDescribe,
     ConsumerGroupHeartbeat,
-    DeleteGroup,
-    DescribeConfigs,
-    DescribeGroup,
-    EndTxn,
-    Heartbeat,
-    JoinGroup,
-    LeaveGroup,
-    OffsetCommit,
-    OffsetDelete,
-    OffsetFetch,
     Request,
     RequestContext,
-    SyncGroup,
-    Tick,
-    TopicMetadata,
-    TxnOffsetCommit,
 )
 from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.model.timers import NEVER_MS, Timers
-from group_coordinator.core.rejections import rejection
 from group_coordinator.core.value import Value
 
 
@@ -114,13 +80,13 @@ def _handle(
     try:
         decision = decide(group, request, context, config)
     except CoordinatorError as error:
-        answer = rejection(request, error.code, error.message)
+        answer = error_response(request, error.code, error.message)
         return Step(now_ms, [], [Reply(context.ticket, answer)])
     replay.apply(group, decision, now_ms, config)
     return Step(now_ms, decision.records, decision.replies)
 
 
-def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
+def decide(
     group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """What a request changes and what is answered; nothing changes yet.
@@ -128,43 +94,7 @@ def decide(  # noqa: C901, PLR0911, PLR0912 - one line an API
     Raises:
         CoordinatorError: the request is refused.
     """
-    match request:
-        case OffsetCommit():
-            return offset_commit.decide(group, request, context, config)
-        case Heartbeat():
-            return heartbeat.decide(group, request, context, config)
-        case OffsetFetch():
-            return offset_fetch.decide(group, request, context, config)
-        case JoinGroup():
-            return join_group.decide(group, request, context, config)
-        case SyncGroup():
-            return sync_group.decide(group, request, context, config)
-        case LeaveGroup():
-            return leave_group.decide(group, request, context, config)
-        case TxnOffsetCommit():
-            return txn_offset_commit.decide(group, request, context, config)
-        case EndTxn():
-            return end_txn.decide(group, request, context, config)
-        case ConsumerGroupHeartbeat():
-            return consumer_group_heartbeat.decide(group, request, context, config)
-        case ConsumerGroupDescribe():
-            return consumer_group_describe.decide(group, request, context, config)
-        case OffsetDelete():
-            return offset_delete.decide(group, request, context, config)
-        case DeleteGroup():
-            return delete_groups.decide(group, request, context, config)
-        case DescribeGroup():
-            return describe_groups.decide(group, request, context, config)
-        case DescribeConfigs():
-            return describe_configs.decide(group, request, context, config)
-        case AlterConfigs():
-            return alter_configs.decide(group, request, context, config)
-        case TopicMetadata():
-            return topic_metadata.decide(group, request, context, config)
-        case Tick():
-            return Decision([], [])
-        case _:
-            assert_never(request)
+    return api_of(request).handler.decide(group, request, context, config)
 
 
 def advance(

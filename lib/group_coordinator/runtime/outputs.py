@@ -17,7 +17,7 @@ from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.fields import Int32, Int64
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.admission import api_of
+from group_coordinator.core.apis import api_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
@@ -218,7 +218,7 @@ class Outputs:
                 self.group_id,
                 source.partition,
                 source.offset,
-                api_of(event.request),
+                api_of(event.request).name,
                 rights.caller.principal,
                 event.client_host,
                 denial.operation,

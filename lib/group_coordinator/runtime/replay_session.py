@@ -17,7 +17,7 @@ from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
 from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.admission import api_of
+from group_coordinator.core.apis import api_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
@@ -184,7 +184,7 @@ class Replay:
                 "kind": "denial",
                 "groupId": group.group_id,
                 "at": self._now_ms,
-                "api": api_of(event.request),
+                "api": api_of(event.request).name,
                 "principal": rights.caller.principal,
                 "clientHost": event.client_host,
                 "operation": denial.operation,

@@ -27,6 +27,7 @@ from group_coordinator.core import coordinator
 from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.admission import is_admitted
+from group_coordinator.core.apis import error_response
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -35,7 +36,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.pending import awaited_markers
-from group_coordinator.core.rejections import rejection
 from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
 from group_coordinator.runtime.outputs import Outputs, Piece
 from group_coordinator.runtime.packing import EventRow
@@ -210,7 +210,7 @@ class _GroupRun:
             return None  # it is refused for that
         self._unmet_need = need
         self.group.clock_ms = now_ms
-        answer = rejection(
+        answer = error_response(
             event.request, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, _TOPICS_ON_THE_WAY
         )
         return Step(now_ms, [], [Reply(ticket_of(event, event_id), answer)])

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core.acls.needs import GROUP_DENIED, ON_GROUPS
+from group_coordinator.core.acls.needs import GROUP_DENIED
 from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import ResourceType
+from group_coordinator.core.acls.rule import Operation, ResourceType
 from group_coordinator.core.group_configs.checks import check
 from group_coordinator.core.group_configs.definition import GroupConfig
 from group_coordinator.core.group_configs.definitions import GROUP_CONFIGS
@@ -69,8 +69,8 @@ def _check_request(changes: Sequence[ConfigChange]) -> None:
 
 def _check_rights(group_id: str, rights: Rights | None) -> None:
     """The broker that takes the request looks at its shape; the controller, to which it goes, at rights."""
-    needed = ON_GROUPS["IncrementalAlterConfigs"]
-    if rights is not None and not rights.has(needed, ResourceType.GROUP, group_id):
+    kind = ResourceType.GROUP
+    if rights is not None and not rights.has(Operation.ALTER_CONFIGS, kind, group_id):
         denied = ErrorCode.GROUP_AUTHORIZATION_FAILED
         raise GroupConfigError(denied, GROUP_DENIED)
 

@@ -7,7 +7,7 @@ Told in: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.acls.needs import ON_TOPICS
+from group_coordinator.core.acls.needs import TO_CHANGE_OFFSETS
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.model.classic_group import ClassicGroup
@@ -20,8 +20,6 @@ from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import OffsetDelete, RequestContext, TopicPartitions
 from group_coordinator.core.model.responses import OffsetDeleteResponse, Reply, TopicResult
 from group_coordinator.core.offsets.results import merge, same_result
-
-_NEEDED = ON_TOPICS["OffsetDelete"]
 
 
 def decide(
@@ -60,7 +58,7 @@ def _sorted_out(
 ) -> tuple[list[int], TopicResult | None]:
     """Return the partitions that can be deleted, and the result of all others; a topic that does not exist always has a result."""
     name = topic.name or ""
-    if rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name):
+    if rights is not None and not rights.has(TO_CHANGE_OFFSETS, ResourceType.TOPIC, name):
         denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         return [], same_result(name, None, topic.partitions, denied)
     present = [p for p in topic.partitions if group.partition_exists(name, p)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from group_coordinator.core.acls.needs import ON_TOPICS, TO_SEE_TOPICS
+from group_coordinator.core.acls.needs import TO_SEE_TOPICS
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.consumer import offset_access
@@ -34,8 +34,6 @@ from group_coordinator.core.model.responses import (
 )
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.expiration import offsets_in_order
-
-_NEEDED = ON_TOPICS["OffsetFetch"]
 
 
 def decide(
@@ -149,7 +147,7 @@ def _known_topic(group: Group, topic: TopicPartitions, named: Topic) -> FetchedT
 
 
 def _is_denied(name: str, rights: Rights | None) -> bool:
-    return rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name)
+    return rights is not None and not rights.has(TO_SEE_TOPICS, ResourceType.TOPIC, name)
 
 
 def _refused(topic: TopicPartitions, error: ErrorCode) -> FetchedTopic:

@@ -152,7 +152,7 @@ class DescribeGroupResponse(Value, frozen=True):
     error: ErrorCode
     error_message: str | None
     group_id: str
-    state: str
+    state: str = ""
     protocol_type: str = ""
     protocol: str = ""
     members: tuple[DescribedMember, ...] = ()
@@ -235,7 +235,7 @@ class DescribeConfigsResponse(Value, frozen=True):
     """The one resource of a DescribeConfigs."""
 
     error: ErrorCode
-    error_message: str
+    error_message: str | None
     group_id: str
     configs: tuple[DescribedConfig, ...] = ()
 

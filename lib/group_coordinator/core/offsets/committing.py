@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from group_coordinator.core.acls.needs import ON_TOPICS
+from group_coordinator.core.acls.needs import TO_CHANGE_OFFSETS
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.java_text import utf16_length
@@ -24,8 +24,6 @@ from group_coordinator.core.offsets.results import same_result
 from group_coordinator.core.value import Value
 
 _NONE = ErrorCode.NONE
-_NEEDED = ON_TOPICS["OffsetCommit"]
-"""Of TxnOffsetCommit too."""
 
 
 def names_epoch(generation: int | None) -> bool:
@@ -89,7 +87,7 @@ def _existing(
         if name is None:
             missing.append(refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
             continue
-        if rights is not None and not rights.has(_NEEDED, ResourceType.TOPIC, name):
+        if rights is not None and not rights.has(TO_CHANGE_OFFSETS, ResourceType.TOPIC, name):
             missing.append(refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
             continue
         known = [p for p in topic.partitions if group.partition_exists(name, p.partition)]

@@ -7,12 +7,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from group_coordinator.core.acls.needs import (
-    GROUP_DENIED,
-    ON_GROUPS,
-    ON_TOPICS,
-    ON_TRANSACTIONAL_IDS,
-)
+from group_coordinator.core.acls.needs import GROUP_DENIED, ON_TRANSACTIONAL_IDS
 from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
@@ -23,7 +18,7 @@ from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.denied_topics import without_denied_topics
-from group_coordinator.gateway.rights.needed_rights import needed
+from group_coordinator.gateway.rights.needed_rights import ON_GROUPS, ON_TOPICS, needed
 from group_coordinator.gateway.rights.rights import Rights
 from group_coordinator.gateway.rights.visible_answers import shows_more_than_asked, visible
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
+from group_coordinator.core.apis import APIS, error_response
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import (
     DeleteGroup,
@@ -27,11 +30,16 @@ from group_coordinator.core.model.responses import (
     SyncGroupResponse,
     TopicResult,
 )
-from group_coordinator.core.rejections import rejection
 from tests.unit.core import requests
 from tests.unit.core.requests import at_offset
 
 NO = ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+def test_every_request_has_one_row() -> None:
+    assert sorted(api.request.__name__ for api in APIS.values()) == sorted(
+        request.__name__ for request in get_args(Request)
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,13 +56,13 @@ NO = ErrorCode.COORDINATOR_NOT_AVAILABLE
     ],
 )
 def test_every_api_has_its_own_way_to_say_no(request_: Request, response: Response) -> None:
-    assert rejection(request_, NO) == response
+    assert error_response(request_, NO) == response
 
 
 def test_a_refused_commit_is_told_for_every_partition() -> None:
     request = requests.commit(at_offset(1, 3), at_offset(2, 5))
 
-    assert rejection(request, NO) == OffsetCommitResponse(
+    assert error_response(request, NO) == OffsetCommitResponse(
         (TopicResult("orders", None, (PartitionResult(3, NO), PartitionResult(5, NO))),)
     )
 
@@ -62,4 +70,4 @@ def test_a_refused_commit_is_told_for_every_partition() -> None:
 @pytest.mark.parametrize("request_", [Tick("g"), TopicMetadata("g", (), ())])
 def test_events_of_the_system_are_never_refused(request_: Request) -> None:
     with pytest.raises(TypeError, match=f"^{type(request_).__name__} is never refused"):
-        rejection(request_, NO)
+        error_response(request_, NO)

@@ -1,0 +1,250 @@
+"""The APIs of a group, one row each: admission, dispatch, error responses, codecs and the gateway's routing follow from it.
+
+A new API touches five files: its request and its response in `model/requests.py` and `model/responses.py`, its handler in
+`handlers/`, its row here, and its bodies in the module of `codecs/apis` that has the handler's name.
+
+Source of the rights: KafkaApis, ConfigHelper and AclEntry of Kafka 4.4; of the error responses: getErrorResponse of its requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from group_coordinator.core.acls.needs import TO_CHANGE_OFFSETS, TO_SEE_TOPICS
+from group_coordinator.core.acls.rule import Operation
+from group_coordinator.core.handlers import (
+    alter_configs,
+    consumer_group_describe,
+    consumer_group_heartbeat,
+    delete_groups,
+    describe_configs,
+    describe_groups,
+    end_txn,
+    heartbeat,
+    join_group,
+    leave_group,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
+    sync_group,
+    tick,
+    topic_metadata,
+    txn_offset_commit,
+)
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import (
+    AlterConfigs,
+    ConsumerGroupDescribe,
+    ConsumerGroupHeartbeat,
+    DeleteGroup,
+    DescribeConfigs,
+    DescribeGroup,
+    EndTxn,
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    OffsetCommit,
+    OffsetDelete,
+    OffsetFetch,
+    Request,
+    RequestContext,
+    SyncGroup,
+    Tick,
+    TopicMetadata,
+    TxnOffsetCommit,
+)
+from group_coordinator.core.model.responses import (
+    AlterConfigsResponse,
+    ConsumerGroupDescribeResponse,
+    ConsumerGroupHeartbeatResponse,
+    DeleteGroupResponse,
+    DescribeConfigsResponse,
+    DescribeGroupResponse,
+    EndTxnResponse,
+    HeartbeatResponse,
+    JoinGroupResponse,
+    LeaveGroupResponse,
+    OffsetCommitResponse,
+    OffsetDeleteResponse,
+    OffsetFetchResponse,
+    Response,
+    SyncGroupResponse,
+    TopicResult,
+    TxnOffsetCommitResponse,
+)
+from group_coordinator.core.offsets.results import same_result
+
+_Request = TypeVar("_Request")
+_Handled_contra = TypeVar("_Handled_contra", contravariant=True)
+_Commit: TypeAlias = OffsetCommit | TxnOffsetCommit
+ErrorResponse: TypeAlias = Callable[[_Request, ErrorCode, "str | None"], Response]
+"""Makes the response to a request that fails as a whole; the message is lost where the API has no field for it."""
+
+
+class Handler(Protocol[_Handled_contra]):
+    """A module of `handlers`."""
+
+    __name__: str
+
+    def decide(
+        self,
+        group: Group,
+        request: _Handled_contra,
+        context: RequestContext,
+        config: CoordinatorConfig,
+    ) -> Decision:
+        """Return the changes and the response. Raises CoordinatorError for an error response."""
+
+
+class RequiredRights(NamedTuple):
+    """The operations that a sender must be allowed, on the group and on each topic of its request."""
+
+    on_group: Operation
+    on_topics: Operation | None = None
+
+
+class GroupApi(NamedTuple, Generic[_Request]):
+    """An API by Kafka's name, or a system event by ours, which has no `rights`."""
+
+    request: type[_Request]
+    name: str
+    handler: Handler[_Request]
+    error_response: ErrorResponse[_Request]
+    rights: RequiredRights | None
+
+
+def _code(response: Callable[[ErrorCode], Response]) -> ErrorResponse[Any]:
+    return lambda _request, error, _message: response(error)
+
+
+def _code_of_group(response: Callable[[ErrorCode, str], Response]) -> ErrorResponse[Any]:
+    return lambda request, error, _message: response(error, request.group_id)
+
+
+def _text_of_group(
+    response: Callable[[ErrorCode, str | None, str], Response],
+) -> ErrorResponse[Any]:
+    return lambda request, error, message: response(error, message, request.group_id)
+
+
+def _code_of_partitions(
+    response: Callable[[tuple[TopicResult, ...]], Response],
+) -> ErrorResponse[_Commit]:
+    def on_each(commit: _Commit, error: ErrorCode, _message: str | None) -> Response:
+        topics = [
+            same_result(t.name, t.topic_id, (p.partition for p in t.partitions), error)
+            for t in commit.topics
+        ]
+        return response(tuple(topics))
+
+    return on_each
+
+
+def _never(request: Request, _error: ErrorCode, _message: str | None) -> Response:
+    raise TypeError(f"{type(request).__name__} is never refused: it asks for nothing")
+
+
+_READ = RequiredRights(Operation.READ)
+_COMMIT = RequiredRights(Operation.READ, TO_CHANGE_OFFSETS)
+_DESCRIBE = RequiredRights(Operation.DESCRIBE)
+_DELETE = RequiredRights(Operation.DELETE)
+
+_ROWS = (
+    GroupApi(
+        OffsetCommit,
+        "OffsetCommit",
+        offset_commit,
+        _code_of_partitions(OffsetCommitResponse),
+        _COMMIT,
+    ),
+    GroupApi(
+        TxnOffsetCommit,
+        "TxnOffsetCommit",
+        txn_offset_commit,
+        _code_of_partitions(TxnOffsetCommitResponse),
+        _COMMIT,
+    ),
+    GroupApi(
+        OffsetFetch,
+        "OffsetFetch",
+        offset_fetch,
+        _code_of_group(OffsetFetchResponse),
+        RequiredRights(Operation.DESCRIBE, TO_SEE_TOPICS),
+    ),
+    GroupApi(
+        OffsetDelete,
+        "OffsetDelete",
+        offset_delete,
+        _code(OffsetDeleteResponse),
+        RequiredRights(Operation.DELETE, TO_CHANGE_OFFSETS),
+    ),
+    GroupApi(
+        JoinGroup,
+        "JoinGroup",
+        join_group,
+        lambda request, error, _: JoinGroupResponse(error, request.member_id),
+        _READ,
+    ),
+    GroupApi(SyncGroup, "SyncGroup", sync_group, _code(SyncGroupResponse), _READ),
+    GroupApi(Heartbeat, "Heartbeat", heartbeat, _code(HeartbeatResponse), _READ),
+    GroupApi(LeaveGroup, "LeaveGroup", leave_group, _code(LeaveGroupResponse), _READ),
+    GroupApi(
+        DescribeGroup,
+        "DescribeGroups",
+        describe_groups,
+        _text_of_group(DescribeGroupResponse),
+        _DESCRIBE,
+    ),
+    GroupApi(
+        DeleteGroup, "DeleteGroups", delete_groups, _code_of_group(DeleteGroupResponse), _DELETE
+    ),
+    GroupApi(
+        ConsumerGroupHeartbeat,
+        "ConsumerGroupHeartbeat",
+        consumer_group_heartbeat,
+        lambda _, error, message: ConsumerGroupHeartbeatResponse(error, message),
+        _READ,
+    ),
+    GroupApi(
+        ConsumerGroupDescribe,
+        "ConsumerGroupDescribe",
+        consumer_group_describe,
+        _text_of_group(ConsumerGroupDescribeResponse),
+        _DESCRIBE,
+    ),
+    GroupApi(
+        DescribeConfigs,
+        "DescribeConfigs",
+        describe_configs,
+        _text_of_group(DescribeConfigsResponse),
+        RequiredRights(Operation.DESCRIBE_CONFIGS),
+    ),
+    GroupApi(
+        AlterConfigs,
+        "IncrementalAlterConfigs",
+        alter_configs,
+        _text_of_group(AlterConfigsResponse),
+        RequiredRights(Operation.ALTER_CONFIGS),
+    ),
+    GroupApi(EndTxn, "EndTxn", end_txn, _code(EndTxnResponse), None),
+    GroupApi(TopicMetadata, "TopicMetadata", topic_metadata, _never, None),
+    GroupApi(Tick, "Tick", tick, _never, None),
+)
+
+APIS: dict[str, GroupApi[Any]] = {api.name: api for api in _ROWS}
+"""By name."""
+_BY_REQUEST: dict[type[Request], GroupApi[Any]] = {api.request: api for api in _ROWS}
+
+
+def api_of(request: Request) -> GroupApi[Any]:
+    """The API of a request."""
+    return _BY_REQUEST[type(request)]
+
+
+def error_response(request: Request, error: ErrorCode, message: str | None = None) -> Response:
+    """The response to a request that fails as a whole."""
+    return api_of(request).error_response(request, error, message)

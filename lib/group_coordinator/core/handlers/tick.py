@@ -1,0 +1,18 @@
+"""Tick (ours): makes time pass, which every event does; nothing else happens."""
+
+from __future__ import annotations
+
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import RequestContext, Tick
+
+
+def decide(
+    group: Group,  # noqa: ARG001 - one signature for all handlers
+    request: Tick,  # noqa: ARG001
+    context: RequestContext,  # noqa: ARG001
+    config: CoordinatorConfig,  # noqa: ARG001
+) -> Decision:
+    """Change nothing; there is no response."""
+    return Decision([], [])
