@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
-from group_coordinator.codecs.apis.api import Api
-from group_coordinator.codecs.apis.table import APIS
+from group_coordinator.codecs.apis.api import ApiCodec
+from group_coordinator.codecs.apis.table import CODECS
 from group_coordinator.codecs.field_errors import FieldError, at_path
 from group_coordinator.codecs.fields import (
     HIGHEST_INT16,
@@ -152,8 +152,8 @@ def _decode(value: bytes) -> Event:
     )
 
 
-def _api_of(envelope: _Envelope) -> Api[Any]:
-    api = APIS.get(envelope.api)
+def _api_of(envelope: _Envelope) -> ApiCodec[Any]:
+    api = CODECS.get(envelope.api)
     if api is None:
         raise FieldError(f"api = {envelope.api[:100]}", "unknown")
     if envelope.version not in api.versions:
@@ -168,7 +168,7 @@ def _api_of(envelope: _Envelope) -> Api[Any]:
     return api
 
 
-def _request(value: bytes, envelope: _Envelope, api: Api[Any]) -> Request:
+def _request(value: bytes, envelope: _Envelope, api: ApiCodec[Any]) -> Request:
     try:
         envelope.body = api.decoder.decode(envelope.body)
     except ValidationError as fault:

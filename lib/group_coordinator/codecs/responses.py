@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.apis.table import APIS
+from group_coordinator.codecs.apis.table import CODECS
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model.responses import Reply
 
 _BY_RESPONSE = {
-    api.encoder.response: (api.name, api.encoder.to_body) for api in APIS.values() if api.encoder
+    codec.encoder.response: (name, codec.encoder.to_body)
+    for name, codec in CODECS.items()
+    if codec.encoder
 }
 
 

@@ -32,55 +32,18 @@ from group_coordinator.core.handlers import (
     topic_metadata,
     txn_offset_commit,
 )
+from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.requests import (
-    AlterConfigs,
-    ConsumerGroupDescribe,
-    ConsumerGroupHeartbeat,
-    DeleteGroup,
-    DescribeConfigs,
-    DescribeGroup,
-    EndTxn,
-    Heartbeat,
-    JoinGroup,
-    LeaveGroup,
-    OffsetCommit,
-    OffsetDelete,
-    OffsetFetch,
-    Request,
-    RequestContext,
-    SyncGroup,
-    Tick,
-    TopicMetadata,
-    TxnOffsetCommit,
-)
-from group_coordinator.core.model.responses import (
-    AlterConfigsResponse,
-    ConsumerGroupDescribeResponse,
-    ConsumerGroupHeartbeatResponse,
-    DeleteGroupResponse,
-    DescribeConfigsResponse,
-    DescribeGroupResponse,
-    EndTxnResponse,
-    HeartbeatResponse,
-    JoinGroupResponse,
-    LeaveGroupResponse,
-    OffsetCommitResponse,
-    OffsetDeleteResponse,
-    OffsetFetchResponse,
-    Response,
-    SyncGroupResponse,
-    TopicResult,
-    TxnOffsetCommitResponse,
-)
+from group_coordinator.core.model.requests import Request, RequestContext
+from group_coordinator.core.model.responses import Response, TopicResult
 from group_coordinator.core.offsets.results import same_result
 
 _Request = TypeVar("_Request")
 _Handled_contra = TypeVar("_Handled_contra", contravariant=True)
-_Commit: TypeAlias = OffsetCommit | TxnOffsetCommit
+_Commit: TypeAlias = requests.OffsetCommit | requests.TxnOffsetCommit
 ErrorResponse: TypeAlias = Callable[[_Request, ErrorCode, "str | None"], Response]
 """Makes the response to a request that fails as a whole; the message is lost where the API has no field for it."""
 
@@ -155,84 +118,92 @@ _DELETE = RequiredRights(Operation.DELETE)
 
 _ROWS = (
     GroupApi(
-        OffsetCommit,
+        requests.OffsetCommit,
         "OffsetCommit",
         offset_commit,
-        _code_of_partitions(OffsetCommitResponse),
+        _code_of_partitions(responses.OffsetCommitResponse),
         _COMMIT,
     ),
     GroupApi(
-        TxnOffsetCommit,
+        requests.TxnOffsetCommit,
         "TxnOffsetCommit",
         txn_offset_commit,
-        _code_of_partitions(TxnOffsetCommitResponse),
+        _code_of_partitions(responses.TxnOffsetCommitResponse),
         _COMMIT,
     ),
     GroupApi(
-        OffsetFetch,
+        requests.OffsetFetch,
         "OffsetFetch",
         offset_fetch,
-        _code_of_group(OffsetFetchResponse),
+        _code_of_group(responses.OffsetFetchResponse),
         RequiredRights(Operation.DESCRIBE, TO_SEE_TOPICS),
     ),
     GroupApi(
-        OffsetDelete,
+        requests.OffsetDelete,
         "OffsetDelete",
         offset_delete,
-        _code(OffsetDeleteResponse),
+        _code(responses.OffsetDeleteResponse),
         RequiredRights(Operation.DELETE, TO_CHANGE_OFFSETS),
     ),
     GroupApi(
-        JoinGroup,
+        requests.JoinGroup,
         "JoinGroup",
         join_group,
-        lambda request, error, _: JoinGroupResponse(error, request.member_id),
+        lambda request, error, _: responses.JoinGroupResponse(error, request.member_id),
         _READ,
     ),
-    GroupApi(SyncGroup, "SyncGroup", sync_group, _code(SyncGroupResponse), _READ),
-    GroupApi(Heartbeat, "Heartbeat", heartbeat, _code(HeartbeatResponse), _READ),
-    GroupApi(LeaveGroup, "LeaveGroup", leave_group, _code(LeaveGroupResponse), _READ),
     GroupApi(
-        DescribeGroup,
+        requests.SyncGroup, "SyncGroup", sync_group, _code(responses.SyncGroupResponse), _READ
+    ),
+    GroupApi(requests.Heartbeat, "Heartbeat", heartbeat, _code(responses.HeartbeatResponse), _READ),
+    GroupApi(
+        requests.LeaveGroup, "LeaveGroup", leave_group, _code(responses.LeaveGroupResponse), _READ
+    ),
+    GroupApi(
+        requests.DescribeGroup,
         "DescribeGroups",
         describe_groups,
-        _text_of_group(DescribeGroupResponse),
+        _text_of_group(responses.DescribeGroupResponse),
         _DESCRIBE,
     ),
     GroupApi(
-        DeleteGroup, "DeleteGroups", delete_groups, _code_of_group(DeleteGroupResponse), _DELETE
+        requests.DeleteGroup,
+        "DeleteGroups",
+        delete_groups,
+        _code_of_group(responses.DeleteGroupResponse),
+        _DELETE,
     ),
     GroupApi(
-        ConsumerGroupHeartbeat,
+        requests.ConsumerGroupHeartbeat,
         "ConsumerGroupHeartbeat",
         consumer_group_heartbeat,
-        lambda _, error, message: ConsumerGroupHeartbeatResponse(error, message),
+        lambda _, error, message: responses.ConsumerGroupHeartbeatResponse(error, message),
         _READ,
     ),
     GroupApi(
-        ConsumerGroupDescribe,
+        requests.ConsumerGroupDescribe,
         "ConsumerGroupDescribe",
         consumer_group_describe,
-        _text_of_group(ConsumerGroupDescribeResponse),
+        _text_of_group(responses.ConsumerGroupDescribeResponse),
         _DESCRIBE,
     ),
     GroupApi(
-        DescribeConfigs,
+        requests.DescribeConfigs,
         "DescribeConfigs",
         describe_configs,
-        _text_of_group(DescribeConfigsResponse),
+        _text_of_group(responses.DescribeConfigsResponse),
         RequiredRights(Operation.DESCRIBE_CONFIGS),
     ),
     GroupApi(
-        AlterConfigs,
+        requests.AlterConfigs,
         "IncrementalAlterConfigs",
         alter_configs,
-        _text_of_group(AlterConfigsResponse),
+        _text_of_group(responses.AlterConfigsResponse),
         RequiredRights(Operation.ALTER_CONFIGS),
     ),
-    GroupApi(EndTxn, "EndTxn", end_txn, _code(EndTxnResponse), None),
-    GroupApi(TopicMetadata, "TopicMetadata", topic_metadata, _never, None),
-    GroupApi(Tick, "Tick", tick, _never, None),
+    GroupApi(requests.EndTxn, "EndTxn", end_txn, _code(responses.EndTxnResponse), None),
+    GroupApi(requests.TopicMetadata, "TopicMetadata", topic_metadata, _never, None),
+    GroupApi(requests.Tick, "Tick", tick, _never, None),
 )
 
 APIS: dict[str, GroupApi[Any]] = {api.name: api for api in _ROWS}

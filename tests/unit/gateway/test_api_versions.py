@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from group_coordinator.codecs.apis.table import APIS as JOBS
+from group_coordinator.codecs.apis.table import CODECS
 from group_coordinator.gateway.served import APIS, Way
 from tests.unit.gateway.stage import staged
 
@@ -110,12 +110,12 @@ def test_the_job_takes_every_version_of_a_group_api_that_clients_may_use() -> No
     read_by_job = {
         api.name: api.versions
         for api in APIS.values()
-        if api.way is not Way.PASSED and (api.name in JOBS or api.way is Way.GROUPS)
+        if api.way is not Way.PASSED and (api.name in CODECS or api.way is Way.GROUPS)
     }
 
-    assert read_by_job.keys() - JOBS.keys() == {LISTED_HERE}
+    assert read_by_job.keys() - CODECS.keys() == {LISTED_HERE}
     assert [
         name
         for name, versions in read_by_job.items()
-        if name in JOBS and not set(versions) <= set(JOBS[name].versions)
+        if name in CODECS and not set(versions) <= set(CODECS[name].versions)
     ] == []

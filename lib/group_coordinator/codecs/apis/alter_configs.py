@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.group_resources import Resource, only_group, resource_result
 from group_coordinator.codecs.fields import Int8, Text, or_default
 from group_coordinator.codecs.plain_json import JsonObject
@@ -51,8 +51,7 @@ def _to_body(response: responses.AlterConfigsResponse, _version: int) -> JsonObj
     return {"throttleTimeMs": 0, "responses": [resource_result(response)]}
 
 
-API = Api(
-    "IncrementalAlterConfigs",
+CODEC = ApiCodec(
     range(2),
     json.Decoder(IncrementalAlterConfigsBody),
     _to_request,

@@ -30,10 +30,9 @@ class Encoder(NamedTuple, Generic[Response]):
     to_body: Callable[[Response, int], JsonObject]
 
 
-class Api(NamedTuple, Generic[RequestBody]):
+class ApiCodec(NamedTuple, Generic[RequestBody]):
     """How an API's bodies become requests, and its responses bodies. Without encoder it is never answered."""
 
-    name: str
     versions: range
     decoder: json.Decoder[RequestBody]
     to_request: Callable[[RequestBody, int], Request]

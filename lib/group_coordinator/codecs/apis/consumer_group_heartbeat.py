@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.fields import ABSENT, Int32, Text, number_or_none, or_default
@@ -85,8 +85,7 @@ def _to_body(response: responses.ConsumerGroupHeartbeatResponse, _version: int) 
     }
 
 
-API = Api(
-    "ConsumerGroupHeartbeat",
+CODEC = ApiCodec(
     range(2),
     json.Decoder(ConsumerGroupHeartbeatBody),
     _to_request,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import only_entry
 from group_coordinator.codecs.fields import Text
 from group_coordinator.codecs.plain_json import JsonObject
@@ -32,8 +32,7 @@ def _to_body(response: responses.DeleteGroupResponse, version: int) -> JsonObjec
     return {"throttleTimeMs": 0, "results": [result]}
 
 
-API = Api(
-    "DeleteGroups",
+CODEC = ApiCodec(
     range(4),
     json.Decoder(DeleteGroupsBody),
     _to_request,

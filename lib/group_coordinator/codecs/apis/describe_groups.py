@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown, only_entry
 from group_coordinator.codecs.fields import Text, operations_on_wire
 from group_coordinator.codecs.plain_json import JsonObject
@@ -58,8 +58,7 @@ def _member(member: responses.DescribedMember, version: int) -> JsonObject:
     return described
 
 
-API = Api(
-    "DescribeGroups",
+CODEC = ApiCodec(
     range(7),
     json.Decoder(DescribeGroupsBody),
     _to_request,

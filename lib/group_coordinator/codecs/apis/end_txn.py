@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import (
     ABSENT,
@@ -47,8 +47,7 @@ def _to_body(response: responses.EndTxnResponse, _version: int) -> JsonObject:
     return {"throttleTimeMs": 0, "errorCode": response.error}
 
 
-API = Api(
-    "EndTxn",
+CODEC = ApiCodec(
     range(1),
     json.Decoder(EndTxnBody),
     _to_request,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.fields import Text, or_default
 from group_coordinator.codecs.plain_json import JsonObject
@@ -65,8 +65,7 @@ def _to_body(response: responses.LeaveGroupResponse, version: int) -> JsonObject
     return body
 
 
-API = Api(
-    "LeaveGroup",
+CODEC = ApiCodec(
     range(6),
     json.Decoder(LeaveGroupBody),
     _to_request,

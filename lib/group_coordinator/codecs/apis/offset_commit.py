@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown, topic_name
 from group_coordinator.codecs.apis.topic_results import results_by_id, results_by_name
 from group_coordinator.codecs.field_errors import FieldError
@@ -110,8 +110,7 @@ def _to_body(response: responses.OffsetCommitResponse, version: int) -> JsonObje
     return body
 
 
-API = Api(
-    "OffsetCommit",
+CODEC = ApiCodec(
     range(1, 11),
     json.Decoder(OffsetCommitBody),
     _to_request,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.topic_results import results_by_name
 from group_coordinator.codecs.fields import Int32, Text
 from group_coordinator.codecs.plain_json import JsonObject
@@ -51,8 +51,7 @@ def _to_body(response: responses.OffsetDeleteResponse, _version: int) -> JsonObj
     }
 
 
-API = Api(
-    "OffsetDelete",
+CODEC = ApiCodec(
     range(1),
     json.Decoder(OffsetDeleteBody),
     _to_request,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown, only_entry, topic_name
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import (
@@ -133,8 +133,7 @@ def _fetched_partition(entry: responses.FetchedPartition, version: int) -> JsonO
     return fetched
 
 
-API = Api(
-    "OffsetFetch",
+CODEC = ApiCodec(
     range(1, 11),
     json.Decoder(OffsetFetchBody),
     _to_request,

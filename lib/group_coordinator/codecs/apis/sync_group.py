@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.fields import Int32, Text, or_default
 from group_coordinator.codecs.plain_json import JsonObject
@@ -61,8 +61,7 @@ def _to_body(response: responses.SyncGroupResponse, version: int) -> JsonObject:
     return body
 
 
-API = Api(
-    "SyncGroup",
+CODEC = ApiCodec(
     range(6),
     json.Decoder(SyncGroupBody),
     _to_request,

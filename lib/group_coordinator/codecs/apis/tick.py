@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body
+from group_coordinator.codecs.apis.api import ApiCodec, Body
 from group_coordinator.codecs.fields import Text
 from group_coordinator.core.model import requests
 
@@ -19,4 +19,4 @@ def _to_request(body: TickBody, _version: int) -> requests.Tick:
     return requests.Tick(body.group_id or "")
 
 
-API = Api("Tick", range(1), json.Decoder(TickBody), _to_request, None)
+CODEC = ApiCodec(range(1), json.Decoder(TickBody), _to_request, None)

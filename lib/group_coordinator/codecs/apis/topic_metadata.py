@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, json
 
-from group_coordinator.codecs.apis.api import Api, Body
+from group_coordinator.codecs.apis.api import ApiCodec, Body
 from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import Text, or_default
 from group_coordinator.codecs.uuids import ZERO_UUID, Uuid
@@ -101,4 +101,4 @@ def _check_distinct(field: str, values: Sequence[str]) -> None:
             raise FieldError(f"{field} = {value}", "is there twice")
 
 
-API = Api("TopicMetadata", range(1), json.Decoder(TopicMetadataBody), _to_request, None)
+CODEC = ApiCodec(range(1), json.Decoder(TopicMetadataBody), _to_request, None)

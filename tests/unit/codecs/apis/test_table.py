@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
-from group_coordinator.codecs.apis.table import APIS
+from group_coordinator.codecs.apis.table import CODECS
+from group_coordinator.core.apis import APIS
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import (
     Heartbeat,
@@ -34,9 +35,9 @@ def test_what_is_left_out_has_kafkas_default(api: str, expected: Request) -> Non
     assert read(api, 0, {}) == expected
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", CODECS)
 def test_a_version_out_of_range_is_not_supported(api: str) -> None:
-    first, last = APIS[api].versions[0], APIS[api].versions[-1]
+    first, last = CODECS[api].versions[0], CODECS[api].versions[-1]
 
     for version in (first - 1, last + 1):
         fault = refused(event(api, version, groupId="g"))
@@ -46,7 +47,12 @@ def test_a_version_out_of_range_is_not_supported(api: str) -> None:
     assert fault.version == last + 1
 
 
+@pytest.mark.parametrize("api", CODECS)
+def test_a_codec_reads_the_request_of_its_row(api: str) -> None:
+    assert get_type_hints(CODECS[api].to_request)["return"] is APIS[api].request
+
+
 def test_each_response_is_that_of_one_api() -> None:
-    answered = [api.encoder.response.__name__ for api in APIS.values() if api.encoder]
+    answered = [api.encoder.response.__name__ for api in CODECS.values() if api.encoder]
 
     assert sorted(answered) == sorted(response.__name__ for response in get_args(Response))
