@@ -1,6 +1,6 @@
-"""What is done with each API of Kafka, in which versions: the one table.
+"""What is done with each API of Kafka, in which versions; the APIs of the job are those of core/apis.py.
 
-What has no line here is hidden: what only brokers and controllers say, share groups and streams groups.
+What is not here is hidden: what only brokers and controllers say, share groups and streams groups.
 A version that is not here may have a broker's address where nobody would look for it, or a feature that is hidden.
 """
 
@@ -10,6 +10,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from group_coordinator.codecs import wire
+from group_coordinator.core import apis
 
 
 class Way(Enum):
@@ -40,11 +41,10 @@ class Api(NamedTuple):
     versions: range
 
 
+GROUP_APIS = {api.name: api.rights for api in apis.APIS.values() if api.rights is not None}
+"""The APIs that the job answers, by name, with the rights that a client needs."""
 _BY_WAY = {
-    Way.GROUPS: (
-        "OffsetCommit OffsetFetch JoinGroup Heartbeat LeaveGroup SyncGroup DescribeGroups ListGroups DeleteGroups "
-        "OffsetDelete TxnOffsetCommit ConsumerGroupHeartbeat ConsumerGroupDescribe"
-    ),
+    Way.GROUPS: " ".join(["ListGroups", *GROUP_APIS]),
     Way.READ: (
         "ApiVersions FindCoordinator DescribeConfigs AlterConfigs IncrementalAlterConfigs ListConfigResources"
     ),
@@ -86,7 +86,7 @@ def _api(name: str, way: Way) -> Api:
 APIS = {
     api.key: api for way, names in _BY_WAY.items() for api in (_api(n, way) for n in names.split())
 }
-"""By key."""
+"""By key; of two ways the later one counts."""
 
 API_VERSIONS = APIS[wire.api_key("ApiVersions")]
 

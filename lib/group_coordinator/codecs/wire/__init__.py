@@ -17,7 +17,7 @@ from group_coordinator.codecs.wire.frames import (
     response_elements,
     rewritten_response,
 )
-from group_coordinator.codecs.wire.messages import WireError, decode, encode
+from group_coordinator.codecs.wire.messages import WireError, decode, encode, fields
 
 __all__ = [
     "RequestHeader",
@@ -26,6 +26,7 @@ __all__ = [
     "api_name",
     "decode",
     "encode",
+    "fields",
     "request",
     "request_header",
     "response",

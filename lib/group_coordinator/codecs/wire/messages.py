@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from group_coordinator.codecs.binary.faults import READING_FAILURES, WRITING_FAILURES
-from group_coordinator.codecs.binary.notation import Message
+from group_coordinator.codecs.binary.notation import Field, Message
 from group_coordinator.codecs.binary.programs import Decoder, ElementDecoder, Encoder
 from group_coordinator.codecs.binary.rules import REQUESTS, RESPONSES
 from group_coordinator.codecs.kafka_bytes import Data, FieldFaultError
@@ -16,6 +16,11 @@ from group_coordinator.codecs.wire.schemas import MESSAGES
 
 class WireError(ValueError):
     """Bytes that are not what Kafka reads, or a body that does not fit its message; the text names message, version and field."""
+
+
+def fields(message: str, version: int) -> Iterator[Field]:
+    """Yield the definitions of the outermost fields. Raises KeyError if there is no such message."""
+    return (field for field in MESSAGES[message].fields if field.is_in(version))
 
 
 def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple, TypeVar
 
+from group_coordinator.codecs import wire
 from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.served import GROUP_APIS
 
 MOST_GROUPS = 2_500
 """Of one request that are asked about: as many as a client may have events wait for the producer. A request may name 30,000."""
@@ -22,22 +25,22 @@ class ListFields(NamedTuple):
     given: str
 
 
-_FIELDS = {
-    "DescribeGroups": ListFields("groups", "groups"),
-    "DeleteGroups": ListFields("groupsNames", "results"),
-    "ConsumerGroupDescribe": ListFields("groupIds", "groups"),
-    "DescribeConfigs": ListFields("resources", "results"),
-    "IncrementalAlterConfigs": ListFields("resources", "responses"),
-}
-_OFFSET_FETCH = ListFields("groups", "groups")
-_GROUPS_SINCE = 8
-
-
+@cache
 def fields_of(api: str, version: int) -> ListFields | None:
-    """None: a request of this version is about one group."""
-    if api == "OffsetFetch" and version >= _GROUPS_SINCE:
-        return _OFFSET_FETCH
-    return _FIELDS.get(api)
+    """A group API without a group id lists its groups. None: a request of this version is about one group."""
+    request, response = f"{api}Request", f"{api}Response"
+    if api not in GROUP_APIS or _has_group_id(request, version):
+        return None
+    return ListFields(_array(request, version), _array(response, version))
+
+
+def _has_group_id(message: str, version: int) -> bool:
+    return any(field.name == "groupId" for field in wire.fields(message, version))
+
+
+def _array(message: str, version: int) -> str:
+    [name] = [field.name for field in wire.fields(message, version) if field.is_array]
+    return name
 
 
 def named_twice(body: Body) -> frozenset[str]:

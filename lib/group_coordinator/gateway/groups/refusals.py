@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from group_coordinator.codecs import wire
+from group_coordinator.gateway.groups import lists
+from group_coordinator.gateway.groups.lists import ListFields
 from group_coordinator.gateway.job.questions import Body
+from group_coordinator.gateway.served import GROUP_APIS
 
 _NOTHING = -1
 _TOP_LEVEL_SINCE = 2
@@ -18,25 +22,30 @@ _GROUPS_SINCE = 8
 _NULL_PROTOCOL_SINCE = 7
 """Of JoinGroup."""
 
-_ABOUT_ONE_GROUP = frozenset(
-    {"JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetDelete", "ConsumerGroupHeartbeat"}
-)
-"""With one error for the whole, in all versions."""
-
 _Refuse: TypeAlias = Callable[[Body, int, int, "str | None"], Body]
 
 
 def refused(api: str, version: int, body: Body, code: int, message: str | None = None) -> Body:
     """The answer to `body` that says nothing but `code`; the message stands where the version has a field for it."""
-    return _REFUSE.get(api, _at_the_top)(body, version, code, message)
+    refuse = _REFUSE.get(api)
+    if refuse is not None:
+        return refuse(body, version, code, message)
+    fields = lists.fields_of(api, version)
+    if fields is not None:
+        return _listed(fields, body, code, message)
+    refuse = _at_the_top if _has_one_error(api, version) else _at_partitions
+    return refuse(body, version, code, message)
 
 
 def refused_unread(api: str, version: int, code: int) -> Body | None:
     """The answer to a request that was not read; None: its errors stand beside names that the request has."""
-    is_at_the_top = api == "OffsetFetch" and _TOP_LEVEL_SINCE <= version < _GROUPS_SINCE
-    if api in _ABOUT_ONE_GROUP or is_at_the_top:
+    if api in GROUP_APIS and _has_one_error(api, version):
         return refused(api, version, {}, code)
     return None
+
+
+def _has_one_error(api: str, version: int) -> bool:
+    return any(field.name == "errorCode" for field in wire.fields(f"{api}Response", version))
 
 
 def _at_the_top(_body: Body, _version: int, code: int, message: str | None) -> Body:
@@ -45,15 +54,7 @@ def _at_the_top(_body: Body, _version: int, code: int, message: str | None) -> B
 
 def _join(_body: Body, version: int, code: int, _message: str | None) -> Body:
     protocol = None if version >= _NULL_PROTOCOL_SINCE else ""
-    return {
-        "throttleTimeMs": 0,
-        "errorCode": code,
-        "generationId": _NOTHING,
-        "protocolName": protocol,
-        "leader": "",
-        "memberId": "",
-        "members": [],
-    }
+    return {"throttleTimeMs": 0, "errorCode": code, "protocolName": protocol}
 
 
 def _at_partitions(body: Body, _version: int, code: int, _message: str | None) -> Body:
@@ -100,39 +101,22 @@ def no_offset(partition: int, code: int) -> Body:
     }
 
 
-def _at_groups(body: Body, _version: int, code: int, message: str | None) -> Body:
-    ids = body["groups"] if "groups" in body else body["groupIds"]
-    groups = [{"groupId": each, "errorCode": code, "errorMessage": message} for each in ids]
-    return {"throttleTimeMs": 0, "groups": groups}
-
-
-def _at_results(body: Body, _version: int, code: int, message: str | None) -> Body:
-    results = [
-        {"groupId": each, "errorCode": code, "errorMessage": message}
-        for each in body["groupsNames"]
+def _listed(fields: ListFields, body: Body, code: int, message: str | None) -> Body:
+    entries = [
+        {**_group(entry), "errorCode": code, "errorMessage": message}
+        for entry in body[fields.asked]
     ]
-    return {"throttleTimeMs": 0, "results": results}
+    return {"throttleTimeMs": 0, fields.given: entries}
 
 
-def _described(body: Body, _version: int, code: int, message: str | None) -> Body:
-    results = [{**each, "configs": []} for each in _of_resources(body, code, message)]
-    return {"throttleTimeMs": 0, "results": results}
+def _group(entry: str | Body) -> Body:
+    if isinstance(entry, str):
+        return {"groupId": entry}
+    return {"resourceType": entry["resourceType"], "resourceName": entry["resourceName"]}
 
 
 def _altered(body: Body, _version: int, code: int, message: str | None) -> Body:
-    return {"throttleTimeMs": 0, "responses": _of_resources(body, code, message)}
-
-
-def _of_resources(body: Body, code: int, message: str | None) -> list[Body]:
-    return [
-        {
-            "errorCode": code,
-            "errorMessage": message,
-            "resourceType": resource["resourceType"],
-            "resourceName": resource["resourceName"],
-        }
-        for resource in body["resources"]
-    ]
+    return _listed(ListFields("resources", "responses"), body, code, message)
 
 
 def _created_topics(body: Body, _version: int, code: int, message: str | None) -> Body:
@@ -160,16 +144,9 @@ def _named_as(topic: Body) -> Body:
 
 _REFUSE: dict[str, _Refuse] = {
     "JoinGroup": _join,
-    "OffsetCommit": _at_partitions,
-    "TxnOffsetCommit": _at_partitions,
     "OffsetFetch": _fetch,
-    "DescribeGroups": _at_groups,
-    "ConsumerGroupDescribe": _at_groups,
-    "DeleteGroups": _at_results,
     "CreateTopics": _created_topics,
     "CreatePartitions": _created_partitions,
     "DeleteTopics": _deleted_topics,
-    "DescribeConfigs": _described,
     "AlterConfigs": _altered,
-    "IncrementalAlterConfigs": _altered,
 }

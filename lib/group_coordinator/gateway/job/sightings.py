@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from msgspec import Raw, Struct, json
 
+from group_coordinator.core.acls.rule import Operation
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.served import GROUP_APIS
 
 CLASSIC = "classic"
 """A type of groups."""
@@ -184,9 +186,8 @@ def _sighting(response: Response, told: Told) -> Sighting:
 
 
 _READERS: dict[str, Callable[[Response], Sighting | None]] = {
+    **{name: _changed for name, rights in GROUP_APIS.items() if rights.on_group is Operation.READ},
     "JoinGroup": _joined,
-    "SyncGroup": _changed,
-    "LeaveGroup": _changed,
     "Heartbeat": _beat,
     "ConsumerGroupHeartbeat": _consumer_beat,
     "OffsetCommit": _committed,

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from group_coordinator.core.acls.needs import ON_TRANSACTIONAL_IDS, TO_SEE_TOPICS
 from group_coordinator.core.acls.rule import ResourceType, Right
-from group_coordinator.core.apis import APIS
 from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups import lists
+from group_coordinator.gateway.served import GROUP_APIS
 
-_RIGHTS = {api.name: api.rights for api in APIS.values() if api.rights is not None}
-ON_GROUPS = {name: rights.on_group for name, rights in _RIGHTS.items()}
-ON_TOPICS = {name: rights.on_topics for name, rights in _RIGHTS.items() if rights.on_topics}
+ON_GROUPS = {name: rights.on_group for name, rights in GROUP_APIS.items()}
+ON_TOPICS = {name: rights.on_topics for name, rights in GROUP_APIS.items() if rights.on_topics}
 
 
 def needed(api: str, version: int, body: Body) -> Iterator[Right]:
