@@ -1,6 +1,6 @@
 """What is done with each API of Kafka, in which versions; the APIs of the job are those of core/apis.py.
 
-What is not here is hidden: what only brokers and controllers say, share groups and streams groups.
+What is neither here nor in codecs/wire is hidden: what only brokers and controllers say, share groups and streams groups.
 A version that is not here may have a broker's address where nobody would look for it, or a feature that is hidden.
 """
 
@@ -10,6 +10,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from group_coordinator.codecs import wire
+from group_coordinator.codecs.wire import schemas
 from group_coordinator.core import apis
 
 
@@ -41,7 +42,11 @@ class Api(NamedTuple):
     versions: range
 
 
-GROUP_APIS = {api.name: api.rights for api in apis.APIS.values() if api.rights is not None}
+GROUP_APIS = {
+    api.name: api.rights
+    for api in apis.APIS.values()
+    if api.rights is not None and api.name in schemas.APIS
+}
 """The APIs that the job answers, by name, with the rights that a client needs."""
 _BY_WAY = {
     Way.GROUPS: " ".join(["ListGroups", *GROUP_APIS]),
