@@ -190,7 +190,9 @@ class DecoderSource:
 
     def _value(self, field: FieldLayout, target: str) -> Iterator[Line]:
         place = Place.of(field)
-        if field.is_array:
+        if field.type == "count":
+            yield from about(place, [*_length(self._source, field, "i"), f"{target} = n"])
+        elif field.is_array:
             yield from about(place, _length(self._source, field, "i"))
             yield from _unless_null(field, target, self._array(field, target))
         elif field.type == "string":

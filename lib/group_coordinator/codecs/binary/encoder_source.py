@@ -132,6 +132,9 @@ class EncoderSource:
         return write, default
 
     def _value(self, field: FieldLayout) -> Iterator[Line]:
+        if field.type == "count":
+            yield from about(Place.of(field), ["n = v", *self._length(field, "i")])
+            return
         if not field.nullable:
             yield from self._there(field)
             return

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from group_coordinator.codecs.binary.notation import Field, Message, Type
 
-NUMBERS: dict[Type, str] = {
+NUMBERS: dict[str, str] = {
     "bool": "?",
     "int8": "b",
     "int16": "h",
@@ -24,10 +24,10 @@ NUMBERS: dict[Type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """A field in one version. `type` and `struct` of an array describe its elements."""
+    """A field in one version. `type` and `struct` of an array describe its elements; a `count` is their number alone."""
 
     name: str
-    type: Type
+    type: Type | Literal["count"]
     struct: StructLayout | None
     is_array: bool
     nullable: bool
@@ -83,10 +83,19 @@ class StructLayout:
                 yield from ((field,) for field in fields)
 
     def before(self, name: str) -> StructLayout:
-        """Return the plain fields before one of them, without what is at the end of a flexible struct."""
-        names = [field.name for field in self.plain]
-        first = self.plain[: names.index(name)]
+        """Return the plain fields before one of them, and the number of its elements if it is an array."""
+        at = [field.name for field in self.plain].index(name)
+        field = self.plain[at]
+        count = (replace(field, type="count", struct=None, is_array=False),)
+        first = (*self.plain[:at], *(count if field.is_array else ()))
         return StructLayout(plain=first, tagged=(), tags_of_other_versions=(), flexible=False)
+
+    def element_of(self, array: str) -> StructLayout:
+        """Return the layout of the structs in an array."""
+        [element] = (field.struct for field in self.plain if field.name == array)
+        if element is None:
+            raise TypeError(f"{array} has no structs")
+        return element
 
     def defaults(self) -> dict[str, Any]:
         """Return a body in which every field has its default."""

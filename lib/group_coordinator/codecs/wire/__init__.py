@@ -7,31 +7,43 @@ only passed on has a request but no response.
 
 from __future__ import annotations
 
-from group_coordinator.codecs.wire.apis import api_key, api_name, valid_versions
+from group_coordinator.codecs.binary.programs import Part
+from group_coordinator.codecs.wire.apis import api_key, api_name, is_flexible, valid_versions
 from group_coordinator.codecs.wire.frames import (
     RequestHeader,
+    ResponseOpening,
     request,
     request_header,
     response,
     response_body,
     response_elements,
-    rewritten_response,
 )
-from group_coordinator.codecs.wire.messages import WireError, decode, encode, fields
+from group_coordinator.codecs.wire.messages import (
+    WireError,
+    decode,
+    decode_at,
+    encode,
+    encode_into,
+    fields,
+)
 
 __all__ = [
+    "Part",
     "RequestHeader",
+    "ResponseOpening",
     "WireError",
     "api_key",
     "api_name",
     "decode",
+    "decode_at",
     "encode",
+    "encode_into",
     "fields",
+    "is_flexible",
     "request",
     "request_header",
     "response",
     "response_body",
     "response_elements",
-    "rewritten_response",
     "valid_versions",
 ]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from group_coordinator.codecs.binary.programs import Part
 from group_coordinator.codecs.kafka_bytes import Data
 from group_coordinator.codecs.wire.apis import api_key, api_name, is_flexible
 from group_coordinator.codecs.wire.messages import (
     WireError,
     decode,
     decode_at,
-    elements,
     encode_into,
 )
 
@@ -76,35 +76,48 @@ def response_body(api: str, version: int, frame: Data) -> tuple[int, dict[str, A
     return header["correlationId"], decode(f"{api}Response", version, frame, body_at)
 
 
+class ResponseOpening:
+    """The header of a response and its fields before one of them. Of an array, `fields` has the number of elements.
+
+    `end` is the position after it in the frame.
+    """
+
+    def __init__(self, api: str, version: int, before: str, frame: Data, at: int = 0) -> None:
+        """Decode it from a position of the frame. Raises WireError as decode does."""
+        self._message, self._version, self._part = f"{api}Response", version, Part(before)
+        self._header_version = _response_header_version(api, version)
+        self._header, at = decode_at("ResponseHeader", self._header_version, frame, at)
+        self.fields, self.end = decode_at(self._message, version, frame, at, self._part)
+
+    def followed_by(self, *rest: Data) -> bytes:
+        """Encode the response, its size first. Raises WireError as encode does."""
+        out = bytearray(_SIZE.size)
+        encode_into(out, "ResponseHeader", self._header_version, self._header)
+        encode_into(out, self._message, self._version, self.fields, self._part)
+        for piece in rest:
+            out += piece
+        return _sized(out)
+
+
 def response_elements(
     api: str, version: int, array: str, frame: Data
 ) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-    """The fields of a response before an array, and its elements one by one, so that not all of them are there at once.
+    """Decode the fields of a response before an array, and then its elements one by one, so that not all are in memory.
 
     Raises:
         WireError: as decode; for an element when it is its turn.
     """
-    _, body_at = decode_at("ResponseHeader", _response_header_version(api, version), frame, 0)
-    first, array_at = decode_at(f"{api}Response", version, frame, body_at, array)
-    return first, elements(f"{api}Response", version, frame, array_at, array)
+    opening = ResponseOpening(api, version, array, frame)
+    return opening.fields, _elements(api, version, array, frame, opening)
 
 
-def rewritten_response(
-    api: str, version: int, before: str, frame: Data, rewrite: Callable[[dict[str, Any]], None]
-) -> bytes:
-    """A response with its size, whose fields before one of them are written anew; from that on nothing is read.
-
-    Raises:
-        WireError: the fields cannot be read, or written.
-    """
-    header_version, message = _response_header_version(api, version), f"{api}Response"
-    header, body_at = decode_at("ResponseHeader", header_version, frame, 0)
-    first, rest_at = decode_at(message, version, frame, body_at, before)
-    rewrite(first)
-    out = encode_into(bytearray(_SIZE.size), "ResponseHeader", header_version, header)
-    encode_into(out, message, version, first, before)
-    out += frame[rest_at:]
-    return _sized(out)
+def _elements(
+    api: str, version: int, array: str, frame: Data, opening: ResponseOpening
+) -> Iterator[dict[str, Any]]:
+    at, element = opening.end, Part(array, is_element=True)
+    for _ in range(opening.fields[array]):
+        found, at = decode_at(f"{api}Response", version, frame, at, element)
+        yield found
 
 
 def _request_header_version(api: str, version: int) -> int:

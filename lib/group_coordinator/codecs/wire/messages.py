@@ -8,9 +8,9 @@ from typing import Any
 
 from group_coordinator.codecs.binary.faults import READING_FAILURES, WRITING_FAILURES
 from group_coordinator.codecs.binary.notation import Field, Message
-from group_coordinator.codecs.binary.programs import Decoder, ElementDecoder, Encoder
+from group_coordinator.codecs.binary.programs import Decoder, Encoder, Part
 from group_coordinator.codecs.binary.rules import REQUESTS, RESPONSES
-from group_coordinator.codecs.kafka_bytes import Data, FieldFaultError
+from group_coordinator.codecs.kafka_bytes import Data
 from group_coordinator.codecs.wire.schemas import MESSAGES
 
 
@@ -37,35 +37,15 @@ def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any
 
 
 def decode_at(
-    message: str, version: int, data: Data, at: int, before: str | None = None
+    message: str, version: int, data: Data, at: int, part: Part | None = None
 ) -> tuple[dict[str, Any], int]:
-    """As decode, with the position behind the message, or behind its fields before one of them."""
-    decoder = _decoder(message, version, before)
+    """Decode a message, or a part of it, as decode; also return the position after it."""
+    decoder = _decoder(message, version, part)
     try:
         return decoder.run(data, at, len(data))
     except READING_FAILURES as failure:
-        raise WireError(f"{message} v{version}: {decoder.fault(failure)}") from failure
-
-
-def elements(
-    message: str, version: int, data: Data, at: int, array: str
-) -> Iterator[dict[str, Any]]:
-    """Yield the elements of an array that begins at a position of the data, each decoded when it is wanted.
-
-    Raises:
-        WireError: as decode.
-    """
-    decoder = _element_decoder(message, version, array)
-    try:
-        count, at = decoder.count(data, at)
-    except FieldFaultError as fault:
-        raise WireError(f"{message} v{version}: {fault.inside(array)}") from fault
-    try:
-        for _ in range(count):
-            element, at = decoder.run(data, at, len(data))
-            yield element
-    except READING_FAILURES as failure:
-        raise WireError(f"{message} v{version}: {array}: {decoder.fault(failure)}") from failure
+        around = f"{part.name}: " if part and part.is_element else ""
+        raise WireError(f"{message} v{version}: {around}{decoder.fault(failure)}") from failure
 
 
 def encode(message: str, version: int, body: Mapping[str, Any]) -> bytes:
@@ -83,10 +63,10 @@ def encode_into(
     message: str,
     version: int,
     body: Mapping[str, Any],
-    before: str | None = None,
+    part: Part | None = None,
 ) -> bytearray:
-    """As encode, behind what is there already; all fields, or those before one of them."""
-    encoder = _encoder(message, version, before)
+    """Append a message, or a part of it, as encode."""
+    encoder = _encoder(message, version, part)
     try:
         return encoder.run(out, body)
     except WRITING_FAILURES as failure:
@@ -94,19 +74,14 @@ def encode_into(
 
 
 @cache
-def _decoder(message: str, version: int, before: str | None) -> Decoder:
+def _decoder(message: str, version: int, part: Part | None) -> Decoder:
     rules = REQUESTS if message.endswith("Request") else RESPONSES
-    return Decoder(_defined(message, version), version, rules, before)
+    return Decoder(_defined(message, version), version, rules, part)
 
 
 @cache
-def _element_decoder(message: str, version: int, array: str) -> ElementDecoder:
-    return ElementDecoder(_defined(message, version), version, RESPONSES, array)
-
-
-@cache
-def _encoder(message: str, version: int, before: str | None) -> Encoder:
-    return Encoder(_defined(message, version), version, RESPONSES, before)
+def _encoder(message: str, version: int, part: Part | None) -> Encoder:
+    return Encoder(_defined(message, version), version, RESPONSES, part)
 
 
 def _defined(name: str, version: int) -> Message:

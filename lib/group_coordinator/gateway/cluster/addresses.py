@@ -58,8 +58,9 @@ class Addresses:
     def _all_brokers(
         self, api: str, before: str, id_field: str, version: int, frame: memoryview
     ) -> bytes:
-        rewrite = partial(self._show_brokers, id_field)
-        return wire.rewritten_response(api, version, before, frame, rewrite)
+        opening = wire.ResponseOpening(api, version, before, frame)
+        self._show_brokers(id_field, opening.fields)
+        return opening.followed_by(frame[opening.end :])
 
     def _show_brokers(self, id_field: str, body: dict[str, Any]) -> None:
         body["brokers"] = [b for b in body["brokers"] if self._replace(b, id_field)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.wire.places import ArrayPlace
+from group_coordinator.codecs.kafka_bytes import varint_bytes
 from group_coordinator.gateway.group_part import Body
 
+_TOPIC = wire.Part("topics", is_element=True)
 _SIZE_BYTES = 4
 _ERROR_CODE_BYTES = 2
 """A topic in an answer begins with its error code, and its name follows."""
@@ -33,21 +34,30 @@ def without_topics(
     Raises:
         WireError: it does not parse.
     """
-    place = ArrayPlace(api, version, "topics")
-    array_at, count, at = place.begin(answer)
-    names = {place.text(name): each for name, each in instead.items()}
+    message, is_flexible = f"{api}Response", wire.is_flexible(f"{api}Response", version)
+    opening = wire.ResponseOpening(api, version, "topics", answer, _SIZE_BYTES)
+    names = {_name_bytes(name, is_flexible=is_flexible): each for name, each in instead.items()}
     end = len(answer) - (_CURSOR_BYTES + 1 if api == "DescribeTopicPartitions" else 0)
-    found = sorted((start, name) for name in names for start in _places(answer, name, at, end))
-    kept = []
+    found = sorted(
+        (start, name) for name in names for start in _places(answer, name, opening.end, end)
+    )
+    kept, at = [], opening.end
     for name_at, _ in found:
         start = name_at - _ERROR_CODE_BYTES
         kept.append(answer[at:start])
-        at = place.after(answer, start)
-    bodies = (names[name] for _, name in found)
-    put = [_encoded(api, version, body) for body in bodies if body is not None]
-    number = place.count(count - len(found) + len(put))
-    rest = b"".join((answer[_SIZE_BYTES:array_at], number, *put, *kept, answer[at:]))
-    return len(rest).to_bytes(_SIZE_BYTES) + rest
+        _, at = wire.decode_at(message, version, answer, start, _TOPIC)
+    bodies = [body for _, name in found if (body := names[name]) is not None]
+    put = bytearray()
+    for body in bodies:
+        wire.encode_into(put, message, version, body, _TOPIC)
+    opening.fields["topics"] += len(bodies) - len(found)
+    return opening.followed_by(put, *kept, answer[at:])
+
+
+def _name_bytes(name: str, *, is_flexible: bool) -> bytes:
+    encoded = name.encode()
+    length = len(encoded)
+    return (varint_bytes(length + 1) if is_flexible else length.to_bytes(2)) + encoded
 
 
 def _places(answer: bytes, name: bytes, at: int, end: int) -> Iterator[int]:
@@ -74,10 +84,3 @@ def _reaches(answer: bytes, at: int, end: int) -> bool:
     if last == 1 and before >= _TWO_BYTES:
         return at + before >= end
     return last < _TWO_BYTES and at + last >= end
-
-
-def _encoded(api: str, version: int, topic: Body) -> bytes:
-    place, alone = ArrayPlace(api, version, "topics"), {"topics": [topic]}
-    answer = wire.response(api, version, 0, alone)
-    _, _, at = place.begin(answer)
-    return answer[at : place.after(answer, at)]

@@ -134,22 +134,22 @@ REWRITTEN = [
 def test_the_first_fields_of_a_response_are_rewritten_in_every_version(
     api: str, version: int, before: str, body: dict[str, Any]
 ) -> None:
-    def move(first: dict[str, Any]) -> None:
-        [broker] = first["brokers"]
-        broker["host"] = "gateway.example.com"
-
     moved = {**body, "brokers": [{**body["brokers"][0], "host": "gateway.example.com"}]}
     frame = wire.response(api, version, 7, body)[4:]
 
-    assert wire.rewritten_response(api, version, before, frame, move) == wire.response(
-        api, version, 7, moved
-    )
+    opening = wire.ResponseOpening(api, version, before, frame)
+    [broker] = opening.fields["brokers"]
+    broker["host"] = "gateway.example.com"
+
+    assert opening.followed_by(frame[opening.end :]) == wire.response(api, version, 7, moved)
 
 
 def test_what_is_behind_the_rewritten_fields_is_not_read() -> None:
     frame = wire.response("Metadata", 0, 7, {"brokers": [], "topics": []})[4:-4] + b"anything"
 
-    assert wire.rewritten_response("Metadata", 0, "topics", frame, lambda _: None)[4:] == frame
+    opening = wire.ResponseOpening("Metadata", 0, "topics", frame)
+
+    assert opening.followed_by(frame[opening.end :])[4:] == frame
 
 
 @pytest.mark.parametrize("version", wire.valid_versions("Metadata"))
