@@ -78,9 +78,7 @@ class Desk:
             return client.login.plan(request)
         if request.api.way in (Way.TOPICS, Way.SHOWN):
             return self._about_topics(request, client)
-        frame = memoryview(request.frame)[4:]
-        header = wire.request_header(frame)
-        body = wire.decode(f"{request.api.name}Request", request.version, frame, header.body_at)
+        body = wire.request_body(memoryview(request.frame)[4:])
         if request.api.way is Way.GROUPS:
             asked = self._asked(request, body, client)
             # Without the frame: joins wait for minutes.

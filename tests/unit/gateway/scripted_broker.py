@@ -142,7 +142,7 @@ class ScriptedBroker:
         header = wire.request_header(frame)
         api = wire.api_name(header.api_key)
         assert api is not None
-        body = wire.decode(f"{api}Request", header.version, frame, header.body_at)
+        body = wire.request_body(frame)
         asked = Asked(
             api, header.version, header.correlation_id, header.client_id, body, frame, writer
         )

@@ -51,7 +51,7 @@ class Broker:
             header = wire.request_header(frame)
             api = wire.api_name(header.api_key)
             assert api is not None
-            body = wire.decode(f"{api}Request", header.version, frame, header.body_at)
+            body = wire.request_body(frame)
             self.asked.append((api, body))
             answer = getattr(self, f"on_{api}")(body)
             writer.write(wire.response(api, header.version, header.correlation_id, answer))

@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.served import APIS
 from tests.attack.__main__ import attacks, main
 from tests.attack.before_login import BEFORE_BYTES, SASL_BYTES, api_versions, authenticate
 from tests.attack.outcome import Attack, Outcome, table
@@ -19,10 +18,7 @@ from tests.attack.requests_relay import RequestsRelay
 )
 def test_frames_are_as_long_as_their_limit_and_can_be_read(frame: bytes, size: int) -> None:
     assert (int.from_bytes(frame[:4]), len(frame)) == (size, size + 4)
-    header = wire.request_header(memoryview(frame)[4:])
-    assert wire.decode(
-        f"{APIS[header.api_key].name}Request", header.version, memoryview(frame)[4:], header.body_at
-    )
+    assert wire.request_body(memoryview(frame)[4:])
 
 
 def test_the_relay_counts_requests_however_they_are_cut() -> None:

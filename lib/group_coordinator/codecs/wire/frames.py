@@ -69,6 +69,12 @@ def response(api: str, version: int, correlation_id: int, body: Mapping[str, Any
     return _sized(encode_into(out, f"{api}Response", version, body))
 
 
+def request_body(frame: Data) -> dict[str, Any]:
+    """Decode the body of a request. Raises WireError as request_header and decode do."""
+    header = request_header(frame)
+    return decode(f"{api_name(header.api_key)}Request", header.version, frame, header.body_at)
+
+
 def response_body(api: str, version: int, frame: Data) -> tuple[int, dict[str, Any]]:
     """The correlation id and the body of a response; api and version are those of its request. Raises WireError as decode does."""
     header_version = _response_header_version(api, version)

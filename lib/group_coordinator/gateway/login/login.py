@@ -129,9 +129,7 @@ class Login:
 
 
 def _body(request: Request) -> Body:
-    frame = memoryview(request.frame)[4:]
-    message = f"{request.api.name}Request"
-    return wire.decode(message, request.version, frame, wire.request_header(frame).body_at)
+    return wire.request_body(memoryview(request.frame)[4:])
 
 
 def _unchanged(frame: memoryview) -> bytes:

@@ -77,9 +77,7 @@ class OwnTopics:
             return frozenset()
         if len(request.frame) > _DECODED_MAX_BYTES:
             raise FrameError(f"{request.api.name} with a topic of the coordinator itself")
-        frame = memoryview(request.frame)[4:]
-        body_at = wire.request_header(frame).body_at
-        body = wire.decode(f"{request.api.name}Request", request.version, frame, body_at)
+        body = wire.request_body(memoryview(request.frame)[4:])
         ids = {self._topics.id_of(name) for name in self._names} - {None, ZERO_UUID}
         return frozenset(_texts(body)) & (self._names | ids)
 
@@ -93,8 +91,7 @@ class OwnTopics:
         name = ", ".join(sorted(named))
         if api not in _ANSWERED:
             raise FrameError(f"{api} with {name}, a topic of the coordinator itself")
-        frame = memoryview(request.frame)[4:]
-        body = wire.decode(f"{api}Request", version, frame, wire.request_header(frame).body_at)
+        body = wire.request_body(memoryview(request.frame)[4:])
         message = f"{name}: clients of a gateway have no access to the coordinator's own topics."
         answer = refused(api, version, body, _CODE, message)
         return wire.response(api, version, request.correlation_id, answer)
