@@ -7,6 +7,7 @@ import pytest
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire.schemas import APIS, MESSAGES
+from group_coordinator.core.embedded_protocol import ASSIGNMENT, SUBSCRIPTION
 from tests.conformance.kafka.coordinators import NoCompilerError
 from tests.conformance.wire.comparison import KafkaWire, differences, other_requests
 from tests.conformance.wire.definitions import (
@@ -56,8 +57,10 @@ def test_every_message_is_defined_as_by_kafka() -> None:
 
     found = [
         difference
-        for name, message in MESSAGES.items()
-        for difference in other_definitions(kafkas.get(name), message, keys.get(name))
+        for message in (*MESSAGES.values(), SUBSCRIPTION, ASSIGNMENT)
+        for difference in other_definitions(
+            kafkas.get(message.name), message, keys.get(message.name)
+        )
     ]
     if found:
         pytest.fail("\n".join(found[:3]), pytrace=False)

@@ -127,9 +127,9 @@ MIXED = (
     ),
     Flip(
         "a length may point beyond the end",
-        "embedded_protocol.py",
-        "        if not 0 <= length <= left:\n",
-        "        if length < 0:\n",
+        "../binary/decoder_source.py",
+        'yield "if e > z: raise too_short(n, z - p)"',
+        'yield ""',
     ),
     Flip(
         "members without a common protocol share a group",

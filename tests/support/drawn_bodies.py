@@ -6,7 +6,7 @@ from base64 import b64encode, urlsafe_b64encode
 from random import Random
 from typing import Any
 
-from group_coordinator.codecs.binary.layouts import FieldLayout, StructLayout
+from group_coordinator.binary.layouts import FieldLayout, StructLayout
 
 _LETTERS = 'abcXYZ019 -_./"\\\t\n\x00\x7féß€漢\U0001f600'
 _LONG = 130

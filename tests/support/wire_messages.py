@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any, NamedTuple
 
-from group_coordinator.codecs.binary.layouts import StructLayout, message_layout
+from group_coordinator.binary.layouts import StructLayout, message_layout
 from group_coordinator.codecs.wire.schemas import MESSAGES as DEFINITIONS
 from tests.support import drawn_bodies
 

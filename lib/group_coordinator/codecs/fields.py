@@ -6,13 +6,14 @@ from typing import Annotated, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType
 
+from group_coordinator.binary import elements
+
 Field = TypeVar("Field")
 
 HIGHEST_INT16 = 2**15 - 1
-HIGHEST_INT32 = 2**31 - 1
+HIGHEST_INT32 = elements.HIGHEST_INT32
 HIGHEST_INT64 = 2**63 - 1
-LONGEST_TEXT = HIGHEST_INT16
-"""The length of a string is an int16 on the wire."""
+LONGEST_TEXT = elements.LONGEST_TEXT
 
 Int8 = Annotated[int, Meta(ge=-(2**7), le=2**7 - 1)]
 Int16 = Annotated[int, Meta(ge=-(2**15), le=HIGHEST_INT16)]

@@ -1,4 +1,4 @@
-"""Uuids in JSON: the text that core/uuids.py makes, and the one that stands for none."""
+"""Uuids in JSON: the text of binary/uuids.py, and the one that stands for none."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from group_coordinator.binary import uuids
+
 Uuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{21}[AQgw]\Z")]
 """The last character has only two bits."""
 
-ZERO_UUID = "A" * 22
+ZERO_UUID = uuids.ZERO_UUID
 """What an absent topic id is on the wire."""
 
 

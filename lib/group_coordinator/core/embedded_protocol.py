@@ -8,28 +8,54 @@ is an error). Source of the rules: ConsumerProtocol in Kafka 4.4.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from struct import Struct, error
+from functools import cache, lru_cache
+from typing import Any
 
+from group_coordinator.binary.faults import READING_FAILURES
+from group_coordinator.binary.notation import (
+    Field,
+    Message,
+    blob,
+    int32,
+    int32s,
+    string,
+    strings,
+    structs,
+)
+from group_coordinator.binary.programs import Decoder, Encoder
+from group_coordinator.binary.rules import CONSUMER_PROTOCOL
 from group_coordinator.core.value import Value
 
-_SHORT = Struct(">h")
-_INT = Struct(">i")
+_VERSION_SIZE = 2
 _HIGHEST_VERSION = 3
-_OWNED_PARTITIONS_SINCE = 1
-_GENERATION_SINCE = 2
-_RACK_SINCE = 3
-_NULL = -1
+_PARTITIONS = (string("topic"), int32s("partitions"))
+
+
+def _message(name: str, *fields: Field) -> Message:
+    return Message(f"ConsumerProtocol{name}", range(_HIGHEST_VERSION + 1), None, fields)
+
+
+SUBSCRIPTION = _message(
+    "Subscription",
+    strings("topics"),
+    blob("userData", nullable=True, default=None),
+    structs("ownedPartitions", *_PARTITIONS, since=1),
+    int32("generationId", since=2, default=-1),
+    string("rackId", since=3, nullable=True, default=None),
+)
+ASSIGNMENT = _message(
+    "Assignment",
+    structs("assignedPartitions", *_PARTITIONS),
+    blob("userData", nullable=True, default=None),
+)
+_MESSAGES = {message.name: message for message in (SUBSCRIPTION, ASSIGNMENT)}
 
 NamedPartitions = tuple[tuple[str, tuple[int, ...]], ...]
 """Pairs (topic name, partitions)."""
 
 
 class MalformedProtocolError(ValueError):
-    """The bytes end early, their version is below 0, or a length is none (SchemaException in Kafka).
-
-    A length is none if it exceeds the bytes that are left, or is negative where a value is required.
-    """
+    """The bytes end early, their version is below 0, or a length is none (SchemaException in Kafka)."""
 
 
 class Subscription(Value, frozen=True):
@@ -53,18 +79,9 @@ def read_subscription(data: bytes) -> Subscription:
     Raises:
         MalformedProtocolError: it ends early, or contradicts itself.
     """
-    reader = _Reader(data)
-    try:
-        version = min(reader.version(), _HIGHEST_VERSION)
-        topics = tuple(reader.string() for _ in range(reader.count()))
-        reader.optional_bytes()
-        owned = reader.partitions() if version >= _OWNED_PARTITIONS_SINCE else ()
-        if version >= _GENERATION_SINCE:
-            reader.integer()
-        rack_id = reader.optional_string() if version >= _RACK_SINCE else None
-    except error:
-        raise MalformedProtocolError("a subscription ends early") from None
-    return Subscription(topics, owned, rack_id)
+    found = _read(SUBSCRIPTION, data)
+    owned = _named(found.get("ownedPartitions", ()))
+    return Subscription(tuple(found["topics"]), owned, found.get("rackId"))
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
@@ -73,12 +90,8 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
     Raises:
         MalformedProtocolError: it ends early, or contradicts itself.
     """
-    reader = _Reader(data)
-    try:
-        reader.version()
-        return EmbeddedAssignment(reader.partitions(), reader.optional_bytes())
-    except error:
-        raise MalformedProtocolError("an assignment ends early") from None
+    found = _read(ASSIGNMENT, data)
+    return EmbeddedAssignment(_named(found["assignedPartitions"]), found["userData"])
 
 
 def read_version(data: bytes) -> int:
@@ -87,10 +100,10 @@ def read_version(data: bytes) -> int:
     Raises:
         MalformedProtocolError: it is below 0, or there are not even two bytes.
     """
-    try:
-        return _Reader(data).version()
-    except error:
-        raise MalformedProtocolError("there is no version") from None
+    version = int.from_bytes(data[:_VERSION_SIZE], signed=True)
+    if version < 0 or len(data) < _VERSION_SIZE:
+        raise MalformedProtocolError(f"version {version} in {len(data)} bytes")
+    return version
 
 
 @lru_cache(maxsize=256)
@@ -100,125 +113,66 @@ def parse_subscription(data: bytes) -> tuple[str, ...] | None:
     As Kafka's coordinator reads them (KIP-496): always as schema version 0, so that what later versions append does not
     matter, and the user data must be there.
     """
-    reader = _Reader(data)
     try:
-        reader.short()
-        topics = tuple(reader.string() for _ in range(reader.count()))
-        reader.optional_bytes()
-    except (error, ValueError):
+        return tuple(_decoded(SUBSCRIPTION, 0, data)["topics"])
+    except READING_FAILURES:
         return None
-    return topics
 
 
 @lru_cache(maxsize=256)
 def parse_assignment(data: bytes) -> NamedPartitions | None:
     """The assigned partitions by topic, None if they are not readable."""
-    reader = _Reader(data)
     try:
-        reader.short()
-        assigned = reader.partitions()
-        reader.optional_bytes()
-    except (error, ValueError):
+        return _named(_decoded(ASSIGNMENT, 0, data)["assignedPartitions"])
+    except READING_FAILURES:
         return None
-    return assigned
 
 
 def encode_subscription(
     topics: Iterable[str], version: int = 0, user_data: bytes | None = None
 ) -> bytes:
     """The metadata of a consumer that owns no partitions yet, in schema version 0-3."""
-    names = [_encoded(topic) for topic in topics]
-    parts = [_SHORT.pack(version), _INT.pack(len(names)), *names, _encoded_bytes(user_data)]
-    if version >= _OWNED_PARTITIONS_SINCE:
-        parts.append(_INT.pack(0))
-    if version >= _GENERATION_SINCE:
-        parts.append(_INT.pack(_NULL))
-    if version >= _RACK_SINCE:
-        parts.append(_SHORT.pack(_NULL))
-    return b"".join(parts)
+    return encode(SUBSCRIPTION, version, {"topics": [*topics], "userData": user_data})
 
 
 def encode_assignment(
     assigned: Mapping[str, Iterable[int]], version: int = 0, user_data: bytes | None = None
 ) -> bytes:
     """Partitions by topic, in a schema version, the highest at most; the fields are the same in all of them."""
-    parts = [_SHORT.pack(min(version, _HIGHEST_VERSION)), _INT.pack(len(assigned))]
-    for name, partitions in assigned.items():
-        numbers = [_INT.pack(partition) for partition in partitions]
-        parts += [_encoded(name), _INT.pack(len(numbers)), *numbers]
-    parts.append(_encoded_bytes(user_data))
-    return b"".join(parts)
+    named = [{"topic": name, "partitions": [*numbers]} for name, numbers in assigned.items()]
+    body = {"assignedPartitions": named, "userData": user_data}
+    return encode(ASSIGNMENT, min(version, _HIGHEST_VERSION), body)
 
 
-def _encoded(text: str) -> bytes:
-    encoded = text.encode()
-    return _SHORT.pack(len(encoded)) + encoded
+def encode(message: Message, version: int, body: Mapping[str, Any]) -> bytes:
+    """Encode SUBSCRIPTION or ASSIGNMENT behind its schema version; missing fields have their defaults."""
+    return bytes(
+        _encoder(message.name, version).run(bytearray(version.to_bytes(_VERSION_SIZE)), body)
+    )
 
 
-def _encoded_bytes(data: bytes | None) -> bytes:
-    return _INT.pack(_NULL) if data is None else _INT.pack(len(data)) + data
+def _read(message: Message, data: bytes) -> dict[str, Any]:
+    version = min(read_version(data), _HIGHEST_VERSION)
+    try:
+        return _decoded(message, version, data)
+    except READING_FAILURES as failure:
+        fault = _decoder(message.name, version).fault(failure)
+        raise MalformedProtocolError(f"{message.name} v{version}: {fault}") from failure
 
 
-class _Reader:
-    """Reads one message from its start; `struct.error` where it ends early."""
+def _decoded(message: Message, version: int, data: bytes) -> dict[str, Any]:
+    return _decoder(message.name, version).run(data, _VERSION_SIZE, len(data))[0]
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._position = 0
 
-    def short(self) -> int:
-        """A number of 16 bits."""
-        return self._number(_SHORT)
+@cache
+def _decoder(name: str, version: int) -> Decoder:
+    return Decoder(_MESSAGES[name], version, CONSUMER_PROTOCOL)
 
-    def version(self) -> int:
-        """The schema version, which comes first."""
-        version = self.short()
-        if version < 0:
-            raise MalformedProtocolError(f"version {version}")
-        return version
 
-    def integer(self) -> int:
-        """A number of 32 bits."""
-        return self._number(_INT)
+@cache
+def _encoder(name: str, version: int) -> Encoder:
+    return Encoder(_MESSAGES[name], version, CONSUMER_PROTOCOL)
 
-    def count(self) -> int:
-        """How many elements a list has; each takes at least one byte."""
-        return self._checked(self.integer())
 
-    def string(self) -> str:
-        """A text that must be there."""
-        return self._take(self._checked(self.short())).decode(errors="replace")
-
-    def optional_string(self) -> str | None:
-        """A text or nothing."""
-        length = self.short()
-        return None if length < 0 else self._take(self._checked(length)).decode(errors="replace")
-
-    def optional_bytes(self) -> bytes | None:
-        """Bytes or nothing."""
-        length = self.integer()
-        return None if length < 0 else self._take(self._checked(length))
-
-    def partitions(self) -> NamedPartitions:
-        """Partitions by topic."""
-        return tuple(
-            (self.string(), tuple(self.integer() for _ in range(self.count())))
-            for _ in range(self.count())
-        )
-
-    def _number(self, form: Struct) -> int:
-        number: int = form.unpack_from(self._data, self._position)[0]
-        self._position += form.size
-        return number
-
-    def _take(self, length: int) -> bytes:
-        taken = self._data[self._position : self._position + length]
-        self._position += length
-        return taken
-
-    def _checked(self, length: int) -> int:
-        """The length, if it is not negative and so many bytes are left."""
-        left = len(self._data) - self._position
-        if not 0 <= length <= left:
-            raise MalformedProtocolError(f"{length} announced, {left} bytes left")
-        return length
+def _named(topics: Iterable[Mapping[str, Any]]) -> NamedPartitions:
+    return tuple((topic["topic"], tuple(topic["partitions"])) for topic in topics)

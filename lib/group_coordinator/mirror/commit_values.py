@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from group_coordinator.core.uuids import uuid_text
+from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.mirror.byte_columns import (
     FEWEST,
     PLAIN,

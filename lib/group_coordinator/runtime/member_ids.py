@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import NAMESPACE_OID, UUID, uuid5
 
-from group_coordinator.core.uuids import uuid_text
+from group_coordinator.binary.uuids import uuid_text
 
 
 def fresh_id(event_id: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from group_coordinator.codecs.binary.layouts import message_layout
+from group_coordinator.binary.layouts import message_layout
 from group_coordinator.codecs.offsets_topic.schemas import RECORDS
 from tests.conformance.language.lines import Json
 from tests.support.drawn_bodies import drawn_body

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import IO, Any
 
+from group_coordinator.binary.layouts import FieldLayout, StructLayout
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.binary.layouts import FieldLayout, StructLayout
 from group_coordinator.codecs.wire.messages import decode_at
 from tests.conformance.kafka.coordinators import kafka_program
 from tests.conformance.language.lines import Json

@@ -11,8 +11,8 @@ from zipfile import ZipFile
 
 import msgspec
 
-from group_coordinator.codecs.binary.layouts import FieldLayout, StructLayout, message_layout
-from group_coordinator.codecs.binary.notation import Message
+from group_coordinator.binary.layouts import FieldLayout, StructLayout, message_layout
+from group_coordinator.binary.notation import Message
 from group_coordinator.local.jars import broker_jars
 
 _COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.codecs.uuids import uuid_on_wire, uuid_or_none
-from group_coordinator.core.uuids import uuid_text
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 ZERO_ID = "AAAAAAAAAAAAAAAAAAAAAA"

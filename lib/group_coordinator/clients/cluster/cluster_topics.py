@@ -9,9 +9,9 @@ from uuid import UUID
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
+from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.uuids import uuid_text
 
 _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
 

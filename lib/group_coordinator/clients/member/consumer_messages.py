@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
+from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.member.options import MemberOptions, SubscriptionPattern
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.core.assignors.spec import Assignment
-from group_coordinator.core.uuids import uuid_text
 
 JOIN_EPOCH = 0
 _LEFT_EPOCH, _STATIC_LEFT_EPOCH = -1, -2

@@ -1,6 +1,6 @@
 """Kafka's __consumer_offsets, byte for byte: rows of the log, and core's records, on the other side.
 
-The layout of every record type and version is data (`schemas/`, in the notation of `codecs/binary`). Bytes become a row of the log, as
+The layout of every record type and version is data (`schemas/`, in the notation of `binary`). Bytes become a row of the log, as
 Kafka's own formatter prints it, and back (`decoder.py`, `encoder.py`). `codecs/records` converts rows to core's records;
 `messages.py` joins the two.
 """

@@ -1,6 +1,6 @@
 """One message of __consumer_offsets, of any type and version, as the log keeps it: JSON as Kafka's own formatter prints it.
 
-It reads all bytes that Kafka 4.4.0 reads (`codecs/binary/decoder_source.py`), and reports the fault of all others. There are two
+It reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), and reports the fault of all others. There are two
 differences. Like Kafka 4.3.1, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
 fields. A `classicMemberMetadata` that has its default is left out even if it has an unknown tagged field.
 """
@@ -11,9 +11,9 @@ import struct
 from functools import cache
 from typing import Any
 
-from group_coordinator.codecs.binary.faults import READING_FAILURES
-from group_coordinator.codecs.binary.programs import Decoder
-from group_coordinator.codecs.binary.rules import OFFSETS_TOPIC
+from group_coordinator.binary.faults import READING_FAILURES
+from group_coordinator.binary.programs import Decoder
+from group_coordinator.binary.rules import OFFSETS_TOPIC
 from group_coordinator.codecs.offsets_topic.errors import (
     DamagedMessageError,
     UnknownRecordTypeError,

@@ -9,9 +9,9 @@ from functools import cache
 
 from msgspec import to_builtins
 
-from group_coordinator.codecs.binary.faults import WRITING_FAILURES
-from group_coordinator.codecs.binary.programs import Encoder
-from group_coordinator.codecs.binary.rules import OFFSETS_TOPIC
+from group_coordinator.binary.faults import WRITING_FAILURES
+from group_coordinator.binary.programs import Encoder
+from group_coordinator.binary.rules import OFFSETS_TOPIC
 from group_coordinator.codecs.offsets_topic.errors import (
     OffsetsTopicError,
     UnknownRecordTypeError,

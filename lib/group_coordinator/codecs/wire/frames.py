@@ -6,8 +6,8 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from group_coordinator.codecs.binary.programs import Part
-from group_coordinator.codecs.kafka_bytes import Data
+from group_coordinator.binary.elements import Data
+from group_coordinator.binary.programs import Part
 from group_coordinator.codecs.wire.apis import api_key, api_name, is_flexible
 from group_coordinator.codecs.wire.messages import (
     WireError,

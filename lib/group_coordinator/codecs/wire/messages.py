@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from group_coordinator.codecs.binary.faults import READING_FAILURES, WRITING_FAILURES
-from group_coordinator.codecs.binary.notation import Field, Message
-from group_coordinator.codecs.binary.programs import Decoder, Encoder, Part
-from group_coordinator.codecs.binary.rules import REQUESTS, RESPONSES
-from group_coordinator.codecs.kafka_bytes import Data
+from group_coordinator.binary.elements import Data
+from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
+from group_coordinator.binary.notation import Field, Message
+from group_coordinator.binary.programs import Decoder, Encoder, Part
+from group_coordinator.binary.rules import REQUESTS, RESPONSES
 from group_coordinator.codecs.wire.schemas import MESSAGES
 
 

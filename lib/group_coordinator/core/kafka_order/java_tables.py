@@ -12,7 +12,7 @@ from operator import mul
 from struct import iter_unpack, unpack
 from typing import TypeVar
 
-from group_coordinator.core.uuids import uuid_bytes
+from group_coordinator.binary.uuids import uuid_bytes
 
 Key = TypeVar("Key")
 

@@ -11,9 +11,9 @@ from struct import pack, unpack
 
 from xxhash import xxh3_64, xxh3_64_intdigest
 
+from group_coordinator.binary.uuids import uuid_bytes
 from group_coordinator.core.java_text import utf16_length, utf16_order
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.uuids import uuid_bytes
 
 _HASH_VERSION = b"\0"
 _HIGHEST_INT64 = 2**63 - 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Generator
 from struct import Struct, error
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from group_coordinator.codecs.kafka_bytes import Data, FieldFaultError, compact_length, varint
+from group_coordinator.binary.elements import Data, FieldFaultError, compact_length, varint
 from group_coordinator.gateway.connections.frames import FrameError
 
 _INT16, _INT32 = Struct(">h"), Struct(">i")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from group_coordinator.binary.elements import varint_bytes
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.kafka_bytes import varint_bytes
 from group_coordinator.gateway.group_part import Body
 
 _TOPIC = wire.Part("topics", is_element=True)

@@ -8,8 +8,8 @@ from time import process_time
 
 import pytest
 
+from group_coordinator.binary.layouts import FieldLayout
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.binary.layouts import FieldLayout
 from group_coordinator.codecs.wire import WireError
 from tests.support.damaged_bytes import damaged_bytes
 from tests.support.wire_messages import MESSAGES, Message, drawn_body, layout_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.binary.notation import blob, int32, int64, string, structs
+from group_coordinator.binary.notation import blob, int32, int64, string, structs
 from group_coordinator.codecs.offsets_topic.schemas.record import record
 from group_coordinator.codecs.records import record_types
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from group_coordinator.codecs.binary.notation import Field, Message, int32, int64, string
+from group_coordinator.binary.notation import Field, Message, int32, int64, string
 
 Fields: TypeAlias = tuple[Field, ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.binary.notation import Message
+from group_coordinator.binary.notation import Message
 from group_coordinator.codecs.wire.schemas import (
     cluster,
     configs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from group_coordinator.codecs.binary.notation import Field, Message
+from group_coordinator.binary.notation import Field, Message
 
 
 @dataclass(frozen=True, slots=True)

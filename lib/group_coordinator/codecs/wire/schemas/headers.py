@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.binary.notation import Message, int16, int32, string
+from group_coordinator.binary.notation import Message, int16, int32, string
 
 HEADERS = (
     Message(

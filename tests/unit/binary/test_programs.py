@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.codecs.binary.faults import READING_FAILURES, WRITING_FAILURES
-from group_coordinator.codecs.binary.notation import (
+from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
+from group_coordinator.binary.notation import (
     Message,
     int16s,
     int32,
@@ -13,8 +13,8 @@ from group_coordinator.codecs.binary.notation import (
     strings,
     struct,
 )
-from group_coordinator.codecs.binary.programs import Decoder, Encoder
-from group_coordinator.codecs.binary.rules import OFFSETS_TOPIC, RESPONSES, Rules
+from group_coordinator.binary.programs import Decoder, Encoder
+from group_coordinator.binary.rules import OFFSETS_TOPIC, RESPONSES, Rules
 
 LEADER = struct("leader", int32("id"), string("host"), nullable=True, tag=0)
 EPOCH = int32("epoch", tag=1, default=-1)

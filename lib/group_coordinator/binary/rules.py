@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from group_coordinator.codecs.fields import HIGHEST_INT32
+from group_coordinator.binary.elements import HIGHEST_INT32
 
 
 class Rules(NamedTuple):
@@ -22,6 +22,8 @@ class Rules(NamedTuple):
     """Whether a text is an error that has more than 32,767 bytes with U+FFFD in the place of what is not UTF-8."""
     most_elements_in_all: int | None = None
     """Structs and texts in all arrays of a message; None: the size of the message is the only limit."""
+    has_base64: bool = True
+    """Whether bytes are base64 in a dict."""
 
 
 RESPONSES = Rules(1_000_000, 10_000, fills_in_defaults=True, refuses_longer_text=True)
@@ -32,3 +34,5 @@ OFFSETS_TOPIC = Rules(
     HIGHEST_INT32, HIGHEST_INT32, fills_in_defaults=False, refuses_longer_text=False
 )
 """The messages of __consumer_offsets, as Kafka 4.3.1 reads them and Kafka's formatter prints them."""
+CONSUMER_PROTOCOL = OFFSETS_TOPIC._replace(fills_in_defaults=True, has_base64=False)
+"""Subscriptions and assignments of classic consumers, as Kafka's coordinator reads them."""

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from group_coordinator.codecs.binary.layouts import FieldLayout
+from group_coordinator.binary.layouts import FieldLayout
 
 
 class Place(NamedTuple):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.codecs.binary.layouts import message_layout
-from group_coordinator.codecs.binary.notation import (
+from group_coordinator.binary.layouts import message_layout
+from group_coordinator.binary.notation import (
     Message,
     float64,
     int32,

@@ -9,9 +9,9 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from group_coordinator.codecs.binary.layouts import FieldLayout
-from group_coordinator.codecs.binary.source import Place, Source
-from group_coordinator.codecs.kafka_bytes import FieldFaultError, too_long
+from group_coordinator.binary.elements import FieldFaultError, too_long
+from group_coordinator.binary.layouts import FieldLayout
+from group_coordinator.binary.source import Place, Source
 
 READING_FAILURES = (FieldFaultError, struct.error, IndexError)
 """The exceptions of decoders; the last two where the bytes end too early."""

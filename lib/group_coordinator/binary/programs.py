@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from group_coordinator.codecs.binary.decoder_source import DECODER_NAMES, DecoderSource
-from group_coordinator.codecs.binary.encoder_source import ENCODER_NAMES, EncoderSource
-from group_coordinator.codecs.binary.faults import reading_fault, writing_fault
-from group_coordinator.codecs.binary.layouts import StructLayout, message_layout
-from group_coordinator.codecs.binary.notation import Message
-from group_coordinator.codecs.binary.rules import Rules
-from group_coordinator.codecs.binary.source import Source
-from group_coordinator.codecs.kafka_bytes import Data, FieldFaultError
+from group_coordinator.binary.decoder_source import DECODER_NAMES, DecoderSource
+from group_coordinator.binary.elements import Data, FieldFaultError
+from group_coordinator.binary.encoder_source import ENCODER_NAMES, EncoderSource
+from group_coordinator.binary.faults import reading_fault, writing_fault
+from group_coordinator.binary.layouts import StructLayout, message_layout
+from group_coordinator.binary.notation import Message
+from group_coordinator.binary.rules import Rules
+from group_coordinator.binary.source import Source
 
 
 class Part(NamedTuple):

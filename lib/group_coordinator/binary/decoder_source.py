@@ -24,18 +24,9 @@ from binascii import b2a_base64
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from group_coordinator.codecs.binary.layouts import FieldLayout, StructLayout
-from group_coordinator.codecs.binary.rules import Rules
-from group_coordinator.codecs.binary.source import (
-    NOWHERE,
-    Line,
-    Place,
-    Source,
-    about,
-    indented,
-)
-from group_coordinator.codecs.fields import HIGHEST_INT32, LONGEST_TEXT
-from group_coordinator.codecs.kafka_bytes import (
+from group_coordinator.binary.elements import (
+    HIGHEST_INT32,
+    LONGEST_TEXT,
     Data,
     FieldFaultError,
     compact_length,
@@ -44,7 +35,17 @@ from group_coordinator.codecs.kafka_bytes import (
     too_short,
     varint,
 )
-from group_coordinator.core.uuids import uuid_text
+from group_coordinator.binary.layouts import FieldLayout, StructLayout
+from group_coordinator.binary.rules import Rules
+from group_coordinator.binary.source import (
+    NOWHERE,
+    Line,
+    Place,
+    Source,
+    about,
+    indented,
+)
+from group_coordinator.binary.uuids import uuid_text
 
 _UUID_SIZE: Final = 16
 _COUNT = Place("count of tagged fields")
@@ -200,7 +201,7 @@ class DecoderSource:
             yield from _unless_null(field, target, about(place, self._text(target)))
         elif field.type in {"bytes", "records"}:
             yield from about(place, _length(self._source, field, "i"))
-            yield from _unless_null(field, target, about(place, _blob(target)))
+            yield from _unless_null(field, target, about(place, self._blob(target)))
         elif field.struct is not None and field.nullable:
             yield from about(place, _is_there(field))
             yield from about(place, [f"if not n: {target} = None"])
@@ -235,6 +236,12 @@ class DecoderSource:
         yield f"try: {target} = str(b[p:e], 'utf-8')"
         yield f"except UnicodeDecodeError: {target} = {replaced}(b[p:e])"
         yield "p = e"
+
+    def _blob(self, target: str) -> Iterator[str]:
+        found = "base64(b[p:e], newline=False).decode()" if self._rules.has_base64 else "b[p:e]"
+        yield "e = p + n"
+        yield "if e > z: raise too_short(n, z - p)"
+        yield f"{target} = {found}; p = e"
 
     def _array(self, field: FieldLayout, target: str) -> Iterator[Line]:
         place, most = Place.of(field), self._rules.most_elements
@@ -282,9 +289,3 @@ def _unless_null(field: FieldLayout, target: str, lines: Iterator[Line]) -> Iter
         return
     yield from about(place, [f"if n < 0: {target} = None", "else:"])
     yield from indented(lines)
-
-
-def _blob(target: str) -> Iterator[str]:
-    yield "e = p + n"
-    yield "if e > z: raise too_short(n, z - p)"
-    yield f"{target} = base64(b[p:e], newline=False).decode(); p = e"

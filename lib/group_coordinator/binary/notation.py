@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
-from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.binary.uuids import ZERO_UUID
 
 Number: TypeAlias = Literal["bool", "int8", "int16", "uint16", "int32", "int64", "float64"]
 Type: TypeAlias = Number | Literal["string", "bytes", "records", "uuid", "struct"]

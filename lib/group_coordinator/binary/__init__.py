@@ -5,6 +5,6 @@
 3. The source of a decoder or an encoder has a function for each struct of the layout (`decoder_source.py`, `encoder_source.py`).
 4. The source is compiled at first use (`programs.py`, `source.py`). `faults.py` finds the field and the reason of a failure.
 
-`codecs/wire` defines requests and responses, `codecs/offsets_topic` the records of __consumer_offsets. `rules.py` has the
-differences between the two.
+`codecs/wire` defines requests and responses, `codecs/offsets_topic` the records of __consumer_offsets, `core/embedded_protocol.py`
+the subscriptions and assignments of classic consumers. `rules.py` has the differences between them.
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
-from group_coordinator.codecs.binary.notation import Field, Message, Type
+from group_coordinator.binary.notation import Field, Message, Type
 
 NUMBERS: dict[str, str] = {
     "bool": "?",

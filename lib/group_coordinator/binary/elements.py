@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from group_coordinator.codecs.fields import HIGHEST_INT32
-
 Data: TypeAlias = bytes | bytearray | memoryview
+
+HIGHEST_INT32 = 2**31 - 1
+LONGEST_TEXT = 2**15 - 1
+"""The length of a string is an int16."""
 
 NULL = -1
 """The length of what is null; Kafka takes every negative length for it."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
+ZERO_UUID = "A" * 22
+
 
 def uuid_text(uuid: bytes) -> str:
     """16 bytes as text."""

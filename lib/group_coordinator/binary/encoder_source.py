@@ -12,9 +12,10 @@ from binascii import a2b_base64
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from group_coordinator.codecs.binary.layouts import FieldLayout, StructLayout
-from group_coordinator.codecs.binary.rules import Rules
-from group_coordinator.codecs.binary.source import (
+from group_coordinator.binary.elements import LONGEST_TEXT, FieldFaultError, too_long, varint_bytes
+from group_coordinator.binary.layouts import FieldLayout, StructLayout
+from group_coordinator.binary.rules import Rules
+from group_coordinator.binary.source import (
     NOWHERE,
     Line,
     Place,
@@ -22,9 +23,7 @@ from group_coordinator.codecs.binary.source import (
     about,
     indented,
 )
-from group_coordinator.codecs.fields import LONGEST_TEXT
-from group_coordinator.codecs.kafka_bytes import FieldFaultError, too_long, varint_bytes
-from group_coordinator.core.uuids import uuid_bytes
+from group_coordinator.binary.uuids import uuid_bytes
 
 _UUID_SIZE = 16
 _COMPACT = {"h": "compact_text", "i": "compact"}
@@ -165,7 +164,8 @@ class EncoderSource:
             yield from self._length(field, "h")
             yield "o += w"
         elif field.type in {"bytes", "records"}:
-            yield f"w = plain({value}); n = len(w)"
+            blob = f"plain({value})" if self._rules.has_base64 else value
+            yield f"w = {blob}; n = len(w)"
             yield from self._length(field, "i")
             yield "o += w"
         elif field.type == "uuid":
