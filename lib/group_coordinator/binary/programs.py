@@ -32,6 +32,7 @@ class Decoder:
     def __init__(
         self, message: Message, version: int, rules: Rules, part: Part | None = None
     ) -> None:
+        self.name = message.name
         self._source = Source(f"decoder of {message.name} v{version}", DECODER_NAMES)
         function = DecoderSource(self._source, rules).message(_layout(message, version, part))
         self.run: Callable[[Data, int, int], tuple[dict[str, Any], int]]
@@ -48,6 +49,7 @@ class Encoder:
     def __init__(
         self, message: Message, version: int, rules: Rules, part: Part | None = None
     ) -> None:
+        self.name = message.name
         self._source = Source(f"encoder of {message.name} v{version}", ENCODER_NAMES)
         function = EncoderSource(self._source, rules).struct(_layout(message, version, part))
         self.run: Callable[[bytearray, Any], bytearray] = self._source.run(function)

@@ -1,19 +1,19 @@
 """Kafka's __consumer_offsets, byte for byte: rows of the log, and core's records, on the other side.
 
-The layout of every record type and version is data (`schemas/`, in the notation of `binary`). Bytes become a row of the log, as
-Kafka's own formatter prints it, and back (`decoder.py`, `encoder.py`). `codecs/records` converts rows to core's records;
+The layout of every record type and version is data (`schemas.py`, in the notation of `binary`). Bytes become a row of the log, as
+Kafka's own formatter prints it, and back (`entries.py`). `codecs/records` converts rows to core's records;
 `messages.py` joins the two.
 """
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.decoder import decode_entry
-from group_coordinator.codecs.offsets_topic.encoder import encode_entry
-from group_coordinator.codecs.offsets_topic.errors import (
+from group_coordinator.codecs.offsets_topic.entries import (
     DamagedMessageError,
     OffsetsTopicError,
     UnknownRecordTypeError,
     UnknownVersionError,
+    decode_entry,
+    encode_entry,
 )
 from group_coordinator.codecs.offsets_topic.messages import MessageRecord, decode, encode
 

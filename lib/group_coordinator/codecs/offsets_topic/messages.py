@@ -6,9 +6,11 @@ from typing import TypeAlias, cast
 
 from msgspec import json
 
-from group_coordinator.codecs.offsets_topic.decoder import decode_entry
-from group_coordinator.codecs.offsets_topic.encoder import encode_entry
-from group_coordinator.codecs.offsets_topic.errors import UnknownRecordTypeError
+from group_coordinator.codecs.offsets_topic.entries import (
+    UnknownRecordTypeError,
+    decode_entry,
+    encode_entry,
+)
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.record_types import LEGACY_OFFSET_COMMIT, RECORD_TYPES
 from group_coordinator.core.model.records import ConsumerRecord, GroupRecord, OffsetRecord
