@@ -1,14 +1,13 @@
 """Kafka's wire protocol: requests and responses as bytes on one side, as the bodies of events on the other.
 
 `schemas/` defines the messages in the notation of `binary`. Decoders and encoders are compiled from the definitions at
-first use (`messages.py`). `frames.py` adds headers and sizes; `apis.py` has names, keys and versions. An API whose responses are
+first use (`messages.py`, with the names, keys and versions of APIs). `frames.py` adds headers and sizes. An API whose responses are
 only passed on has a request but no response.
 """
 
 from __future__ import annotations
 
 from group_coordinator.binary.programs import Part
-from group_coordinator.codecs.wire.apis import api_key, api_name, is_flexible, valid_versions
 from group_coordinator.codecs.wire.frames import (
     RequestHeader,
     ResponseOpening,
@@ -21,11 +20,15 @@ from group_coordinator.codecs.wire.frames import (
 )
 from group_coordinator.codecs.wire.messages import (
     WireError,
+    api_key,
+    api_name,
     decode,
     decode_at,
     encode,
     encode_into,
     fields,
+    is_flexible,
+    valid_versions,
 )
 
 __all__ = [

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from group_coordinator.binary.elements import Data
 from group_coordinator.binary.programs import Part
-from group_coordinator.codecs.wire.apis import api_key, api_name, is_flexible
 from group_coordinator.codecs.wire.messages import (
     WireError,
+    api_key,
+    api_name,
     decode,
     decode_at,
     encode_into,
+    is_flexible,
 )
 
 _SIZE = struct.Struct(">i")

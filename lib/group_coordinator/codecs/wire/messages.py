@@ -11,7 +11,9 @@ from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
 from group_coordinator.binary.notation import Field, Message
 from group_coordinator.binary.programs import Decoder, Encoder, Part
 from group_coordinator.binary.rules import REQUESTS, RESPONSES
-from group_coordinator.codecs.wire.schemas import MESSAGES
+from group_coordinator.codecs.wire.schemas import APIS, MESSAGES
+
+_NAMES = {api.key: api.name for api in APIS.values()}
 
 
 class WireError(ValueError):
@@ -21,6 +23,26 @@ class WireError(ValueError):
 def fields(message: str, version: int) -> Iterator[Field]:
     """Yield the definitions of the outermost fields. Raises KeyError if there is no such message."""
     return (field for field in MESSAGES[message].fields if field.is_in(version))
+
+
+def api_name(key: int) -> str | None:
+    """Return the name of an API key, "Metadata" for 3; None if the key is not defined."""
+    return _NAMES.get(key)
+
+
+def api_key(name: str) -> int:
+    """Return the key of an API name. Raises KeyError if the name is not defined."""
+    return APIS[name].key
+
+
+def valid_versions(api: str) -> range:
+    """Return all versions that Kafka 4.4.0 defines, even if brokers do not offer the newest yet (InitProducerId 6)."""
+    return APIS[api].versions
+
+
+def is_flexible(message: str, version: int) -> bool:
+    """Whether a message has tagged fields in a version, which may be newer than all defined versions."""
+    return MESSAGES[message].is_flexible(version)
 
 
 def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any]:
