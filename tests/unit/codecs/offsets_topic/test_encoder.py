@@ -17,10 +17,8 @@ from group_coordinator.codecs.offsets_topic import (
 from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 from tests.conformance.decoder.drawn_messages import TYPES_AND_VERSIONS, drawn
 from tests.support.offsets_topic_messages import entry
-from tests.unit.codecs.offsets_topic.literals import LITERALS, OF_PARTITION, Literal
-from tests.unit.codecs.offsets_topic.newer_literals import NEWER_LITERALS
 
-ALL = LITERALS | NEWER_LITERALS
+OF_PARTITION = {"group": "g", "topic": "orders", "partition": 2}
 V3 = {"offset": 42, "leaderEpoch": 3, "metadata": "note", "commitTimestamp": 1_000}
 
 
@@ -32,22 +30,6 @@ def refused(unfit: LogEntry) -> str:
     with pytest.raises(OffsetsTopicError) as fault:
         encode_entry(unfit)
     return str(fault.value)
-
-
-@pytest.mark.parametrize("literal", ALL.values(), ids=ALL)
-def test_a_row_of_the_log_becomes_the_bytes_that_kafka_writes(literal: Literal) -> None:
-    written = encode_entry(
-        entry_of(literal.record_type, literal.about, literal.version, literal.says)
-    )
-
-    assert written == (bytes.fromhex(literal.key), bytes.fromhex(literal.value))
-
-
-@pytest.mark.parametrize("literal", ALL.values(), ids=ALL)
-def test_a_tombstone_has_no_value(literal: Literal) -> None:
-    written = encode_entry(LogEntry(Key(literal.record_type, literal.about), None))
-
-    assert written == (bytes.fromhex(literal.key), None)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(TYPES_AND_VERSIONS))
@@ -72,46 +54,13 @@ def test_what_the_version_has_no_place_for_is_left_out() -> None:
     ("about", "says", "why"),
     [
         ({"partition": 2**31}, {}, "Key: partition: 2147483648 does not fit 4 bytes"),
-        ({"group": "é" * 20_000}, {}, "Key: group: 40000 bytes are too long for a string"),
-        ({"topic": None}, {}, "Key: topic: is null"),
         ({}, {"metadata": "\ud800"}, "Value: metadata: is not UTF-8: surrogates not allowed"),
-        ({}, {"offset": 2**63}, "Value: offset: 9223372036854775808 does not fit 8 bytes"),
     ],
 )
 def test_what_does_not_fit_is_not_written(
     about: dict[str, Any], says: dict[str, Any], why: str
 ) -> None:
     assert refused(entry_of(1, OF_PARTITION | about, 3, V3 | says)) == f"OffsetCommit{why}"
-
-
-@pytest.mark.parametrize(
-    ("topics", "why"),
-    [
-        (
-            [{"topicId": "A" * 22, "partitions": [0, 2**31]}],
-            "[0].partitions[1]: 2147483648 does not fit 4 bytes",
-        ),
-        ([{"topicId": "A" * 22, "partitions": None}], "[0].partitions: is null"),
-        (
-            [{"topicId": "A" * 21, "partitions": []}],
-            "[0].topicId: AAAAAAAAAAAAAAAAAAAAA is no uuid",
-        ),
-        ([None], "[0]: is null"),
-        (None, ": is null"),
-    ],
-)
-def test_what_does_not_fit_inside_an_array_is_named(topics: Any, why: str) -> None:
-    target = entry_of(7, {"groupId": "g", "memberId": "m"}, 0, {"topicPartitions": topics})
-
-    assert refused(target) == f"ConsumerGroupTargetAssignmentMemberValue: topicPartitions{why}"
-
-
-def test_what_is_missing_is_named() -> None:
-    members = [{"topicId": "A" * 22, "partitions": [0]}, {"topicId": "A" * 22}]
-
-    assert refused(
-        entry_of(7, {"groupId": "g", "memberId": "m"}, 0, {"topicPartitions": members})
-    ) == ("ConsumerGroupTargetAssignmentMemberValue: topicPartitions[1].partitions: is missing")
 
 
 def test_what_kafka_does_not_have_is_not_written() -> None:

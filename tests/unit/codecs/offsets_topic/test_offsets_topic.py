@@ -20,18 +20,14 @@ from tests.unit.codecs.offsets_topic.cases import (
     DYNAMIC,
     EXPIRING,
     GROUP_KEY,
-    KNOWN,
     LEGACY_KEY,
     OFFSET_KEY,
-    ORDERS_ID,
     TWO,
     Case,
     Value,
 )
 
 V0 = "0000 000000000000002a 0004 6e6f7465 00000000000003e8"
-V4 = "0004 000000000000002a 00000003 05 6e6f7465 00000000000003e8"
-TAGGED_ID = "00 10 e24b0ed5b70b4a0092b582674e50952e"
 
 WRITTEN_VERSIONS: dict[type, str] = {CommittedOffset: "0004", GroupMetadata: "0003"}
 NO_GROUP = GroupRecord(None, Reason.MIRRORED)
@@ -103,25 +99,6 @@ def test_a_legacy_offset_is_an_offset() -> None:
 
     assert decoded(LEGACY_KEY, V0) == decoded(OFFSET_KEY, V0) == ("g", record)
     assert decoded(LEGACY_KEY, None) == ("g", record_of(None))
-
-
-@pytest.mark.parametrize(
-    ("tagged_fields", "topic_id"),
-    [
-        ("00", None),
-        (f"01 {TAGGED_ID}", ORDERS_ID),
-        (f"01 00 10 {'00' * 16}", None),
-        (f"02 {TAGGED_ID} 07 02 abcd", ORDERS_ID),
-        ("01 ffffffff0f 00", None),
-        (f"02 00 10 {'ff' * 16} {TAGGED_ID}", ORDERS_ID),
-    ],
-)
-def test_only_the_topic_id_is_taken_from_the_tagged_fields(
-    tagged_fields: str, topic_id: str | None
-) -> None:
-    offset = KNOWN.replace(topic_id=topic_id)
-
-    assert decoded(OFFSET_KEY, V4 + tagged_fields) == ("g", record_of(offset))
 
 
 def test_tagged_fields_of_groups_and_members_are_passed_over() -> None:

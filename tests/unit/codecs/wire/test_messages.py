@@ -165,6 +165,8 @@ def test_a_message_may_begin_anywhere_and_be_a_part_of_other_bytes() -> None:
         (b"\xff", "\ufffd"),
         (b"a\xc3", "a\ufffd"),
         (b"\xed\xa0\x80z", "\ufffdz"),  # half of a UTF-16 pair: one, as in Java
+        (b"\xed\xa0\x80\xed\xb0\x80", "\ufffd\ufffd"),
+        (b"\xc0\x80", "\ufffd\ufffd"),
         (b"\xf0\x9f\x98\x80\x00", "\U0001f600\x00"),
     ],
 )
