@@ -24,7 +24,6 @@ from tests.golden.story import (
     ORDERS_ID,
     PackedEvent,
     Story,
-    known_orders,
     orders,
 )
 from tests.support.until import until
@@ -32,7 +31,6 @@ from tests.support.until import until
 pytestmark = pytest.mark.spark
 
 ARCHIVES = sorted(FILES.glob("job-*.tar.gz"))
-BEFORE_CONSUMER_GROUPS = "job-1.1.tar.gz"
 DEADLINE_S = 300
 FIRST = "client-06fdc8b5-39cf-5aa1-bd3a-a94f04499c16"
 LEADER = "client-8a414a41-e4fb-5179-8ad0-7aa8aef2f1d9"
@@ -49,9 +47,6 @@ DESCRIBED = {
     "syncing": ("CompletingRebalance", "consumer", [None, None]),
     "told-of-topics": ("Dead", "", []),
 }
-IN_LATER_ARCHIVES = {"of-consumers"}
-NEWCOMERS = "newcomers"
-"""A consumer group that begins when the present code has taken over."""
 FETCHED = {"expiring": 43, "in-transaction": 44, "left": 47, "simple": 42, "stable": 46}
 
 
@@ -108,13 +103,12 @@ def golden(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) 
     return Job(spark, tmp_path)
 
 
-def of_archives(archives: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize(
-        "golden", archives, indirect=True, ids=lambda archive: archive.name
-    )
+of_archives = pytest.mark.parametrize(
+    "golden", ARCHIVES, indirect=True, ids=lambda archive: archive.name
+)
 
 
-@of_archives(ARCHIVES)
+@of_archives
 def test_every_group_is_known_and_goes_on(golden: Job) -> None:
     before = golden.rows("coordinator_log")
     story = Story(first_offset=1_000)
@@ -130,23 +124,20 @@ def test_every_group_is_known_and_goes_on(golden: Job) -> None:
     check_answers(golden.answers)
     check_log(before, golden.rows("coordinator_log"))
     assert [
-        (row["group_id"], row["state"], row["offset_count"])
-        for row in golden.rows("groups")
-        if row["group_id"] not in IN_LATER_ARCHIVES
+        (row["group_id"], row["state"], row["offset_count"]) for row in golden.rows("groups")
     ] == [
         ("in-transaction", "Empty", 1),
         ("left", "Empty", 1),
-        ("newcomers", "Stable", 0),
+        ("of-consumers", "Reconciling", 0),
         ("rebalancing", "Stable", 0),
         ("simple", "Empty", 1),
         ("stable", "Stable", 1),
         ("syncing", "Stable", 0),
         ("told-of-topics", "Empty", 1),
     ]
-    check_newcomers(golden)
 
 
-@of_archives([archive for archive in ARCHIVES if archive.name != BEFORE_CONSUMER_GROUPS])
+@of_archives
 def test_a_consumer_group_goes_on(golden: Job) -> None:
     group = "of-consumers"
     story = Story(first_offset=1_000)
@@ -184,27 +175,10 @@ def go_on(story: Story) -> None:
     unknown = [{"name": "refunds", "partitions": [{"partitionIndex": 0, "committedOffset": 1}]}]
     story.say("told-of-topics", 11_000, "OffsetCommit", 8, reply="commit", topics=unknown)
     story.say("told-of-topics", 11_000, "OffsetCommit", 8, topics=orders(48))
-    story.say(NEWCOMERS, 11_000, "TopicMetadata", 0, topics=[known_orders(1)], deletedTopics=[])
-    joining = {"memberEpoch": 0, "rebalanceTimeoutMs": 60_000, "topicPartitions": []}
-    story.beat(NEWCOMERS, 11_000, "m", subscribedTopicNames=["orders"], reply="join", **joining)
 
 
 def partitions(*numbers: int) -> list[Row]:
     return [{"topicId": ORDERS_ID, "partitions": list(numbers)}]
-
-
-def check_newcomers(golden: Job) -> None:
-    """The tables of before have what only consumer groups have."""
-    answer = golden.answers[NEWCOMERS, "join"]
-    assert (answer["errorCode"], answer["memberEpoch"]) == (0, 2)
-    assert answer["assignment"] == {"topicPartitions": partitions(0)}
-    (group,) = [row for row in golden.rows("groups") if row["group_id"] == NEWCOMERS]
-    assert (group["group_type"], group["assignment_epoch"]) == ("consumer", 2)
-    (member,) = [row for row in golden.rows("members") if row["group_id"] == NEWCOMERS]
-    assert (member["member_type"], member["member_epoch"]) == ("consumer", 2)
-    assert member["target_assignment"] == [
-        {"topic": "orders", "topic_id": ORDERS_ID, "partition": 0}
-    ]
 
 
 def check_answers(answers: dict[tuple[str, str], Row]) -> None:
@@ -226,7 +200,7 @@ def check_log(before: list[Row], after: list[Row]) -> None:
     assert [row for row in after if row["batch_id"] == 0] == [row | later for row in before]
     new = [row for row in after if row["batch_id"] > 0]
     assert len({row["batch_id"] for row in new}) == 1
-    assert [(row["group_id"], row["reason"]) for row in new if row["group_id"] != NEWCOMERS] == [
+    assert [(row["group_id"], row["reason"]) for row in new] == [
         ("expiring", "offset-expired"),
         ("expiring", "group-expired"),
         ("in-transaction", "transaction-committed"),

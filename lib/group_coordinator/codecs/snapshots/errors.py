@@ -12,11 +12,11 @@ Item = TypeVar("Item")
 
 
 class SnapshotError(ValueError):
-    """The bytes are no snapshot, or one of a version that is not known here."""
+    """The bytes are no snapshot, or one of an unknown version."""
 
 
 class SnapshotVersionError(SnapshotError):
-    """A later version of this program wrote the bytes."""
+    """Another version of this program wrote the bytes, most likely a later one."""
 
 
 def reader_of_a_part(

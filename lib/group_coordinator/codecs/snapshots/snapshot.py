@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, msgpack
 
-from group_coordinator.codecs.snapshots import classic, consumer, offsets, transactions, version_2
+from group_coordinator.codecs.snapshots import classic, consumer, offsets, transactions
 from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
 from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup
 from group_coordinator.codecs.snapshots.errors import SnapshotError, SnapshotVersionError
@@ -29,30 +29,8 @@ Layout: TypeAlias = list[Any]
 """A snapshot as msgpack holds it, the version first."""
 
 
-def _from_1(layout: Layout) -> Layout:
-    """Version 1 knew classic groups alone: no versions of topics, no settings of groups."""
-    _, membership, offsets, topics, clock_ms, pending = layout
-    topics_version = 0 if topics is None else 1
-    return [
-        2,
-        membership,
-        offsets,
-        topics,
-        clock_ms,
-        pending,
-        topics_version,
-        topics_version,
-        {},
-    ]
-
-
-def _from_2(layout: Layout) -> Layout:
-    """In version 2 a group had to be read as a whole, and is."""
-    return msgpack.decode(dump(version_2.group_of(layout)), type=Layout)
-
-
-UPCASTERS: dict[int, Callable[[Layout], Layout]] = {1: _from_1, 2: _from_2}
-"""By version: its layout becomes that of a later version, the new number included."""
+UPCASTERS: dict[int, Callable[[Layout], Layout]] = {}
+"""By version: its layout becomes that of a later version, the new number included. 0.3.0 is the first release: it wrote 3."""
 
 
 class _Snapshot(Struct, array_like=True, gc=False):
@@ -70,7 +48,7 @@ class _Snapshot(Struct, array_like=True, gc=False):
     topics_version: int
     new_topics_version: int
     configs: dict[str, str]
-    topics_are_complete: bool = True
+    topics_are_complete: bool
 
 
 class _WholeSnapshot(_Snapshot, array_like=True, gc=False):
@@ -111,7 +89,7 @@ def load(group_id: str, blob: bytes) -> Group:
 
     Raises:
         SnapshotError: the bytes are no snapshot.
-        SnapshotVersionError: they are one of a version that is not known here.
+        SnapshotVersionError: they have a version that no upcaster brings to SCHEMA_VERSION, such as a later one.
     """
     snapshot = _of_this_version(blob) or _of_an_earlier_version(group_id, blob)
     placed = snapshot.placed
@@ -139,7 +117,7 @@ def _of_this_version(blob: bytes) -> _WholeSnapshot | None:
 
 
 def _of_an_earlier_version(group_id: str, blob: bytes) -> _WholeSnapshot:
-    _refuse_later_version(group_id, blob)
+    _check_version(group_id, blob)
     try:
         layout = msgpack.decode(blob, type=Layout)
         while layout[0] in UPCASTERS:
@@ -152,12 +130,12 @@ def _of_an_earlier_version(group_id: str, blob: bytes) -> _WholeSnapshot:
     return snapshot
 
 
-def _refuse_later_version(group_id: str, blob: bytes) -> None:
+def _check_version(group_id: str, blob: bytes) -> None:
     try:
         version = _decode_version(blob).version
     except (ValueError, RecursionError) as fault:
         raise SnapshotError(_complaint(group_id, blob)) from fault
-    if version > SCHEMA_VERSION:
+    if version not in {SCHEMA_VERSION, *UPCASTERS}:
         raise SnapshotVersionError(_complaint(group_id, blob))
 
 

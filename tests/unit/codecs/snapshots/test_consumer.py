@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import pytest
 
@@ -114,39 +112,6 @@ LAYOUT = [
 ]  # fmt: skip
 
 
-LAYOUT_2 = [
-    "consumer",
-    7,
-    -8,
-    6,
-    900,
-    ["client", "/10.0.0.1", ORDERS_ID, BILLS_ID, "session:", "rebalance:", "regex"],
-    [[["orders"], "b.*", "range"], [["orders"], None, "range"]],
-    [
-        [
-            "m1", "i", "r1", 0, 1, 0, 60_000, None, 5, 4, 1,
-            [[2, [0, 1], [3, 4]]], [[3, [0, 2], 4]], [[2, [0, 1]]],
-        ],
-        [
-            "m2", None, None, 0, 1, 1, 60_000, [10_000, [["range", SUBSCRIPTION]]], 0, -1, 0,
-            [], [], None,
-        ],
-    ],
-    {"lost": [[3, [3]]]},
-    {"b.*": [["bills"], 3, 800]},
-    [
-        [4, 1, 300, 45_000],
-        [5, 0, 100, 60_000],
-        [4, "gone", 1_000, 45_000],
-        [6, "", 0, 0],
-    ],
-    {"m1": 5},
-    2_147_484_000,
-    {},
-    "heterogeneous",
-]  # fmt: skip
-
-
 def test_the_layout_changes_only_with_the_schema_version() -> None:
     blob = snapshots.dump(group_with_everything())
 
@@ -161,21 +126,6 @@ def test_the_layout_changes_only_with_the_schema_version() -> None:
         REGEX_TIMER,
     ]
     assert snapshots.dump(restored) == blob
-
-
-def of_version_2(layout: list[Any]) -> Group:
-    _, _, *others = msgspec.msgpack.decode(snapshots.dump(group_with_everything()))
-    return snapshots.load("g", msgspec.msgpack.encode([2, layout, *others]))
-
-
-def test_version_2_had_what_members_share_in_lists_and_times_by_the_clock() -> None:
-    assert of_version_2(LAYOUT_2) == group_with_everything()
-
-
-def test_former_instance_ids_that_version_2_stored_are_passed_by() -> None:
-    layout = [*LAYOUT_2[:13], {"former": "m1"}, LAYOUT_2[14]]
-
-    assert of_version_2(layout) == group_with_everything()
 
 
 def test_what_follows_from_the_members_comes_back() -> None:

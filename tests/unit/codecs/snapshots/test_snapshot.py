@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION, SnapshotError
+from group_coordinator.codecs.snapshots.snapshot import (
+    SCHEMA_VERSION,
+    SnapshotError,
+    SnapshotVersionError,
+)
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member, Protocol
@@ -78,37 +82,6 @@ def group_with_everything() -> Group:
 
 
 CONFIGS = {"consumer.session.timeout.ms": "50000"}
-MEMBERSHIP_2 = [
-    "classic",
-    "Stable",
-    "CompletingRebalance",
-    1_000,
-    4,
-    "consumer",
-    "range",
-    "m",
-    ["audits", "orders"],
-    [
-        [
-            "m",
-            "i",
-            "client",
-            "/10.0.0.1",
-            20_000,
-            10_000,
-            [["range", bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")]],
-            b"\x01",
-            True,
-            ["events-0-1", "c-1", 9],
-            ["events-0-2", None, 5],
-        ]
-    ],
-    ["p1", "p2"],
-    ["m"],
-    {"session:m": [11_000, 1_000], "join": [5_000, 1_001]},
-    3_000,
-    True,
-]
 MEMBERSHIP = [
     "classic",
     "Stable",
@@ -141,14 +114,12 @@ MEMBERSHIP = [
     3_000,
     True,
 ]
-OFFSETS_2 = {"orders": {2: [42, 3, "note", 1_000, None, ORDERS_ID]}}
 OFFSETS = {"orders": [1, [1_000, None], 0, {2: [42, 3, "note", 1_000, None, ORDERS_ID]}]}
 PENDING = [["orders", 3, {17: [[43, None, "", 1_200, None, None], 1]}]]
-LAYOUT_1 = [1, MEMBERSHIP_2, OFFSETS_2, [["orders", ORDERS_ID, 3]], 1_500, PENDING]
-LAYOUT_2 = [
-    2,
-    MEMBERSHIP_2,
-    OFFSETS_2,
+LAYOUT = [
+    3,
+    MEMBERSHIP,
+    OFFSETS,
     [["orders", ORDERS_ID, 3, None]],
     1_500,
     PENDING,
@@ -157,16 +128,14 @@ LAYOUT_2 = [
     CONFIGS,
     False,
 ]
-LAYOUT_3 = [3, MEMBERSHIP, OFFSETS, *LAYOUT_2[3:]]
 
 
 def test_the_layout_changes_only_with_the_schema_version() -> None:
     blob = snapshots.dump(group_with_everything())
 
     assert SCHEMA_VERSION == 3
-    assert msgspec.msgpack.decode(blob, strict=False) == LAYOUT_3
-    for layout in (LAYOUT_2, LAYOUT_3):
-        assert snapshots.load("g", msgspec.msgpack.encode(layout)) == group_with_everything()
+    assert msgspec.msgpack.decode(blob, strict=False) == LAYOUT
+    assert snapshots.load("g", msgspec.msgpack.encode(LAYOUT)) == group_with_everything()
 
 
 def test_a_parked_request_keeps_where_its_client_reads() -> None:
@@ -177,19 +146,6 @@ def test_a_parked_request_keeps_where_its_client_reads() -> None:
     group.membership.put(member.replace(awaiting_join=parked))
 
     assert snapshots.load("g", snapshots.dump(group)) == group
-
-
-def test_in_version_2_it_had_no_place_where_there_was_one_client_alone() -> None:
-    [*before, awaiting_join, awaiting_sync] = MEMBERSHIP_2[9][0]
-    with_place = [*before, [*awaiting_join, 3], awaiting_sync]
-    membership = [*MEMBERSHIP_2[:9], [with_place], *MEMBERSHIP_2[10:]]
-
-    read = snapshots.load("g", msgspec.msgpack.encode([2, membership, *LAYOUT_2[2:]]))
-
-    assert isinstance(read.membership, ClassicGroup)
-    member = read.membership.members["m"]
-    assert member.awaiting_join == Ticket("events-0-1", "c-1", 9, reply_partition=3)
-    assert member.awaiting_sync == Ticket("events-0-2", None, 5)
 
 
 def test_offsets_that_know_their_marker_come_last() -> None:
@@ -203,18 +159,9 @@ def test_offsets_that_know_their_marker_come_last() -> None:
 
     assert snapshots.load("g", blob) == group
     *others, placed = msgspec.msgpack.decode(blob)
-    assert others == LAYOUT_3
+    assert others == LAYOUT
     offset = [44, None, "", 1_300, None, None]
     assert placed == [[["orders", 3, 17, [offset, 2, 7, 3]]], {17: [6, 1, 1_400]}]
-
-
-def test_the_first_version_knew_neither_versions_of_topics_nor_settings() -> None:
-    read = snapshots.load("g", msgspec.msgpack.encode(LAYOUT_1))
-
-    assert (read.topics_version, read.new_topics_version, read.configs) == (1, 1, {})
-    read.topics_version, read.new_topics_version, read.configs = 7, 6, CONFIGS
-    read.topics_are_complete = False
-    assert read == group_with_everything()
 
 
 def test_a_group_that_is_nothing_yet_is_small() -> None:
@@ -251,39 +198,36 @@ def test_a_restored_group_can_be_changed() -> None:
     restored.offsets["orders"][3] = CommittedOffset(1, None, "", 0, None, None)
 
 
-def test_a_version_of_the_future_is_named() -> None:
-    for layout in ([4, "whatever"], [4, *LAYOUT_3[1:]]):
-        message = "the state of group 'g' has schema version 4; this program knows 3"
-        with pytest.raises(SnapshotError, match=re.escape(message)):
+@pytest.mark.parametrize("version", [4, 2], ids=["of the future", "without an upcaster"])
+def test_an_unknown_version_is_named(version: int) -> None:
+    for layout in ([version, "whatever"], [version, *LAYOUT[1:]]):
+        message = f"the state of group 'g' has schema version {version}; this program knows 3"
+        with pytest.raises(SnapshotVersionError, match=re.escape(message)):
             snapshots.load("g", msgspec.msgpack.encode(layout))
 
 
 def test_an_earlier_version_is_brought_to_the_present_one_step_by_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Two made-up versions: the first had the clock in seconds, the second knew of no pending offsets."""
-    monkeypatch.setitem(snapshots.UPCASTERS, -1, lambda old: [0, *old[1:4], old[4] * 1_000])
-    monkeypatch.setitem(snapshots.UPCASTERS, 0, lambda old: [1, *old[1:], []])
-    oldest = msgspec.msgpack.encode(
-        [-1, None, {"orders": {2: [42, 3, "", 1_000, None, None]}}, None, 7]
+    """Two made-up versions: the first had the clock in seconds, the second no settings."""
+    monkeypatch.setitem(
+        snapshots.UPCASTERS, 1, lambda old: [2, *old[1:4], old[4] * 1_000, *old[5:]]
     )
+    monkeypatch.setitem(snapshots.UPCASTERS, 2, lambda old: [3, *old[1:], {}, True])
+    oldest = msgspec.msgpack.encode([1, None, OFFSETS, None, 7, [], 0, 0])
 
-    assert snapshots.load("g", oldest) == Group(
-        "g",
-        None,
-        StoredValues.of(
-            {"orders": TopicOffsets.of({2: CommittedOffset(42, 3, "", 1_000, None, None)})}
-        ),
-        None,
-        7_000,
-    )
+    read = snapshots.load("g", oldest)
+
+    offset = CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)
+    offsets = StoredValues.of({"orders": TopicOffsets.of({2: offset})})
+    assert read == Group("g", None, offsets, None, 7_000)
 
 
 def test_an_earlier_version_that_is_damaged_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(snapshots.UPCASTERS, 0, lambda old: [1, *old[1:]])
+    monkeypatch.setitem(snapshots.UPCASTERS, 2, lambda old: [3, *old[1:]])
 
-    with pytest.raises(SnapshotError, match="the state of group 'g' has schema version 0"):
-        snapshots.load("g", msgspec.msgpack.encode([0, "consumer?"]))
+    with pytest.raises(SnapshotError, match="the state of group 'g' has schema version 2"):
+        snapshots.load("g", msgspec.msgpack.encode([2, "consumer?"]))
 
 
 def test_damage_is_told() -> None:
