@@ -34,7 +34,6 @@ from tests.support.log_rows import Log
 pytestmark = pytest.mark.spark
 
 LOG = COORDINATOR_LOG.name
-QUERY_ID = "a-query"
 SMALL, LARGE = Size(1, 1), Size(50_001, 1)
 
 
@@ -42,13 +41,6 @@ SMALL, LARGE = Size(1, 1), Size(50_001, 1)
 def job(configured: Settings, catalog: TableCatalog) -> JobSettings:
     assert catalog.root == configured.job.tables_root
     return replace(configured.job, cluster_id="test")
-
-
-@pytest.fixture(autouse=True)
-def batch_of_a_query(spark: SparkSession) -> Iterator[None]:
-    spark.sparkContext.setLocalProperty("sql.streaming.queryId", QUERY_ID)
-    yield
-    spark.sparkContext.setLocalProperty("sql.streaming.queryId", None)
 
 
 def checked_writer(spark: SparkSession, job: JobSettings) -> Writer:
@@ -283,23 +275,6 @@ def test_of_two_appends_at_once_the_table_takes_one(spark: SparkSession, job: Jo
     with pytest.raises(deltalake.exceptions.CommitFailedError):
         write_deltalake(stale, COORDINATOR_LOG.no_rows(), mode="append", commit_properties=mark)
     assert batches(job) == [0, 1]
-
-
-def test_a_batch_that_version_0_2_0_appended_is_not_appended_again(
-    spark: SparkSession, job: JobSettings
-) -> None:
-    folder = TableCatalog(job.tables_root).location(LOG)
-    mark = CommitProperties(app_transactions=[Transaction(f"{QUERY_ID}:{LOG}", 4)])
-    write_deltalake(folder, COORDINATOR_LOG.no_rows(), mode="append", commit_properties=mark)
-    writer = checked_writer(spark, job)
-
-    append(spark, writer, 4)
-    append(spark, writer, 5)
-    rolled_back = CommitProperties(app_transactions=[Transaction(f"{QUERY_ID}:{LOG}", 6)])
-    write_deltalake(folder, COORDINATOR_LOG.no_rows(), mode="append", commit_properties=rolled_back)
-    append(spark, writer, 6)
-
-    assert batches(job) == [5]
 
 
 def test_a_column_of_a_later_version_does_not_keep_this_one_from_writing(

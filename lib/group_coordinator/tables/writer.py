@@ -21,11 +21,10 @@ from group_coordinator.tables.append import (
     TableWriteError,
     append_frame,
     append_rows,
-    running_query_id,
 )
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
-from group_coordinator.tables.known_tables import KnownTable, KnownTables
+from group_coordinator.tables.known_tables import KnownTables
 
 _BATCHES = 1 << 40
 """Of one epoch: ten batches a second for three thousand years."""
@@ -69,8 +68,7 @@ class Writer:
     ) -> None:
         mark = self._mark(table, batch_id)
         with self._known.newest(folder) as known:
-            done = _last_mark(known, mark, f"{running_query_id(rows.spark)}:{table.name}")
-            if _has_batch(table, done, mark):
+            if _has_batch(table, known.last_mark(mark.app_id), mark):
                 return
             if rows.fits_the_driver:
                 new = _of_batch(rows.arrow(), table, batch_id)
@@ -115,15 +113,6 @@ def _of_batch(
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, map(whole, rows))
-
-
-def _last_mark(table: KnownTable, mark: Transaction, earlier_application: str) -> int | None:
-    """The last mark in the table; None: there is none. Version 0.2.0 has the batch alone, by query."""
-    last = table.last_mark(mark.app_id)
-    earlier = table.last_mark(earlier_application)
-    if earlier is None or earlier < mark.version % _BATCHES:
-        return last
-    return mark.version if last is None else max(last, mark.version)
 
 
 def _has_batch(table: TableDefinition, last: int | None, mark: Transaction) -> bool:
