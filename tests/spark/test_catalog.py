@@ -3,14 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import deltalake
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES, create_tables, upgrade_tables
+from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.session_conf import session_conf
 
 pytestmark = pytest.mark.spark
@@ -35,25 +36,12 @@ def test_tables_are_alike_whoever_makes_them(
         assert detail["properties"]["delta.checkpointInterval"] == "50"
 
 
-@pytest.mark.parametrize(("scheme", "versions"), [("", "30 minutes"), ("file:", "1 days")])
-def test_tables_of_0_2_0_forget_versions_sooner_and_keep_files_longer(
-    spark: SparkSession, tmp_path: Path, scheme: str, versions: str
-) -> None:
-    catalog = TableCatalog(f"{scheme}{tmp_path}/earlier")
-    log, files = "delta.logRetentionDuration", "delta.deletedFileRetentionDuration"
-    of_0_2_0 = {log: "interval 7 days", files: "interval 3 hours"}
+def test_a_column_that_came_later_is_added_by_spark(spark: SparkSession, tmp_path: Path) -> None:
+    catalog = TableCatalog(f"file:{tmp_path}")
+    earlier = replace(GROUPS, schema=StructType(GROUPS.schema.fields[:-1]))
     for table in TABLES:
-        replace(table, properties=of_0_2_0).create_on_disk(tmp_path / "earlier" / table.name)
-    chosen = {log: "interval 30 days", files: "interval 14 days"}
-    deltalake.DeltaTable(tmp_path / "earlier" / "offsets").alter.set_table_properties(chosen)
+        (earlier if table is GROUPS else table).create_on_disk(tmp_path / table.name)
 
     upgrade_tables(spark, catalog.root)
 
-    for name, expected in (
-        ("groups", {log: f"interval {versions}", files: "interval 1 days"}),
-        ("offsets", chosen),
-    ):
-        table = deltalake.DeltaTable(tmp_path / "earlier" / name)
-        present = table.metadata().configuration
-        assert {key: present[key] for key in expected} == expected
-        assert table.version() == 1
+    assert catalog.read(spark, GROUPS.name).schema == GROUPS.schema

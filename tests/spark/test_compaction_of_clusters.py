@@ -104,7 +104,7 @@ def test_the_checkpoint_of_another_cluster_is_refused(
     )
 
 
-@pytest.fixture(params=["partitioned", "as 0.2.0 made them"])
+@pytest.fixture(params=["partitioned", "in the same files"])
 def shared(
     request: pytest.FixtureRequest, configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> TableCatalog:

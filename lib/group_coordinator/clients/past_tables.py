@@ -49,7 +49,7 @@ def register(
     if _LOG not in names or named_in(sql).isdisjoint(folded):
         return names
     names_of_topics = _topic_names(builder) if _TOPIC_IDS in names else {}
-    rows = _folded(builder, moment, tables[_LOG], names_of_topics)
+    rows = _folded(builder, moment, names_of_topics)
     for definition in COMPACTED:
         folder = Path(scratch) / definition.name
         write_deltalake(
@@ -71,15 +71,13 @@ def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
 def _folded(
     builder: QueryBuilder,
     moment: Moment,
-    log_table: DeltaTable,
     names: Mapping[str, Mapping[str, str]],
 ) -> dict[str, list[TableRow]]:
     """The rows of each table."""
     retention = Retention(
         moment.config.retention_ms, moment.config.offsets_retention_check_interval_ms
     )
-    present = {field.name for field in log_table.schema().fields}
-    columns = [name for name in LogEntry._fields if name in present and name != "event_time"]
+    columns = [name for name in LogEntry._fields if name != "event_time"]
     rows: dict[str, list[TableRow]] = defaultdict(list)
     for (cluster_id, group_id), log in log_by_group(builder, columns):
         key, topic_names = GroupKey(cluster_id, group_id), names.get(cluster_id, {})

@@ -85,8 +85,7 @@ def _as_of(
     config = settings.coordinator
     retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
     names: dict[str, dict[str, str]] = defaultdict(dict)
-    if TOPIC_IDS.name in tables:
-        # An id is of one topic for ever, whenever it was first seen.
-        for row in tables[TOPIC_IDS.name].collect():
-            names[row["cluster_id"]][row["topic_id"]] = row["topic"]
+    # An id is of one topic for ever, whenever it was first seen.
+    for row in tables[TOPIC_IDS.name].collect():
+        names[row["cluster_id"]][row["topic_id"]] = row["topic"]
     return past | folded(entries_of(past[COORDINATOR_LOG.name]), retention, names)

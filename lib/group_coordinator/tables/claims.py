@@ -76,8 +76,6 @@ def first_claimed_ms(spark: SparkSession, catalog: TableCatalog, cluster_id: str
 def _rows(spark: SparkSession, catalog: TableCatalog) -> list[tuple[Any, ...]]:
     """All claims: there are few. Without Spark where that is possible, as it is asked for while the job runs."""
     folder = catalog.direct(WRITERS.name)
-    if folder is not None and not DeltaTable.is_deltatable(str(folder)):
-        return []  # version 0.2.0 made the other tables
     if folder is not None:
         table = DeltaTable(folder).to_pyarrow_table(columns=list(Claim._fields))
         return [tuple(row.values()) for row in table.to_pylist()]

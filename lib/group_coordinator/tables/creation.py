@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import deltalake
 from pyspark.sql import SparkSession
@@ -14,7 +14,7 @@ from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
-from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
+from group_coordinator.tables.definition import TableDefinition, column_in_sql
 from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.group_configs import GROUP_CONFIGS
 from group_coordinator.tables.groups import GROUPS
@@ -33,8 +33,8 @@ TABLES = (
 )
 """All tables."""
 
-_LATER_TABLES = (GROUP_CONFIGS, DENIALS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS)
-"""Tables that version 0.2.0 did not have."""
+_LATER_TABLES: tuple[TableDefinition, ...] = ()
+"""Tables that version 0.3.0 did not have."""
 
 # Groups last: whoever sees a group's new row finds its members and offsets.
 COMPACTED = (GROUP_CONFIGS, MEMBERS, OFFSETS, GROUPS)
@@ -78,7 +78,7 @@ def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
 
 
 def upgrade_tables(spark: SparkSession, root: str) -> None:
-    """Give tables what came after the version that made them: tables, columns, properties. What is in them stays.
+    """Give tables what came after the version that made them: tables and columns. What is in them stays.
 
     Raises:
         StorageError: the storage, or the catalog, refuses.
@@ -96,7 +96,6 @@ def _upgrade(spark: SparkSession, catalog: TableCatalog) -> None:
         missing = [column for column in table.schema if column.name not in present]
         if missing:
             _add(spark, catalog, table, missing)
-        _set_properties(spark, catalog, table)
 
 
 def _columns(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> list[str]:
@@ -129,32 +128,6 @@ def _add(
         return
     in_sql = ", ".join(map(column_in_sql, missing))
     spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} ADD COLUMNS ({in_sql})")
-
-
-def _set_properties(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> None:
-    on_disk = catalog.local_folder(table.name)
-    outdated = table.outdated(_properties(spark, catalog, table), on_disk=on_disk is not None)
-    if not outdated:
-        return
-    if on_disk is not None:
-        with commit_of_deltalake(on_disk):
-            deltalake.DeltaTable(on_disk).alter.set_table_properties(
-                outdated, post_commithook_properties=LEFT_TO_UPKEEP
-            )
-        return
-    in_sql = ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in outdated.items())
-    spark.sql(f"ALTER TABLE {catalog.sql_name(table.name)} SET TBLPROPERTIES ({in_sql})")
-
-
-def _properties(
-    spark: SparkSession, catalog: TableCatalog, table: TableDefinition
-) -> Mapping[str, str]:
-    folder = catalog.direct(table.name)
-    if folder is not None:
-        return deltalake.DeltaTable(folder).metadata().configuration
-    (present,) = catalog.writable(spark, table.name).detail().select("properties").collect()[0]
-    properties: Mapping[str, str] = present
-    return properties
 
 
 def check_tables(spark: SparkSession, root: str) -> None:

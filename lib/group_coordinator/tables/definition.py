@@ -22,7 +22,6 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.catalog_managed import opening
 
 _LOG_RETENTION = "delta.logRetentionDuration"
-_FILE_RETENTION = "delta.deletedFileRetentionDuration"
 
 _PROPERTIES = {
     # A commit a second: a checkpoint every 10 of them would cost more than the commits.
@@ -30,7 +29,7 @@ _PROPERTIES = {
     # How long versions can be read, and how long a reader may take: a MERGE replaces whole files, a million offsets are
     # 22 MB, again and again.
     _LOG_RETENTION: "interval 1 days",
-    _FILE_RETENTION: "interval 1 days",
+    "delta.deletedFileRetentionDuration": "interval 1 days",
 }
 
 _PROPERTIES_ON_DISK = {
@@ -38,12 +37,6 @@ _PROPERTIES_ON_DISK = {
     # (python -m tests.benchmarks.upkeep).
     _LOG_RETENTION: "interval 30 minutes",
 }
-
-_OF_0_2_0 = {
-    _LOG_RETENTION: {"interval 7 days"},
-    _FILE_RETENTION: {"interval 3 hours", "interval 1 days"},
-}
-"""What that version gave its tables: who has other values has chosen them."""
 
 _MEGABYTE = 1024 * 1024
 
@@ -134,15 +127,6 @@ class TableDefinition:
                 description=self.meaning,
                 configuration={**_PROPERTIES, **_PROPERTIES_ON_DISK, **self.properties},
             )
-
-    def outdated(self, present: Mapping[str, str], *, on_disk: bool) -> dict[str, str]:
-        """The properties that a table has from an earlier version of this program, with their values of now."""
-        wanted = {**_PROPERTIES, **(_PROPERTIES_ON_DISK if on_disk else {}), **self.properties}
-        return {
-            key: wanted[key]
-            for key, earlier in _OF_0_2_0.items()
-            if present.get(key) in earlier and present[key] != wanted[key]
-        }
 
 
 def column_in_sql(column: StructField) -> str:

@@ -42,9 +42,7 @@ def topic_id_rows(cluster_id: str, topics: Mapping[str, str], seen_at_ms: int) -
 
 
 def topic_names_in(folder: str, cluster_id: str) -> dict[str, str]:
-    """Names of a cluster's topics by id, from the table's folder; none where an earlier version made the tables."""
-    if not DeltaTable.is_deltatable(folder):
-        return {}
+    """Names of a cluster's topics by id, from the table's folder."""
     ours = [(CLUSTER_ID.name, "=", cluster_id)]
     rows = DeltaTable(folder).to_pyarrow_table(filters=ours, columns=["topic_id", "topic"])
     return dict(zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True))
@@ -55,7 +53,5 @@ def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> 
     folder = catalog.direct(TOPIC_IDS.name)
     if folder is not None:
         return topic_names_in(str(folder), cluster_id)
-    if not catalog.exists(spark, TOPIC_IDS.name):
-        return {}
     rows = catalog.read(spark, TOPIC_IDS.name).where(F.col(CLUSTER_ID.name) == cluster_id)
     return {row["topic_id"]: row["topic"] for row in rows.select("topic_id", "topic").collect()}

@@ -22,7 +22,7 @@ class TopicIdsBySpark:
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the ids that are new, in one commit. Where an earlier version made the tables, none are kept.
+        """Add the ids that are new, in one commit.
 
         Args:
             topics: names by id.
@@ -35,7 +35,7 @@ class TopicIdsBySpark:
             if self._known is None:
                 self._known = set(topic_names(self.spark, self.catalog, self.cluster_id))
             new = {each: name for each, name in topics.items() if each not in self._known}
-            if new and self.catalog.exists(self.spark, TOPIC_IDS.name):
+            if new:
                 rows = topic_id_rows(self.cluster_id, new, seen_at_ms)
                 append_few(rows, self.spark, self.catalog, TOPIC_IDS)
                 self._known |= new.keys()

@@ -21,7 +21,7 @@ class TopicIdsFolder:
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the ids that are new, in one commit. Where an earlier version made the tables, none are kept.
+        """Add the ids that are new, in one commit.
 
         Args:
             topics: names by id.
@@ -35,8 +35,7 @@ class TopicIdsFolder:
             if self._known is None:
                 self._known = set(topic_names_in(location, self.cluster_id))
             new = {each: name for each, name in topics.items() if each not in self._known}
-            if new and DeltaTable.is_deltatable(location):
-                table = DeltaTable(location)
+            if new:
                 rows = topic_id_rows(self.cluster_id, new, seen_at_ms)
-                commit_rows(table, rows)
+                commit_rows(DeltaTable(location), rows)
                 self._known |= new.keys()

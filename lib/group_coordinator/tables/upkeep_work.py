@@ -81,8 +81,7 @@ class InFolder:
 
     def _put_together(self, *, is_sorted: bool) -> None:
         table, size = self._delta(), self.file_bytes
-        is_partitioned = bool(table.metadata().partition_columns)
-        ours = [(CLUSTER_ID.name, "=", self.cluster_id)] if is_partitioned else None
+        ours = [(CLUSTER_ID.name, "=", self.cluster_id)] if self.table.partitioned_by else None
         if is_sorted and self.table.sorted_by:
             table.optimize.z_order(self.table.sorted_by, ours, target_size=size)
         else:
@@ -131,14 +130,11 @@ class BySpark:
     def put_together(self, *, is_sorted: bool) -> None:
         """As TableWork."""
         sizes = dict.fromkeys(_FILE_BYTES, str(self.file_bytes))
-        columns = self._delta().detail().select("partitionColumns", "clusteringColumns")
-        is_partitioned, is_clustered = map(bool, columns.collect()[0])
         optimize = self._delta().optimize()
-        if is_partitioned:
+        if self.table.partitioned_by:
             optimize = optimize.where(f"{CLUSTER_ID.name} = {quoted(self.cluster_id)}")
         with session_conf(self.spark, sizes):
-            # Version 0.2.0 made tables that are not on a local disk clustered: Delta sorts these itself.
-            if is_sorted and self.table.sorted_by and not is_clustered:
+            if is_sorted and self.table.sorted_by:
                 optimize.executeZOrderBy(*self.table.sorted_by)
             else:
                 optimize.executeCompaction()

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable, write_deltalake
 
 from group_coordinator import settings
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
-from tests.support.mirrored_log import MirroredLog, tables_of_mirror
+from tests.support.mirrored_log import tables_of_mirror
 from tests.unit.tables.compaction.test_share_fold import ORDERS
 from tests.unit.tables.compaction.test_share_fold import joined as share_group
 from tests.unit.tables.compaction.test_streams_fold import epoch
@@ -88,16 +87,3 @@ def test_what_a_streams_group_reads_is_protected_from_another_retention_too(stre
 def test_a_share_group_loses_no_offsets_by_another_retention(tmp_path: Path) -> None:
     root = tables_of_mirror(tmp_path, share_group(), {})
     assert what_if(root, moment(300)).num_rows == 0
-
-
-def test_the_log_of_an_earlier_version_does_not_say_what_was_inferred(tmp_path: Path) -> None:
-    """Nobody has upgraded the tables yet."""
-    log = MirroredLog()
-    log.commit("orders", 0, 42)
-    root = tables_of_mirror(tmp_path, log, {})
-    folder = f"{root}/coordinator_log"
-    rows = DeltaTable(folder).to_pyarrow_table().drop_columns(["inferred"])
-    write_deltalake(folder, rows, mode="overwrite", schema_mode="overwrite")
-
-    [row] = answer(root, "SELECT group_type, protocol_type FROM groups", moment(5))
-    assert row == {"group_type": "classic", "protocol_type": ""}

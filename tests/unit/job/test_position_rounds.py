@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -207,10 +206,3 @@ def test_a_topics_id_is_noted_when_it_is_new(job: JobSettings) -> None:
         (row["cluster_id"], row["topic"], row["topic_id"], row["first_seen_at"].timestamp() * 1_000)
         for row in rows
     ) == [("eu-1", "orders", orders, NOON), ("eu-1", "refunds", refunds, NOON + 1)]
-
-
-def test_tables_of_an_earlier_version_have_no_place_for_topic_ids(job: JobSettings) -> None:
-    rmtree(Path(job.tables_root) / TOPIC_IDS.name)
-    rounds(job, sampled(NOON)._replace(topic_ids={"4ksO1bcLSgCStYJnTlCVLg": "orders"})).run_alone()
-
-    assert times(job) == [NOON]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from group_coordinator.tables import creation
 from group_coordinator.tables.creation import (
     TABLES,
     MissingTablesError,
@@ -18,25 +20,12 @@ from group_coordinator.tables.creation import (
     create_tables,
     upgrade_tables,
 )
+from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.storage_errors import StorageError
 from tests.support.catalog_managed import hand_to_a_catalog
 
-LATER_COLUMNS = {
-    "assignment_epoch",
-    "assignment_timestamp",
-    "metadata_hash",
-    "resolved_regexes",
-    "records",
-    "member_type",
-    "rack_id",
-    "subscribed_regex",
-    "server_assignor",
-    "previous_member_epoch",
-    "member_state",
-    "current_assignment",
-    "pending_revocation",
-    "target_assignment",
-}
+LATER_COLUMNS = {"records", "target_assignment"}
+"""Columns that a made-up earlier version did not have."""
 
 
 class NoSpark(SparkSession):
@@ -73,6 +62,19 @@ def test_columns_that_came_later_are_added_once(tmp_path: Path) -> None:
         made = json.loads(DeltaTable(tmp_path / table.name).schema().to_json())
         assert made == json.loads(table.schema.json())
     assert DeltaTable(tmp_path / "groups").version() == 1
+
+
+def test_a_table_that_came_later_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_tables(str(tmp_path), no_session)
+    rmtree(tmp_path / DENIALS.name)
+    with pytest.raises(MissingTablesError, match="denials missing"):
+        check_tables(NoSpark(), str(tmp_path))
+    monkeypatch.setattr(creation, "_LATER_TABLES", (DENIALS,))
+
+    check_tables(NoSpark(), str(tmp_path))
+    upgrade_tables(NoSpark(), str(tmp_path))
+
+    assert DeltaTable(tmp_path / DENIALS.name).version() == 0
 
 
 def test_missing_tables_are_named(tmp_path: Path) -> None:

@@ -51,17 +51,15 @@ OLD_AT_ONCE = {
     "delta.deletedFileRetentionDuration": "interval 0 hours",
     "delta.checkpointInterval": "5",
 }
-OF_0_2_0 = {"delta.deletedFileRetentionDuration": "interval 3 hours"}
 Act = Callable[[Path], None]
 
 
 def make_tables(root: Path) -> None:
-    """Their logs are old at once; one lacks a column, and has a property of 0.2.0."""
+    """Their logs are old at once; one lacks a column."""
     for table in TABLES:
         old = replace(table, properties={**table.properties, **OLD_AT_ONCE})
         if table is DENIALS:
-            columns = StructType(table.schema.fields[:-1])
-            old = replace(old, schema=columns, properties={**OLD_AT_ONCE, **OF_0_2_0})
+            old = replace(old, schema=StructType(table.schema.fields[:-1]))
         old.create_on_disk(root / table.name)
 
 
@@ -148,7 +146,7 @@ STORIES = {
     "a topic id": Story(TOPIC_IDS, nothing, note_a_topic_id),
     "rows change": Story(OFFSETS, nothing, compact),
     "history grows thin": Story(COORDINATOR_LOG, append_to_the_log, thin_the_log),
-    "later columns and properties": Story(DENIALS, nothing, upgrade, commits=2),
+    "later columns": Story(DENIALS, nothing, upgrade),
 }
 
 

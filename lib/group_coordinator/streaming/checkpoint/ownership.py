@@ -243,13 +243,8 @@ def _check_age(
 
 
 def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) -> bool:
-    """Without Spark where that is possible: its first look at a table takes long.
-
-    Who only looks, before a run, may find tables of a version that had not all of them.
-    """
+    """Without Spark where that is possible: its first look at a table takes long."""
     catalog = TableCatalog(job.tables_root)
-    if not catalog.exists(spark, table):
-        return False
     folder = catalog.direct(table)
     if folder is not None:
         later = f"cluster_id = {in_datafusion(job.cluster_id)} AND batch_id > {batch_id}"

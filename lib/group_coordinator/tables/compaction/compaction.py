@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from deltalake import Transaction
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
@@ -35,16 +34,9 @@ _TRIES = Retrying(
 
 
 def entries_of(log: DataFrame) -> DataFrame:
-    """What matters of coordinator_log here: the columns of GROUP_KEY and LogEntry, of records that groups are made of.
-
-    A table that an earlier version made, and nobody has upgraded yet, lacks the last one, `inferred`.
-    """
+    """What matters of coordinator_log here: the columns of GROUP_KEY and LogEntry, of records that groups are made of."""
     of_groups = F.col("record_type").isin(*COMPACTED_TYPES)
-    columns = (
-        F.col(name) if name in log.columns else F.lit(None).cast(BooleanType()).alias(name)
-        for name in LogEntry._fields
-    )
-    return log.where(of_groups).select(*GROUP_KEY, *columns)
+    return log.where(of_groups).select(*GROUP_KEY, *LogEntry._fields)
 
 
 @dataclass(frozen=True, slots=True)

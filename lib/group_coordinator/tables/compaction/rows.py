@@ -32,7 +32,7 @@ class LogEntry(NamedTuple):
     event_time: int
     reason: str | None = None
     inferred: bool | None = None
-    """Null, or no column: a row that an earlier version wrote."""
+    """None: not mirrored."""
 
     @property
     def is_mirrored(self) -> bool:
