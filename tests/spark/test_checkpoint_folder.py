@@ -90,35 +90,30 @@ def test_a_file_is_replaced_in_one_step(spark: SparkSession, tmp_path: Path, sch
     assert [entry.name for entry in (tmp_path / "topics").iterdir()] == ["interests.json"]
 
 
-def test_earlier_versions_and_this_one_read_each_others_files(
+def test_a_checksum_that_hadoop_left_goes_with_its_file(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Theirs have checksums beside them."""
     folder = CheckpointFolder(spark, str(tmp_path))
-    earlier = EarlierVersion(spark, tmp_path)
-    earlier.write(INTERESTS, "before")
-    earlier.write("outages/3", "[]")
+    hadoop = HadoopFiles(spark, tmp_path)
+    hadoop.write(INTERESTS, "before")
+    hadoop.write("outages/3", "[]")
     assert (folder.read(INTERESTS), folder.read_newest("outages")) == ("before", "[]")
     assert (tmp_path / "topics" / ".interests.json.crc").exists()
 
     folder.write(INTERESTS, "after")
     folder.write_next("outages", "[1]")
 
-    assert (earlier.read(INTERESTS), earlier.read("outages/4")) == ("after", "[1]")
+    assert (hadoop.read(INTERESTS), hadoop.read("outages/4")) == ("after", "[1]")
     for _ in range(10):
         folder.write_next("outages", "[2]")
     assert ".3.crc" not in [entry.name for entry in (tmp_path / "outages").iterdir()]
 
 
-def test_what_groups_need_is_kept_as_it_changes_and_what_0_2_0_kept_is_there(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_what_groups_need_is_kept_as_it_changes(spark: SparkSession, tmp_path: Path) -> None:
     folder = CheckpointFolder(spark, str(tmp_path))
-    kept = '{"g": {"names": ["orders"], "regexes": [], "told": null}}'
-    EarlierVersion(spark, tmp_path).write(INTERESTS, kept)
 
     interests = TopicInterests(folder)
-    for number in range(FEW_FILES):
+    for number in range(FEW_FILES + 1):
         interests.note(['{"group_id": "h-%d", "names": ["pay"], "regexes": []}' % number])  # noqa: UP031
 
     assert len(TopicInterests(folder).take_changed()) == FEW_FILES + 1
@@ -153,7 +148,7 @@ def test_a_local_session_renames_with_the_class_of_its_spark(spark: SparkSession
     assert package in PACKAGES
 
 
-class EarlierVersion:
+class HadoopFiles:
     """Hadoop's own file system, as it is by default."""
 
     def __init__(self, spark: SparkSession, root: Path) -> None:

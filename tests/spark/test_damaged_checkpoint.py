@@ -86,7 +86,6 @@ EMPTY = ("", "Input data was truncated")
             *("topics/interests/3", interests, '{"g":{"names":["orders"]}}'),
             "Object missing required field `regexes` - at `$[...]`",
         ),
-        ("topics/interests.json", interests, *EMPTY),
         ("transactions/awaited/0", markers, *EMPTY),
         (
             *("transactions/awaited/0", markers, '{"g":{"seven":1}}'),

@@ -29,7 +29,7 @@ class AwaitedMarkers:
     def __init__(self, files: Files) -> None:
         self._journal = Journal(files, _FOLDER, Since)
         self._lock = Lock()
-        self._awaited: dict[str, Since] = self._journal.read() or {}
+        self._awaited: dict[str, Since] = self._journal.read()
         self._changed = set(self._awaited)
 
     @property

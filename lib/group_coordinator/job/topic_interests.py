@@ -19,7 +19,6 @@ KnownTopics: TypeAlias = dict[str, tuple[str, int]]
 """Topic names with topic ids and hashes (core/topics/hash.py)."""
 
 _FOLDER = "topics/interests"
-_FILE_OF_0_2_0 = "topics/interests.json"
 
 
 class Interest(Struct, frozen=True):
@@ -29,9 +28,6 @@ class Interest(Struct, frozen=True):
     regexes: tuple[str, ...]
     told: KnownTopics | None = None
 
-
-Interests: TypeAlias = dict[str, Interest]
-"""By group id."""
 
 _decode_need = json.Decoder(TopicNeedLine).decode
 
@@ -45,18 +41,8 @@ class TopicInterests:
     def __init__(self, files: Files) -> None:
         self._journal = Journal(files, _FOLDER, Interest)
         self._lock = Lock()
-        self._interests = self._read(files)
+        self._interests = self._journal.read()
         self._changed = set(self._interests)
-
-    def _read(self, files: Files) -> Interests:
-        interests = self._journal.read()
-        if interests is not None:
-            return interests
-        interests = files.read_as(_FILE_OF_0_2_0, Interests)
-        if interests is None:
-            return {}
-        self._journal.keep(interests, interests)
-        return interests
 
     @property
     def are_there(self) -> bool:

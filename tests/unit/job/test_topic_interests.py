@@ -84,16 +84,3 @@ def test_a_change_is_taken_once_and_so_is_an_end() -> None:
     interests.note([need("g")])
     assert interests.take_changed() == {"g": None}
     assert not interests.are_there
-
-
-def test_the_file_of_0_2_0_is_read_once() -> None:
-    files = FilesInMemory()
-    files.texts["topics/interests.json"] = json.dumps(
-        {"g": {"names": ["orders"], "regexes": [], "told": JSON_OF_ORDERS}}
-    )
-
-    interests = TopicInterests(files)
-    interests.note([need("g"), need("h", "pay")])
-
-    assert contents(files)["topics/interests/0"] == contents(files)["topics/interests.json"]
-    assert TopicInterests(files).take_changed() == {"h": Interest(("pay",), ())}

@@ -61,8 +61,8 @@ class Journal(Generic[Value]):
         """The oldest first."""
         self._next = 0
 
-    def read(self) -> dict[str, Value] | None:
-        """The values as they were kept last, once, before the first `keep`; None: none ever were.
+    def read(self) -> dict[str, Value]:
+        """The values as they were kept last, once, before the first `keep`.
 
         Raises:
             DamagedFileError: a file does not say what `keep` writes.
@@ -73,7 +73,7 @@ class Journal(Generic[Value]):
             self._written.append(_File(number, frozenset(changes)))
             self._next = number + 1
             _apply(changes, values)
-        return values if self._written else None
+        return values
 
     def keep(self, changed: Collection[str], values: Mapping[str, Value]) -> None:
         """Keep what these keys have in `values` now, or that they have nothing any more; all others are as they were.

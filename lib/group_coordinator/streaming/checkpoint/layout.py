@@ -59,8 +59,7 @@ class Origin:
 
     `starting_offsets` are by partition of the events topic. Spark numbers the batches of a checkpoint from 0; in the
     tables they go on from `first_batch_id`, since the order of the log is that of its batches. In GROUPS are so many
-    `groups`; None: there are none, or an earlier version wrote them and did not say. `partitions` are those that the state
-    shall have; None: as many as the session says.
+    `groups`; None: there are none. `partitions` are those that the state shall have; None: as many as the session says.
     """
 
     first_batch_id: int = 0

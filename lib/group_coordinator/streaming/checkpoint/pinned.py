@@ -36,9 +36,9 @@ class Pinned(Struct, frozen=True):
     timer_slack_ms: int
     response_max_bytes: int
     tells_topics: bool
-    max_offsets_per_trigger: int = 0
-    follows_markers: bool = False
-    checks_acls: bool = False
+    max_offsets_per_trigger: int
+    follows_markers: bool
+    checks_acls: bool
 
 
 def pin(spark: SparkSession, settings: Settings) -> None:
@@ -81,9 +81,9 @@ def settings_of_open_batch(
         return batch_id, _with(settings, pinned, _coordinator(folder, pinned))
     if allows_other_version or folder.read(_EMPTY) == str(batch_id):
         return None
-    version = "0.2.0" if pinned is None else pinned.program_version
+    version = "an unknown version" if pinned is None else f"version {pinned.program_version}"
     raise CheckpointError(
-        f"batch {batch_id} of {folder.location} was begun by version {version} and has not ended: end "
+        f"batch {batch_id} of {folder.location} was begun by {version} and has not ended: end "
         "it with that version (`run --drain`), or with this one by `run --redo-open-batch`, if answers and records "
         "that are out already may differ from those that come now"
     )

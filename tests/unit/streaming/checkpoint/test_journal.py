@@ -45,7 +45,7 @@ class Run:
 
     def __init__(self, files: FilesInMemory) -> None:
         self.journal = Journal(files, FOLDER, int)
-        self.values = self.journal.read() or {}
+        self.values = self.journal.read()
 
     def change(self, **changes: int | None) -> None:
         for key, value in changes.items():
@@ -62,7 +62,7 @@ def contents(files: FilesInMemory) -> dict[str, dict[str, int | None]]:
 
 def test_each_change_is_a_file_of_its_own() -> None:
     files = FilesInMemory()
-    assert Journal(files, FOLDER, int).read() is None
+    assert Journal(files, FOLDER, int).read() == {}
     run = Run(files)
 
     run.change(a=1, b=2)
