@@ -8,19 +8,18 @@ from group_coordinator.demo.question import Question
 WHO = Question(
     "Which groups were there, of which the broker knows nothing?",
     """
-SELECT group_id, group_type, state, generation_or_epoch AS generation, offset_count AS offsets,
-       to_char(updated_at, '%H:%M:%S') AS updated_at
-FROM groups ORDER BY group_id
+SELECT group_id, group_type, state, generation_or_epoch, offset_count, updated_at
+FROM groups
+ORDER BY group_id
 """,
 )
 
 RESET = Question(
     "Who went back, when, and where had they been? (A reset is an administrator's, a rewind a member's own.)",
     """
-SELECT to_char(at, '%H:%M:%S') AS moved_at, group_id, topic, change, count(*) AS partitions,
-       max(before) AS before, min(after) AS after
+SELECT at, group_id, topic, change, count(*) AS partitions, max(before) AS before, min(after) AS after
 FROM audit WHERE change IN ('reset', 'rewind')
-GROUP BY at, group_id, topic, change ORDER BY at, group_id, topic
+GROUP BY ALL ORDER BY at, group_id, topic
 """,
 )
 

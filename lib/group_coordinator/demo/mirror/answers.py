@@ -10,18 +10,16 @@ from group_coordinator.demo.question import Question
 LOST = Question(
     "Who lost which offsets, when, and why?",
     """
-SELECT to_char(lost_at, '%H:%M:%S') AS at, group_id, topic, count(*) AS partitions,
-       concat(min(last_offset), '..', max(last_offset)) AS stood_at, reason, inferred
+SELECT lost_at, group_id, topic, count(*) AS partitions, reason, inferred
 FROM lost_offsets WHERE $mine
-GROUP BY lost_at, group_id, topic, reason, inferred
-ORDER BY lost_at, group_id, topic
+GROUP BY ALL ORDER BY lost_at, group_id, topic
 """,
 )
 
 RESET = Question(
     "Who was set back, when, and where had they been?",
     """
-SELECT to_char(at, '%H:%M:%S') AS moved_at, group_id, topic, partition, before, after, change
+SELECT at, group_id, topic, partition, before, after, change
 FROM audit WHERE change IN ('reset', 'rewind') AND $mine
 ORDER BY at, group_id, topic, partition
 """,
@@ -41,23 +39,23 @@ TIME_LAG = Question(
     """
 SELECT group_id, topic, sum(lag) AS records, round(max(lag_seconds)) AS seconds
 FROM partition_status WHERE lag > 0 AND $mine
-GROUP BY group_id, topic ORDER BY seconds DESC, records DESC LIMIT 8
+GROUP BY ALL ORDER BY seconds DESC, records DESC LIMIT 8
 """,
 )
 
 NEXT = Question(
     "What expires next, if nobody commits or joins?",
     """
-SELECT to_char(expires_at, '%H:%M:%S') AS expires_at, group_id, topic, count(*) AS partitions
+SELECT expires_at, group_id, topic, count(*) AS partitions
 FROM expiring_soon WHERE expires_at IS NOT NULL AND $mine
-GROUP BY expires_at, group_id, topic ORDER BY expires_at, group_id, topic LIMIT 10
+GROUP BY ALL ORDER BY expires_at, group_id, topic LIMIT 10
 """,
 )
 
 LIFE = Question(
     f"What was the life of {RETURNS_DESK.group_id}?",
     """
-SELECT to_char(at, '%H:%M:%S') AS at, what, members, generation_or_epoch
+SELECT at, what, members, generation_or_epoch
 FROM group_timeline WHERE group_id = '$returns_desk' AND $mine
 ORDER BY batch_id, seq
 """,
@@ -66,9 +64,9 @@ ORDER BY batch_id, seq
 READERS = Question(
     "Who reads payments?",
     """
-SELECT group_id, group_type, state, subscribed_members AS subscribers, assigned_partitions AS assigned,
-       committed_partitions AS committed, to_char(last_commit_at, '%H:%M:%S') AS last_commit
-FROM topic_groups WHERE topic = '$payments' AND $mine ORDER BY group_id
+SELECT group_id, state, subscribed_members, assigned_partitions, committed_partitions, last_commit_at
+FROM topic_groups WHERE topic = '$payments' AND $mine
+ORDER BY group_id
 """,
 )
 
