@@ -46,7 +46,7 @@ NAMES = [("eu-1", "orders"), ("us-1", "another cluster's")]
 def elsewhere(tmp_path: Path) -> TableCatalog:
     """Tables that compaction writes by Spark, as in an object store."""
     catalog = TableCatalog(f"file:{tmp_path}/elsewhere")
-    for table in COMPACTED:
+    for table in (*COMPACTED, TOPIC_IDS):
         table.create_on_disk(tmp_path / "elsewhere" / table.name)
     return catalog
 
@@ -194,9 +194,8 @@ def test_what_a_catalog_manages_is_left_to_it_and_told_once(
 
 
 def test_a_mirrored_share_group_has_its_topics_names_from_the_table_of_ids(
-    spark: SparkSession, elsewhere: TableCatalog, tmp_path: Path
+    spark: SparkSession, elsewhere: TableCatalog
 ) -> None:
-    TOPIC_IDS.create_on_disk(tmp_path / "elsewhere" / TOPIC_IDS.name)
     ids = [topic_id_rows(cluster, {ORDERS: name}, NOON) for cluster, name in NAMES]
     write_deltalake(f"{elsewhere.root}/{TOPIC_IDS.name}", pa.concat_tables(ids), mode="append")
     log = spark.createDataFrame(table_rows(share_group()), COORDINATOR_LOG.schema)

@@ -21,6 +21,7 @@ from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.session_conf import session_conf
+from group_coordinator.tables.topic_ids import TOPIC_IDS
 from tests.support.endings import ENDINGS, RETENTION_MS, in_the_table, recording
 from tests.support.mirrored_log import MirroredLog, table_rows, tables_of_mirror
 
@@ -54,7 +55,7 @@ def of_batches() -> list[list[dict[str, Any]]]:
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     """Tables after two batches, of which compaction has folded the first one."""
-    for table in (COORDINATOR_LOG, *COMPACTED):
+    for table in (COORDINATOR_LOG, *COMPACTED, TOPIC_IDS):
         table.create_on_disk(tmp_path / table.name)
     first, second, _ = of_batches()
     log = pa.Table.from_pylist(first + second, COLUMNS)

@@ -138,8 +138,8 @@ def test_everything_that_is_wrong_is_said_at_once(
         f"checkpoint.location = {tmp_path}/a-file/checkpoint cannot be written: "
     )
     assert problems["tables"] == (
-        f"tables.root = {tmp_path}/nothing: coordinator_log, groups, members, offsets, dead_letters missing; run "
-        "`group-coordinator init` with the same settings first"
+        f"tables.root = {tmp_path}/nothing: coordinator_log, groups, members, offsets, group_configs, dead_letters, "
+        "denials, writers, snapshots, topic_positions, topic_ids missing; run `group-coordinator init` with the same settings first"
     )
 
 
