@@ -1,4 +1,4 @@
-"""The table of rights in deploy/README.md, from its definition.
+"""The table of rights in deploy/security/rights.md, from its definition.
 
     python -m tests.support.rights_page [--write]
 
@@ -20,7 +20,7 @@ from group_coordinator.job.program_rights import (
 )
 from tests.support.table_pages import replaced
 
-PAGE = Path(__file__).parents[2] / "deploy" / "README.md"
+PAGE = Path(__file__).parents[2] / "deploy" / "security" / "rights.md"
 BEGIN = "<!-- rights: written by `python -m tests.support.rights_page --write` -->"
 END = "<!-- end of rights -->"
 _NAMES = {

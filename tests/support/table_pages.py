@@ -1,8 +1,8 @@
-"""The tables and views as jobs/README.md describes them, from their definitions.
+"""The tables and views as the pages of jobs/reference describe them, from their definitions.
 
     python -m tests.support.table_pages [--write]
 
-It prints the Markdown; with --write it replaces what is between the markers of the page.
+It prints the Markdown; with --write it replaces the text between the markers of each page.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.views.all_views import VIEWS
 from group_coordinator.tables.views.definition import ViewDefinition
+from group_coordinator.tables.views.lag import LAG_NOW
 
-PAGE = Path(__file__).parents[2] / "jobs" / "README.md"
-BEGIN = "<!-- tables: written by `python -m tests.support.table_pages --write` -->"
-END = "<!-- end of tables -->"
-BEGIN_VIEWS = "<!-- views: written by `python -m tests.support.table_pages --write` -->"
-END_VIEWS = "<!-- end of views -->"
-
-
-def table_pages() -> str:
-    """Markdown: every table with its columns."""
-    return "\n\n".join(map(_table, TABLES))
+REFERENCE = Path(__file__).parents[2] / "jobs" / "reference"
+BEGIN = "<!-- written by `python -m tests.support.table_pages --write` -->"
+END = "<!-- end of the written part -->"
+_FIRST_ABOUT_LAG = VIEWS.index(LAG_NOW)
 
 
-def view_pages() -> str:
-    """Markdown: every view with its columns and an example."""
-    return "\n\n".join(map(_view, VIEWS))
+def generated() -> dict[str, str]:
+    """Return Markdown by page: the columns of tables and views, and an example for each view."""
+    return {
+        "tables.md": "\n\n".join(map(_table, TABLES)),
+        "views.md": "\n\n".join(map(_view, VIEWS[:_FIRST_ABOUT_LAG])),
+        "lag.md": "\n\n".join(map(_view, VIEWS[_FIRST_ABOUT_LAG:])),
+    }
 
 
 def _table(table: TableDefinition) -> str:
@@ -39,7 +38,7 @@ def _table(table: TableDefinition) -> str:
         for column in table.schema
     ]
     return "\n".join(
-        [f"### `{table.name}`", "", f"{table.meaning}.", "", *_columns(columns)],
+        [f"## `{table.name}`", "", f"{table.meaning}.", "", *_columns(columns)],
     )
 
 
@@ -51,7 +50,7 @@ def _view(view: ViewDefinition) -> str:
     example = example.replace(" ORDER BY ", "\nORDER BY ")
     return "\n".join(
         [
-            f"### `{view.name}`",
+            f"## `{view.name}`",
             "",
             f"{view.meaning}. {view.answers}",
             "",
@@ -72,21 +71,17 @@ def _columns(columns: Iterable[tuple[str, str, bool, str]]) -> list[str]:
     ]
 
 
-def with_table_pages(page: str) -> str:
-    """The page with the tables and views of now between their markers."""
-    with_tables = replaced(page, BEGIN, END, table_pages())
-    return replaced(with_tables, BEGIN_VIEWS, END_VIEWS, view_pages())
-
-
 def replaced(page: str, begin: str, end: str, content: str) -> str:
-    """The page with this content between two of its lines."""
+    """Return the page with this content between two of its lines."""
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(end)
     return f"{before}{begin}\n\n{content}\n\n{end}{after}"
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--write"]:
-        PAGE.write_text(with_table_pages(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    else:
-        sys.stdout.write(table_pages() + "\n\n" + view_pages() + "\n")
+    for name, content in generated().items():
+        if sys.argv[1:] == ["--write"]:
+            page = (REFERENCE / name).read_text(encoding="utf-8")
+            (REFERENCE / name).write_text(replaced(page, BEGIN, END, content), encoding="utf-8")
+        else:
+            sys.stdout.write(f"{content}\n\n")

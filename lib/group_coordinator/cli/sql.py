@@ -69,7 +69,7 @@ def command(
       partition_status, group_status  whether groups keep up: OK, STOP, AHEAD and others
       stale_topics    topics with offsets that nobody reads any more, or that are gone
 
-    The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is. jobs/README.md has
+    The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is. jobs/reference has
     every column, and an example a view.
 
     --as-of works for all of them, and for any time since the first record: rows that came later are left out, and

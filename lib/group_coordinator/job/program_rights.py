@@ -1,6 +1,6 @@
 """The table of the rights that each program needs at brokers with an authorizer.
 
-`check` looks at these rights, deploy/README.md shows them, and tests/end_to_end/test_rights.py runs each program with its rights alone.
+`check` looks at these rights, deploy/security/rights.md shows them, and tests/end_to_end/test_rights.py runs each program with its rights alone.
 As in Kafka's StandardAuthorizer, READ and WRITE imply DESCRIBE; the table leaves out implied rights.
 """
 

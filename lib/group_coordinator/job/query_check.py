@@ -143,7 +143,7 @@ class _Tree:
         parts = [*self._parts(node.multipartIdentifier())]
         if len(parts) > 1 or parts[0].lower() not in names:
             raise JobRefusedError(
-                f"{'.'.join(parts)} is refused: it is none of the tables and views that jobs/README.md lists"
+                f"{'.'.join(parts)} is refused: it is none of the tables and views that jobs/reference lists"
             )
 
     def _check_function(self, node: JavaObject) -> None:

@@ -3,7 +3,7 @@
 What an operation of the coordinator appends has one timestamp (CoordinatorRuntime.append in Kafka 4.4), and the records
 of a group stand together in it. So all rows of a group with one timestamp are taken for one append, and an append has one
 reason. A sweep removes whatever was due and nothing else, DeleteGroups all offsets and the group, OffsetDelete what nobody
-subscribes to, the deletion of a topic all its offsets, whoever subscribes. jobs/README.md has the rules as a table.
+subscribes to, the deletion of a topic all its offsets, whoever subscribes. jobs/reference/mirror.md has the rules as a table.
 """
 
 from __future__ import annotations

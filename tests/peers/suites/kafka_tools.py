@@ -28,7 +28,7 @@ from tests.support.until import until
 _PROGRAM = Path(__file__).parents[1] / "programs" / "KafkaTools.java"
 _JOIN_S = 60.0
 _PATIENCE = ("--timeout", "20000")
-"""What deploy/README.md advises users of kafka-consumer-groups: its own 5 s are few for a job on a busy machine."""
+"""What deploy/gateway/clients.md advises users of kafka-consumer-groups: its own 5 s are few for a job on a busy machine."""
 _SAME_EVERYWHERE = (
     (re.compile(r"\d+\.\d+\.\d+\.\d+:\d+"), "ADDRESS"),
     (re.compile(r"localhost:\d+"), "ADDRESS"),

@@ -13,10 +13,11 @@ from tests.conformance.stories import STORIES
 
 ROOT = Path(__file__).parents[3]
 CONFORMANCE = ROOT / "tests" / "conformance"
-LINES = (CONFORMANCE / "CHECKLIST.md").read_text(encoding="utf-8").splitlines()
+CHECKLIST = sorted((CONFORMANCE / "checklist").glob("*.md"))
+LINES = [line for page in CHECKLIST for line in page.read_text(encoding="utf-8").splitlines()]
 HEADER = ("Kafka's test", "ours")
 QUOTED = re.compile(r"`([^`]*::[^`]*)`")
-PAGES = (CONFORMANCE / "CHECKLIST.md", CONFORMANCE / "README.md")
+PAGES = (*CHECKLIST, CONFORMANCE / "README.md")
 REFERENCES = sorted({ref for page in PAGES for ref in QUOTED.findall(page.read_text("utf-8"))})
 
 

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.table_pages import BEGIN, END, REFERENCE, generated, replaced
+
+
+@pytest.mark.parametrize("name", generated())
+def test_the_tables_and_views_are_those_of_the_definitions(name: str) -> None:
+    page = (REFERENCE / name).read_text(encoding="utf-8")
+
+    assert page.count(BEGIN) == page.count(END) == 1
+    assert page == replaced(page, BEGIN, END, generated()[name]), (
+        "run python -m tests.support.table_pages --write"
+    )
