@@ -84,7 +84,7 @@ AS_KAFKA_WANTS: Mapping[str, list[Right]] = {
     ],
     "OffsetReporter, to the coordinator": [on_group(Operation.READ, REPORTED), READS_ORDERS],
 }
-"""The rights of requests with acls.source = cluster, as at a broker (jobs/reference/events.md, Who may do what)."""
+"""The rights of requests with acls.source = cluster, as at a broker (jobs/reference/events.md, Authorization)."""
 OF_THE_APP = [
     *(READS_ORDERS, on_topic(Operation.WRITE, ORDERS), on_group(Operation.READ, "shop")),
     Right(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, "shop-1"),
