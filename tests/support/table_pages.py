@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import fill
 
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.definition import TableDefinition
@@ -38,7 +39,7 @@ def _table(table: TableDefinition) -> str:
         for column in table.schema
     ]
     return "\n".join(
-        [f"## `{table.name}`", "", f"{table.meaning}.", "", *_columns(columns)],
+        [f"## `{table.name}`", "", fill(f"{table.meaning}.", 158), "", *_columns(columns)],
     )
 
 
@@ -52,7 +53,7 @@ def _view(view: ViewDefinition) -> str:
         [
             f"## `{view.name}`",
             "",
-            f"{view.meaning}. {view.answers}",
+            fill(f"{view.meaning}. {view.answers}", 158),
             "",
             *("```sql", f"{example};", "```", ""),
             *_columns(columns),

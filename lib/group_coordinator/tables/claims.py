@@ -21,16 +21,22 @@ from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, req
 
 WRITERS = TableDefinition(
     "writers",
-    "One row each time a checkpoint took over a cluster's rows; only the one with the highest epoch may write",
+    "A row each time a checkpoint claimed a cluster's rows; only the checkpoint with the highest epoch may write",
     StructType(
         [
             CLUSTER_ID,
-            required("epoch", LongType(), "1 for the cluster's first checkpoint, then one higher"),
-            required("writer_id", StringType(), "The checkpoint, wherever it may be moved"),
-            required("checkpoint", StringType(), "Where the checkpoint was when it took over"),
-            required("events_topic", StringType(), "Where its events come from"),
+            required(
+                "epoch", LongType(), "1 for the cluster's first checkpoint, then 1 higher each time"
+            ),
+            required(
+                "writer_id",
+                StringType(),
+                "The checkpoint; it stays the same when the checkpoint is moved",
+            ),
+            required("checkpoint", StringType(), "Location of the checkpoint at the claim"),
+            required("events_topic", StringType(), "Topic of its events"),
             required("program_version", StringType(), "The version of this program"),
-            required("claimed_at", TimestampType(), "When it took over, by the wall clock"),
+            required("claimed_at", TimestampType(), "Time of the claim, by the wall clock"),
         ]
     ),
 )

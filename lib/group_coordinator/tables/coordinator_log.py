@@ -25,7 +25,7 @@ from group_coordinator.tables.definition import (
 
 COORDINATOR_LOG = TableDefinition(
     "coordinator_log",
-    "One row per record, kept for ever; those of a group are in the order of (batch_id, seq)",
+    "A row for each record, kept forever; the order of a group's records is (batch_id, seq)",
     StructType(
         [
             CLUSTER_ID,
@@ -51,22 +51,22 @@ COORDINATOR_LOG = TableDefinition(
             optional(
                 "member_id",
                 StringType(),
-                "The member that the record is about; null: not about one member",
+                "The member that the record is about; null: not about a single member",
             ),
             optional(
                 "offset", LongType(), "The committed offset; null: not an offset, or a tombstone"
             ),
-            required("reason", StringType(), "Why the record was written"),
+            required("reason", StringType(), "The reason of the record"),
             optional(
                 "principal",
                 StringType(),
-                "Who asked, as the event says; null: it does not, or a deadline did",
+                "The sender, as the event names it; null: not named, or a deadline",
             ),
-            required("event_time", TimestampType(), "When it happened, by the group's clock"),
+            required("event_time", TimestampType(), "Event time, by the group's clock"),
             optional(
                 "source_topic",
                 StringType(),
-                "Topic of the event, or of the mirrored message; null: a deadline, or what a mirrored topic has no more",
+                "Topic of the event, or of the mirrored message; null: a deadline, or a message that the mirrored topic does not have any more",
             ),
             optional("source_partition", IntegerType(), "Partition of that event"),
             optional("source_offset", LongType(), "Offset of that event"),
@@ -76,12 +76,12 @@ COORDINATOR_LOG = TableDefinition(
             optional(
                 "inferred",
                 BooleanType(),
-                "True: a mirrored record, which does not say the reason, so that it was inferred; null: not mirrored",
+                "True: a mirrored record whose reason was inferred; false: a mirrored record whose reason is not known; null: not mirrored",
             ),
             optional(
                 "source_topic_id",
                 StringType(),
-                "Id of the topic of a mirrored message: one that is made anew under its name has another one",
+                "Id of the topic of a mirrored message; a topic that is created again under its name has another id",
             ),
         ]
     ),

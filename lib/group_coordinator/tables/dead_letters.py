@@ -27,7 +27,7 @@ from group_coordinator.tables.line_schema import line_schema
 
 DEAD_LETTERS = TableDefinition(
     "dead_letters",
-    "One row per event, or message of a mirrored topic, that could not be taken; it changed no group",
+    "A row for each invalid event, and each message of a mirrored topic that could not be decoded; it changed no group",
     StructType(
         [
             required("source_topic", StringType(), "Topic of the event"),
@@ -35,7 +35,7 @@ DEAD_LETTERS = TableDefinition(
                 "source_partition", IntegerType(), "Partition of the event; null: a deadline failed"
             ),
             optional("source_offset", LongType(), "Offset of the event; null: a deadline failed"),
-            required("reason", StringType(), "Why it could not be taken"),
+            required("reason", StringType(), "The fault"),
             optional("value", BinaryType(), "The event's bytes; null: it had none"),
             required("event_time", TimestampType(), "The event's own timestamp"),
             INGESTED_AT,
@@ -49,7 +49,7 @@ DEAD_LETTERS = TableDefinition(
             optional(
                 "key",
                 BinaryType(),
-                "The bytes of a mirrored message's key; null: it had none, or is an event",
+                "The bytes of a mirrored message's key; null: no key, or an event",
             ),
         ]
     ),

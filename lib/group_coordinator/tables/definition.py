@@ -54,10 +54,8 @@ def optional(name: str, kind: DataType, meaning: str) -> StructField:
 # Columns of more than one table.
 CLUSTER_ID = required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id")
 GROUP_ID = required("group_id", StringType(), "The group")
-BATCH_ID = required("batch_id", LongType(), "The batch of the job that wrote it")
-INGESTED_AT = required(
-    "ingested_at", TimestampType(), "When the row was written, by the wall clock"
-)
+BATCH_ID = required("batch_id", LongType(), "The job's batch that wrote the row")
+INGESTED_AT = required("ingested_at", TimestampType(), "Time of writing the row, by the wall clock")
 UPDATED_AT = required(
     "updated_at", TimestampType(), "Event time of the record that changed the row"
 )

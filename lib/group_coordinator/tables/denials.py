@@ -20,17 +20,21 @@ from group_coordinator.tables.line_schema import line_schema
 
 DENIALS = TableDefinition(
     "denials",
-    "One row per right that the sender of an event lacked; an event may have several",
+    "A row for each authorization failure; an event may have several",
     StructType(
         [
             GROUP_ID,
-            required("api", StringType(), "What was asked for, by Kafka's name of the API"),
-            required("principal", StringType(), "Who asked, as the event says"),
-            required("client_host", StringType(), "From where, as the event says; may be empty"),
-            required("operation", StringType(), "The operation that the rules do not allow"),
-            required("resource_type", StringType(), "On what it was: GROUP, TOPIC, ..."),
-            required("resource_name", StringType(), "Its name"),
-            required("event_time", TimestampType(), "When it was denied"),
+            required("api", StringType(), "Kafka's name of the API"),
+            required("principal", StringType(), "The sender, as the event names it"),
+            required(
+                "client_host",
+                StringType(),
+                "The sender's address, as the event names it; may be empty",
+            ),
+            required("operation", StringType(), "The operation that the ACLs do not allow"),
+            required("resource_type", StringType(), "The type of the resource: GROUP, TOPIC, ..."),
+            required("resource_name", StringType(), "The name of the resource"),
+            required("event_time", TimestampType(), "Event time of the denial"),
             required("source_topic", StringType(), "Topic of the event"),
             required("source_partition", IntegerType(), "Partition of the event"),
             required("source_offset", LongType(), "Offset of the event"),

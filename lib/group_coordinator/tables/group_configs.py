@@ -16,12 +16,14 @@ from group_coordinator.tables.definition import (
 
 GROUP_CONFIGS = TableDefinition(
     "group_configs",
-    "One row per setting that a group has of its own; the group need not exist",
+    "A row for each group configuration; the group need not exist",
     StructType(
         [
             CLUSTER_ID,
             GROUP_ID,
-            required("name", StringType(), "The setting, as IncrementalAlterConfigs names it"),
+            required(
+                "name", StringType(), "The name of the setting, as in IncrementalAlterConfigs"
+            ),
             required("value", StringType(), "Its value, as DescribeConfigs shows it"),
             UPDATED_AT,
             UPDATE_BATCH_ID,

@@ -36,7 +36,7 @@ RESOLVED_REGEXES = ArrayType(
 
 GROUPS = TableDefinition(
     "groups",
-    "One row per group that exists",
+    "A row for each existing group",
     StructType(
         [
             CLUSTER_ID,
@@ -49,7 +49,7 @@ GROUPS = TableDefinition(
             required(
                 "state",
                 StringType(),
-                "State by the log; of a classic group: Stable with members, Empty without",
+                "State by the log; a classic group is Stable with members, Empty without",
             ),
             optional(
                 "protocol_type",
@@ -59,7 +59,7 @@ GROUPS = TableDefinition(
             optional(
                 "protocol",
                 StringType(),
-                "Assignor its members agreed on, or most members of a consumer group ask for",
+                "Assignor that the members agreed on, or that most members of a consumer group ask for",
             ),
             required(
                 "generation_or_epoch",
@@ -76,19 +76,19 @@ GROUPS = TableDefinition(
             optional(
                 "empty_since",
                 TimestampType(),
-                "When its last member left; null: it has members, or is a simple group",
+                "Time when the last member left; null: it has members, or is a simple group",
             ),
             optional(
                 "next_expiration",
                 TimestampType(),
-                "When its next offset expires unless it commits; null: none will",
+                "Time when the next offset expires, unless the group commits; null: no offset will",
             ),
             UPDATED_AT,
             UPDATE_BATCH_ID,
             required(
                 "expiration_base",
                 StringType(),
-                "What its offsets age from: commit, empty (empty_since) or never",
+                "Start of the age of its offsets: commit, empty (empty_since) or never",
             ),
             required(
                 "protected_topics", ArrayType(StringType()), "Topics whose offsets do not expire"
@@ -97,12 +97,12 @@ GROUPS = TableDefinition(
             optional(
                 "assignment_epoch",
                 IntegerType(),
-                "The epoch that its members' targets were computed for",
+                "The epoch of the members' target assignments",
             ),
             optional(
                 "assignment_timestamp",
                 TimestampType(),
-                "When these targets were computed; null: not known",
+                "Time when the target assignments were computed; null: not known",
             ),
             optional("metadata_hash", LongType(), "Hash of its topics when its epoch was set"),
             optional(

@@ -47,7 +47,7 @@ OWNED_PARTITIONS = ArrayType(
 
 MEMBERS = TableDefinition(
     "members",
-    "One row per member of a group",
+    "A row for each member of a group",
     StructType(
         [
             CLUSTER_ID,
@@ -56,24 +56,26 @@ MEMBERS = TableDefinition(
             optional(
                 "group_instance_id",
                 StringType(),
-                "Instance id of a static member; null: a dynamic one",
+                "Instance id of a static member; null: a dynamic member",
             ),
-            optional("client_id", StringType(), "What the client calls itself"),
+            optional("client_id", StringType(), "The client id"),
             optional("client_host", StringType(), "Address of the client"),
             optional(
                 "session_timeout_ms",
                 IntegerType(),
-                "How long it may be silent; null: as its group says",
+                "Session timeout; null: the group's",
             ),
             optional(
                 "rebalance_timeout_ms",
                 IntegerType(),
-                "How long it may take to rejoin, or to give partitions back",
+                "Timeout to rejoin, or to give partitions back",
             ),
             optional("subscribed_topics", ArrayType(StringType()), "By name; null: not readable"),
-            optional("assigned_partitions", TOPIC_PARTITIONS, "What it has; null: not readable"),
             optional(
-                "member_epoch", IntegerType(), "Null: a member of a classic group, which has none"
+                "assigned_partitions", TOPIC_PARTITIONS, "Assigned partitions; null: not readable"
+            ),
+            optional(
+                "member_epoch", IntegerType(), "Member epoch; null: a member of a classic group"
             ),
             UPDATED_AT,
             UPDATE_BATCH_ID,
@@ -81,22 +83,26 @@ MEMBERS = TableDefinition(
             optional(
                 "member_type",
                 StringType(),
-                "Protocol it speaks: classic, consumer, share or streams",
+                "Protocol of the member: classic, consumer, share or streams",
             ),
             optional("rack_id", StringType(), "Rack of the client"),
-            optional("subscribed_regex", StringType(), "Pattern that it subscribes to"),
-            optional("server_assignor", StringType(), "Assignor that it asks for"),
+            optional("subscribed_regex", StringType(), "Subscribed pattern"),
+            optional("server_assignor", StringType(), "Requested assignor"),
             optional(
                 "previous_member_epoch",
                 IntegerType(),
-                "The epoch before, which its requests may still name",
+                "The previous epoch, which requests may still name",
             ),
-            optional("member_state", StringType(), "How far it is on the way to its target"),
+            optional("member_state", StringType(), "State of its reconciliation"),
             optional(
-                "current_assignment", OWNED_PARTITIONS, "Partitions it has, and since which epoch"
+                "current_assignment",
+                OWNED_PARTITIONS,
+                "Partitions that it owns, each with its first epoch",
             ),
-            optional("pending_revocation", OWNED_PARTITIONS, "Partitions it has yet to give back"),
-            optional("target_assignment", TARGET_PARTITIONS, "Partitions it is to have in the end"),
+            optional(
+                "pending_revocation", OWNED_PARTITIONS, "Partitions that it must still give back"
+            ),
+            optional("target_assignment", TARGET_PARTITIONS, "Partitions that it shall own"),
         ]
     ),
     key=MEMBER_KEY,

@@ -17,7 +17,7 @@ from group_coordinator.tables.definition import (
 
 OFFSETS = TableDefinition(
     "offsets",
-    "One row per committed offset",
+    "A row for each committed offset",
     StructType(
         [
             CLUSTER_ID,
@@ -25,23 +25,23 @@ OFFSETS = TableDefinition(
             required("topic", StringType(), "The topic"),
             optional("topic_id", StringType(), "The topic's id; null: the commit had none"),
             required("partition", IntegerType(), "The partition"),
-            required("committed_offset", LongType(), "Where the group goes on reading"),
+            required("committed_offset", LongType(), "The next offset that the group reads"),
             optional(
                 "leader_epoch",
                 IntegerType(),
                 "Leader epoch of the last record read; null: not known",
             ),
-            optional("metadata", StringType(), "What the client wrote beside the offset"),
-            required("commit_timestamp", TimestampType(), "When it was committed"),
+            optional("metadata", StringType(), "The client's text with the offset"),
+            required("commit_timestamp", TimestampType(), "Time of the commit"),
             optional(
                 "expire_timestamp",
                 TimestampType(),
-                "When it expires, if its client said so; null: it did not",
+                "Time of expiration, if the client set it; null: not set",
             ),
             optional(
                 "expires_at",
                 TimestampType(),
-                "When it expires unless committed again; null: something protects it",
+                "Time of expiration, unless committed again; null: the offset is protected",
             ),
             UPDATED_AT,
             UPDATE_BATCH_ID,

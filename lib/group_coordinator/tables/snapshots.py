@@ -22,21 +22,21 @@ from group_coordinator.tables.definition import (
 
 SNAPSHOTS = TableDefinition(
     "snapshots",
-    "The groups as the log left them at a batch, from which a rebuild goes on; for this program alone",
+    "Each group as it was after a batch: a rebuild starts from these rows; for this program alone",
     StructType(
         [
             CLUSTER_ID,
             optional("group_id", StringType(), "The group; null: the row that is about all groups"),
-            required("batch_id", LongType(), "The last batch of the log that is in it"),
-            required("layout", IntegerType(), "The version of the layout of state"),
+            required("batch_id", LongType(), "The last batch of the log in the snapshot"),
+            required("layout", IntegerType(), "The state version"),
             optional("state", BinaryType(), "The group; null: the row that is about all groups"),
-            optional("events_topic", StringType(), "Of the row about all groups: their events"),
+            optional("events_topic", StringType(), "In the row about all groups: the events topic"),
             optional(
                 "handled",
                 MapType(IntegerType(), LongType()),
-                "Of the same row: the last event of a partition that left something in the tables",
+                "In the same row: the last event of each partition that changed the tables",
             ),
-            required("taken_at", TimestampType(), "When it was taken, by the wall clock"),
+            required("taken_at", TimestampType(), "Time of the snapshot, by the wall clock"),
         ]
     ),
     key=GROUP_KEY,

@@ -15,17 +15,19 @@ from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, req
 
 TOPIC_IDS = TableDefinition(
     "topic_ids",
-    "One row per topic id that was seen in a cluster; rows stay when the topic goes",
+    "A row for each topic id that was seen in a cluster; rows stay when the topic is deleted",
     StructType(
         [
             CLUSTER_ID,
             required(
                 "topic_id",
                 StringType(),
-                "The topic's id; a topic that is made again gets another one",
+                "The topic's id; a topic that is created again gets another id",
             ),
             required("topic", StringType(), "The topic"),
-            required("first_seen_at", TimestampType(), "When it was first seen, by the wall clock"),
+            required(
+                "first_seen_at", TimestampType(), "Time when it was first seen, by the wall clock"
+            ),
         ]
     ),
     key=(CLUSTER_ID.name, "topic_id"),

@@ -12,7 +12,7 @@ from group_coordinator.tables.position import Position
 
 TOPIC_POSITIONS = TableDefinition(
     "topic_positions",
-    "One row per sample of a partition: from where to where its log could be read",
+    "A row for each sample of a partition: start and end of its readable log",
     StructType(
         [
             CLUSTER_ID,
@@ -27,12 +27,12 @@ TOPIC_POSITIONS = TableDefinition(
             required(
                 "last_stable_offset",
                 LongType(),
-                "Where a read_committed consumer comes to an end: a transaction is open from there on",
+                "End for a read_committed consumer: a transaction is open from there on",
             ),
             required(
                 "sampled_at",
                 TimestampType(),
-                "When the brokers were asked for the ends, by the clock of the machine that asked",
+                "Time of the request to the brokers, by the clock of the machine that sent it",
             ),
         ]
     ),

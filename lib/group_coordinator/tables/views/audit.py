@@ -17,7 +17,7 @@ from group_coordinator.tables.views.definition import (
 
 AUDIT = ViewDefinition(
     "audit",
-    "One row per change of an offset that was no ordinary commit: set by somebody who is no member, set back, or lost",
+    "A row for each change of an offset that was no ordinary commit: set by a sender that is no member, set back, or lost",
     (
         CLUSTER_ID,
         GROUP_ID,
@@ -34,15 +34,14 @@ AUDIT = ViewDefinition(
         required(
             "change",
             "string",
-            "reset: a commit that says so (isReset), or one to a group that has had members and has none, forward or back; rewind: "
-            "any other commit of a smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, nobody knows why",
+            "reset: a commit with isReset, or a commit to a group that had members and has none now, forward or back; rewind: any other commit of a smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, the reason is not known",
         ),
-        required("at", "timestamp", "When, by the group's clock"),
+        required("at", "timestamp", "Event time, by the group's clock"),
         PRINCIPAL,
         optional(
             "client_id",
             "string",
-            "Of a rewind by a member: the client's id, if all members have the same one. Null: nothing tells",
+            "For a rewind by a member: the client id, if all members have the same. Null: not known",
         ),
         INFERRED,
     ),
@@ -61,7 +60,7 @@ FROM (
 ) named
 WHERE change IS NOT NULL
 """,  # noqa: S608 - texts of our own
-    "Who moved or deleted offsets of a group, and what were they before?",
+    "Which principal moved or deleted offsets of a group, and which offsets were there before?",
     "SELECT at, topic, `partition`, `before`, `after`, change, principal FROM audit "
     "WHERE group_id = 'billing' ORDER BY at DESC",
 )

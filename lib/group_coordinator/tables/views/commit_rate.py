@@ -16,18 +16,18 @@ _MOST_READ = 1_000_000_000_000
 
 COMMIT_RATE = ViewDefinition(
     "commit_rate",
-    "One row per minute in which a group committed offsets of a topic",
+    "A row for each minute in which a group committed offsets of a topic",
     (
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
         required("minute", "timestamp", "The beginning of the minute"),
-        required("commits", "bigint", "How many offsets were committed; each partition counts"),
-        required("partitions", "bigint", "Of how many partitions"),
+        required("commits", "bigint", "Number of committed offsets; each partition counts"),
+        required("partitions", "bigint", "Number of partitions"),
         required(
             "advanced",
             "bigint",
-            f"By how much they went forward; a first offset, a step back and one of more than {_MOST_READ:,} count 0",
+            f"Sum of their steps forward; a first offset, a step back and a step of more than {_MOST_READ:,} count 0",
         ),
         required("commits_per_second", "double", "commits / 60"),
         required("offsets_per_second", "double", "advanced / 60: about records per second"),

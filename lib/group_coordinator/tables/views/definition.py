@@ -49,12 +49,12 @@ PARTITION = required("partition", "int", "The partition")
 PRINCIPAL = optional(
     "principal",
     "string",
-    "Who asked, as the event says; null: it does not, or a deadline did",
+    "The sender, as the event names it; null: not named, or a deadline",
 )
 INFERRED = required(
     "inferred",
     "boolean",
-    "Whether the reason was inferred: a mirrored cluster does not write it down. False: the log's record says it, or nobody knows it",
+    "True: the reason was inferred, as a mirrored cluster does not record it. False: the log's record has the reason, or it is not known",
 )
 BATCH_ID = required("batch_id", "bigint", "The batch of the log's record")
 SEQ = required("seq", "int", "Its place among the group's records of the batch")

@@ -64,23 +64,22 @@ WHERE {is_offset("own.committed_offset")}
 
 EXPIRING_SOON = ViewDefinition(
     "expiring_soon",
-    "One row per committed offset: when it goes unless it is committed again, or what protects it; how soon is soon, the query says",
+    "A row for each committed offset: its expiration, unless it is committed again, or its protection; the query chooses the time",
     (
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
         PARTITION,
-        required("committed_offset", "bigint", "Where the group goes on reading"),
-        optional("expires_at", "timestamp", "When it expires; null: something protects it"),
+        required("committed_offset", "bigint", "The next offset that the group reads"),
+        optional("expires_at", "timestamp", "Time of expiration; null: the offset is protected"),
         optional(
             "protected_by",
             "string",
-            "subscription: a member subscribes to the topic; members: the group has members, and is not one of consumers "
-            "whose topics are known; transaction: one is open that has an offset for the partition. Null: nothing protects it",
+            "subscription: a member subscribes to the topic; members: the group has members, and is no group of consumers with known topics; transaction: an open transaction has an offset for the partition. Null: not protected",
         ),
     ),
     _TEXT,
-    "Which offsets will be lost by tomorrow unless somebody commits?",
+    "Which offsets expire by tomorrow without another commit?",
     "SELECT group_id, topic, `partition`, committed_offset, expires_at FROM expiring_soon "
     "WHERE expires_at < now() + INTERVAL '1' DAY ORDER BY expires_at",
 )

@@ -17,14 +17,14 @@ _STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(
 
 GROUP_STATUS = ViewDefinition(
     "group_status",
-    "One row per group that has rows in lag: the worst status of its partitions, and what it is behind",
+    "A row for each group with rows in lag: the worst status of its partitions, and its lag",
     (
         CLUSTER_ID,
         GROUP_ID,
         optional(
             "status",
             "string",
-            "From bad to good " + ", ".join(FROM_BAD_TO_GOOD) + "; null: no partition has one",
+            "From bad to good " + ", ".join(FROM_BAD_TO_GOOD) + "; null: no partition has a status",
         ),
         optional(
             "total_lag",
@@ -32,12 +32,14 @@ GROUP_STATUS = ViewDefinition(
             "Sum over the partitions with a known lag, at most 9,223,372,036,854,775,807; null: no lag is known",
         ),
         optional("max_lag", "bigint", "The largest of them"),
-        optional("max_lag_topic", "string", "Where that is; of equal ones the first"),
-        optional("max_lag_partition", "int", "Likewise"),
+        optional("max_lag_topic", "string", "The topic of max_lag; of equal topics the first"),
+        optional(
+            "max_lag_partition", "int", "The partition of max_lag; of equal partitions the first"
+        ),
         required(
             "unknown_partitions",
             "bigint",
-            "Committed partitions without a known end, which count for nothing here",
+            "Committed partitions without a known end, which do not count here",
         ),
     ),
     f"""

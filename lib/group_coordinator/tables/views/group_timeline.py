@@ -96,23 +96,21 @@ WHERE what IS NOT NULL AND NOT (what = 'emptied' AND (place = 1 OR (record_type 
 
 GROUP_TIMELINE = ViewDefinition(
     "group_timeline",
-    "One row per thing that happened to a group, through all lives of its name",
+    "A row for each change of a group, through all lives of its name",
     (
         CLUSTER_ID,
         GROUP_ID,
-        required("at", "timestamp", "When, by the group's clock"),
+        required("at", "timestamp", "Event time, by the group's clock"),
         required(
             "what",
             "string",
-            "created; rebalanced: a new generation or epoch; emptied: its last member has gone; converted: classic to consumer "
-            "or back; member-changed: a member is another one, without a rebalance; deleted, expired: its end; setting: a setting "
-            "of its own. Of consumer groups also joined, left, timed-out: one member",
+            "created; rebalanced: a new generation or epoch; emptied: its last member was removed; converted: classic to consumer or back; member-changed: a member was replaced, without a rebalance; deleted, expired: its end; setting: a group configuration. Of consumer groups also joined, left, timed-out: a member",
         ),
-        required("members", "int", "Members after it"),
+        required("members", "int", "Members after the change"),
         optional(
             "generation_or_epoch",
             "int",
-            "The generation or epoch by then; null: it has none, as it only stores offsets",
+            "The generation or epoch after the change; null: none, as the group only stores offsets",
         ),
         required(
             "detail", "string", "The reason of the log's record; with the member, or the setting"

@@ -101,8 +101,7 @@ LEFT JOIN $members holder
 
 LAG_NOW = ViewDefinition(
     "lag",
-    "One row per group and partition that it has assigned, has committed, or could read as it subscribes to the topic, and so for each "
-    "partition of the topics that it has committed; ends are those of the newest samples; share groups commit nothing and have no rows",
+    "A row for each group and partition that is assigned, is committed, or belongs to a subscribed or committed topic; ends are those of the newest samples; share groups commit nothing and have no rows",
     (
         CLUSTER_ID,
         GROUP_ID,
@@ -112,8 +111,7 @@ LAG_NOW = ViewDefinition(
         optional(
             "log_end_offset",
             "bigint",
-            "The end of the log; null: no sample of the last five minutes before the cluster's newest one has the partition, so "
-            "that the topic is gone, or nobody samples it",
+            "The end of the log; null: no sample of the last five minutes before the cluster's newest sample has the partition, so that the topic is deleted, or not sampled",
         ),
         LAG,
         optional(
@@ -122,21 +120,21 @@ LAG_NOW = ViewDefinition(
             "Offsets left to read: as lag, but from log_start_offset if that is later, if nothing was committed, or if the log ends "
             "before the committed offset; null: the end is not known",
         ),
-        optional("member_id", "string", "Who has the partition; null: nobody"),
-        optional("client_id", "string", "What its client calls itself"),
-        optional("client_host", "string", "The address of its client"),
+        optional("member_id", "string", "The member that owns the partition; null: no member"),
+        optional("client_id", "string", "The member's client id"),
+        optional("client_host", "string", "The address of the member's client"),
         optional("log_start_offset", "bigint", "The first offset that can still be read"),
         optional(
             "lag_to_stable",
             "bigint",
-            "As lag, up to the last stable offset: what a read_committed consumer can read by now",
+            "As lag, up to the last stable offset: the offsets that a read_committed consumer can read by now",
         ),
         optional(
             "held_back",
             "bigint",
             "Offsets between the last stable offset and the end, which an open transaction holds back from it",
         ),
-        optional("sampled_at", "timestamp", "When the ends were sampled; null: they are not known"),
+        optional("sampled_at", "timestamp", "Time of the sample; null: the ends are not known"),
         optional(
             "lost",
             "bigint",
@@ -152,12 +150,11 @@ LAG_NOW = ViewDefinition(
         optional(
             "is_subscribed",
             "boolean",
-            "Whether a member subscribes to the topic, or has a partition of it; null: the group has no members, or the subscription "
-            "of a member is not readable",
+            "True: a member subscribes to the topic, or has a partition of it; null: the group has no members, or the subscription of a member is not readable",
         ),
     ),
     _TEXT,
-    "How many records are groups behind, and who should read them?",
+    "How many records are groups behind, and which client should read them?",
     "SELECT topic, `partition`, committed_offset, log_end_offset, lag, client_id FROM lag "
     "WHERE group_id = 'billing' ORDER BY topic, `partition`",
 )

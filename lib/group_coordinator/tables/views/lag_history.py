@@ -127,15 +127,14 @@ FROM timed
 
 LAG_HISTORY = ViewDefinition(
     "lag_history",
-    "One row per sample of a partition, and group that had committed it by then and had not lost it again; a condition on group_id "
-    "is what keeps it quick",
+    "A row for each sample of a partition, and each group that had committed it by then and had not lost it again; a condition on group_id keeps it quick",
     (
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
         PARTITION,
-        required("sampled_at", "timestamp", "When the end was sampled"),
-        required("committed_offset", "bigint", "Where the group was to go on reading then"),
+        required("sampled_at", "timestamp", "Time of the sample"),
+        required("committed_offset", "bigint", "The next offset that the group would read then"),
         required("log_end_offset", "bigint", "The end of the log then"),
         optional("lag", "bigint", "As in lag, at that time; null: `how` is ahead"),
         optional("lag_seconds", "double", "As in time_lag, at that time; null: `how` is ahead"),

@@ -17,25 +17,25 @@ from group_coordinator.tables.views.definition import (
 
 LOST_OFFSETS = ViewDefinition(
     "lost_offsets",
-    "One row each time that a committed offset was lost, whether it came back or not",
+    "A row each time that a committed offset was lost, also if the partition was committed again",
     (
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
         PARTITION,
         required("last_offset", "bigint", "The offset that was lost"),
-        required("lost_at", "timestamp", "When, by the group's clock"),
+        required("lost_at", "timestamp", "Event time, by the group's clock"),
         required(
             "reason",
             "string",
-            "offset-expired, offset-deleted, group-deleted, group-expired or topic-deleted; mirrored: nobody knows",
+            "offset-expired, offset-deleted, group-deleted, group-expired or topic-deleted; mirrored: not known",
         ),
         INFERRED,
         PRINCIPAL,
         optional(
             "committed_again_at",
             "timestamp",
-            "When the group next committed the partition; null: it is lost still",
+            "Time of the group's next commit of the partition; null: still lost",
         ),
     ),
     f"""
@@ -51,7 +51,7 @@ FROM (
 ) followed
 WHERE `after` IS NULL
 """,  # noqa: S608 - texts of our own
-    "Which offsets are gone, since when, and why?",
+    "Which offsets are lost, since when, and why?",
     "SELECT topic, `partition`, last_offset, lost_at, reason, principal FROM lost_offsets "
     "WHERE group_id = 'billing' AND committed_again_at IS NULL ORDER BY lost_at DESC",
 )

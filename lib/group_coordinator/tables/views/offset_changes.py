@@ -114,35 +114,33 @@ WHERE `before` IS NOT NULL OR `offset` IS NOT NULL
 
 OFFSET_CHANGES = ViewDefinition(
     "offset_changes",
-    "One row per change of a committed offset, ordinary commits too; one of a transaction counts from the transaction's end on",
+    "A row for each change of a committed offset, ordinary commits too; an offset of a transaction counts from the transaction's end on",
     (
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
         PARTITION,
-        optional("before", "bigint", "The offset until then; null: there was none"),
-        optional("after", "bigint", "The offset from then on; null: it was lost"),
-        required("at", "timestamp", "When, by the group's clock"),
+        optional("before", "bigint", "The offset before; null: there was none"),
+        optional("after", "bigint", "The offset after; null: it was lost"),
+        required("at", "timestamp", "Event time, by the group's clock"),
         required("reason", "string", "The reason of the log's record"),
         PRINCIPAL,
         optional(
             "by_member",
             "boolean",
-            "true: a group with members takes commits of its members alone. false: it has had members and has none, so that "
-            "somebody else committed. Null: nothing tells, as in a group that only stores offsets; or it is no commit",
+            "true: the group has members, and then only members can commit. false: the group had members and has none now, so that the committer was no member. Null: not known, as in a group that only stores offsets; or no commit",
         ),
         optional(
             "client_id",
             "string",
-            "The client's id, where a member committed and all members have the same one (in a consumer group: all that it has had). "
-            "Null: nothing tells",
+            "The client id, if a member committed and all members have the same id (in a consumer group: all members that it ever had). Null: not known",
         ),
         INFERRED,
         BATCH_ID,
         SEQ,
     ),
     _TEXT,
-    "What were the offsets of a partition, one after the other?",
+    "Which offsets did a partition have, in order?",
     "SELECT `before`, `after`, at, reason FROM offset_changes "
     "WHERE group_id = 'billing' AND topic = 'orders' AND `partition` = 0 ORDER BY batch_id, seq",
 )

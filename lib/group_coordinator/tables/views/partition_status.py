@@ -150,7 +150,7 @@ FROM silences
 
 PARTITION_STATUS = ViewDefinition(
     "partition_status",
-    "One row per row of lag: whether the group keeps up with the partition, as of the newest sample",
+    "A row for each row of lag: the status of the partition as of the newest sample",
     (
         CLUSTER_ID,
         GROUP_ID,
@@ -173,13 +173,13 @@ PARTITION_STATUS = ViewDefinition(
         required(
             "commits",
             "bigint",
-            f"The newest commits that are looked at: {WINDOW} at most, of the {RECENT_HOURS} hours before the newest sample; "
-            "or the last one, where there is none of these hours",
+            f"Number of newest commits that the status considers: {WINDOW} at most, of the {RECENT_HOURS} hours before the newest sample; "
+            "or the last commit, if there is none in these hours",
         ),
-        optional("sampled_at", "timestamp", "When the end was sampled; null: it is not known"),
+        optional("sampled_at", "timestamp", "Time of the sample; null: the end is not known"),
     ),
     _TEXT,
-    "Which partitions are not read on?",
+    "Which partitions are not read any more?",
     "SELECT group_id, topic, `partition`, status, lag, silent_seconds FROM partition_status "
     "WHERE status IN ('STOP', 'STALL') ORDER BY silent_seconds DESC",
 )

@@ -20,11 +20,11 @@ SELECT * FROM ({OFFSET_CHANGES.text.replace("$coordinator_log", "recent_log")}) 
 
 RECENT_CHANGES = ViewDefinition(
     "recent_changes",
-    f"As offset_changes, but of the {RECENT_HOURS} hours before the newest sample of topic_positions alone; `before` is null at their "
+    f"As offset_changes, but only of the {RECENT_HOURS} hours before the newest sample of topic_positions; `before` is null at their "
     "beginning, `by_member` where they have no record of the group, and a transaction that began earlier is left out",
     OFFSET_CHANGES.columns,
     _TEXT,
-    "What has just been committed?",
+    "Which commits are the newest?",
     "SELECT group_id, topic, `partition`, `before`, `after`, at FROM recent_changes "
     "WHERE topic = 'orders' ORDER BY at DESC LIMIT 20",
 )

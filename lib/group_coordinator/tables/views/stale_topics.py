@@ -67,31 +67,26 @@ WHERE candidates.is_unread OR growth.topic IS NOT NULL
 
 STALE_TOPICS = ViewDefinition(
     "stale_topics",
-    "One row per topic that groups have committed offsets of, and that is gone or that nobody reads any more: no member subscribes to it or has a "
-    "partition of it, and no group has committed it for a day before the cluster's newest sample",
+    "A row for each topic with committed offsets that is deleted or not read any more: no member subscribes to it or has a partition of it, and no group has committed it for a day before the cluster's newest sample",
     (
         CLUSTER_ID,
         TOPIC,
         required("group_count", "bigint", "Groups that have committed offsets of it"),
-        required("last_commit_at", "timestamp", "When one was committed last"),
+        required("last_commit_at", "timestamp", "Time of the last commit"),
         optional(
             "last_written_at",
             "timestamp",
-            "The first sample after it last grew; null: it has not, for as long as there are samples of it",
+            "The first sample after it last grew; null: it has not grown since its first sample",
         ),
-        optional(
-            "total_lag", "bigint", "What all groups together are behind; null: ends are not known"
-        ),
+        optional("total_lag", "bigint", "Lag of all groups together; null: ends are not known"),
         required(
             "why",
             "string",
-            "deleted: it was sampled once, and is missing in the newest samples; unread: it still grew within the day, so that lag "
-            "grows too; unused: it did not; never-sampled: nobody reads it and there is no sample, so that it was deleted before the first one, or "
-            "is not sampled",
+            "deleted: it was sampled once, and is missing in the newest samples; unread: it still grew within the day, so that lag grows too; unused: it did not grow within the day; never-sampled: no group reads it and there is no sample, so that it was deleted before the first sample, or is not sampled",
         ),
     ),
     _TEXT,
-    "Whose offsets make lag that nobody will ever work off?",
+    "Which topics have lag that no group will ever read?",
     "SELECT topic, why, group_count, total_lag, last_commit_at, last_written_at FROM stale_topics "
     "WHERE last_commit_at < now() - INTERVAL '7' DAY ORDER BY total_lag DESC",
 )

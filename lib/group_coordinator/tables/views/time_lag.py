@@ -138,7 +138,7 @@ SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_secon
 
 TIME_LAG = ViewDefinition(
     "time_lag",
-    "One row per row of lag: for how long there has been something that the group has not read",
+    "A row for each row of lag: the time for which there has been something that the group has not read",
     (CLUSTER_ID, GROUP_ID, TOPIC, PARTITION, LAG_SECONDS, HOW, CERTAIN_SECONDS),
     _TEXT,
     "Which groups are more than five minutes behind?",

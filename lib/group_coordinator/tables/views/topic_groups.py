@@ -14,7 +14,7 @@ from group_coordinator.tables.views.definition import (
 
 TOPIC_GROUPS = ViewDefinition(
     "topic_groups",
-    "One row per topic and group that has to do with it: subscribes, has partitions assigned, or has committed offsets",
+    "A row for each topic and group that subscribes to it, has partitions of it assigned, or has committed offsets of it",
     (
         CLUSTER_ID,
         TOPIC,
@@ -26,7 +26,7 @@ TOPIC_GROUPS = ViewDefinition(
         ),
         required("state", "string", "The group's state"),
         required(
-            "is_subscribed", "boolean", "Whether a member subscribes to it, by name or by a pattern"
+            "is_subscribed", "boolean", "True: a member subscribes to it, by name or by a pattern"
         ),
         required("subscribed_members", "bigint", "Members that subscribe to it by name"),
         required("assigned_partitions", "bigint", "Partitions that members have"),
@@ -61,7 +61,7 @@ FROM signs
 JOIN $groups known ON known.cluster_id = signs.cluster_id AND known.group_id = signs.group_id
 GROUP BY signs.cluster_id, signs.topic, signs.group_id, known.group_type, known.state
 """,  # noqa: S608 - texts of our own
-    "Who reads a topic, and would miss it?",
+    "Which groups read a topic, and would miss it?",
     "SELECT group_id, state, subscribed_members, assigned_partitions, last_commit_at FROM topic_groups "
     "WHERE topic = 'orders' ORDER BY group_id",
 )
