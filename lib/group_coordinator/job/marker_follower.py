@@ -3,7 +3,7 @@
 A producer's AddOffsetsToTxn goes to the brokers, so that its transaction ends in the group's partition of that topic, however it ends: by
 the producer, by its timeout, or by a successor that fences it. Groups say for whose markers they wait, and since which offset. From
 there on their partitions are read, and no position is kept: who begins anew reads from there again. What is told twice does no
-harm (.github/decisions/023-markers-are-followed.md).
+harm (.github/decisions/023-transaction-markers.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A marker that says where it is in the brokers' log ends the offsets whose commits came when that log was no longer than
 that, and not shorter than at the place from which on it is the producer's first one: those of its own transaction. A producer's next
 transaction begins once all markers of the one before are written, so its commits come later, in whatever order the events
-get here (.github/decisions/023-markers-are-followed.md).
+get here (.github/decisions/023-transaction-markers.md).
 
 Told in: stories/offsets/transactions.py.
 """
