@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.health_port import Page
+from group_coordinator.observability.http_server import Page
 
 OLDEST_VIEW_S = 10.0
 

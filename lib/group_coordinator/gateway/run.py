@@ -7,8 +7,8 @@ import gc
 import logging
 import signal
 from asyncio import TaskGroup
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, ExitStack
 from functools import partial
 from http import HTTPStatus
 from typing import TypeAlias
@@ -32,7 +32,7 @@ from group_coordinator.gateway.connections.open_files import connections_within_
 from group_coordinator.gateway.connections.tls_buffers import begin_small
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
-from group_coordinator.gateway.health_port import HealthPort, Page
+from group_coordinator.gateway.health_port import Pages, health_port
 from group_coordinator.gateway.identity import (
     ONE_USER_TOLD,
     check_clients_are_answered,
@@ -44,6 +44,7 @@ from group_coordinator.gateway.identity import (
 from group_coordinator.gateway.metrics_page import metrics_page
 from group_coordinator.gateway.readiness import cluster_check, ready_page
 from group_coordinator.gateway.start_errors import GatewayStartError
+from group_coordinator.observability.http_server import Page
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings
 
@@ -128,8 +129,8 @@ async def _served(
     await check_clients_are_answered(view)
     async with open_groups(view) as groups:
         gateway = Gateway(options, view, groups.part)
-        health = HealthPort(_pages(gateway, view, groups))
-        await _open(gateway, health, job)
+        health = ExitStack()
+        await _open(gateway, health, _pages(gateway, view, groups), job)
         gc.freeze()  # what is there stays: a full collection, while all clients wait, has less to look at
         _log.info("%s, before %s", gateway, job.bootstrap_servers)
         async with TaskGroup() as background:
@@ -154,28 +155,31 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-async def _open(gateway: Gateway, health: HealthPort, job: JobSettings) -> None:
+async def _open(gateway: Gateway, health: ExitStack, pages: Pages, job: JobSettings) -> None:
     try:
         await gateway.open()
     except OSError as error:
         raise GatewayStartError(f"gateway.listen = {job.gateway_listen}: {error}") from error
     if not job.gateway_health_listen:
         return
+    listen = listen_address("gateway.health.listen", job.gateway_health_listen)
     try:
-        await health.open(listen_address("gateway.health.listen", job.gateway_health_listen))
+        health.enter_context(health_port(listen, pages))
     except OSError as error:
         raise GatewayStartError(
             f"gateway.health.listen = {job.gateway_health_listen}: {error}"
         ) from error
 
 
-def _pages(
-    gateway: Gateway, view: ClusterView, groups: GroupService
-) -> Mapping[str, Callable[[], Page]]:
+def _pages(gateway: Gateway, view: ClusterView, groups: GroupService) -> Pages:
     checks = [gateway.drain_check, cluster_check(view), *groups.checks]
 
     return {
         "/live": partial(Page, HTTPStatus.OK, "live\n"),
         "/ready": lambda: ready_page(checks, gateway.nodes_without_port()),
-        "/metrics": lambda: Page(HTTPStatus.OK, metrics_page(gateway.counters, gateway.gauges())),
+        "/metrics": lambda: Page(
+            HTTPStatus.OK,
+            metrics_page(gateway.counters, gateway.gauges()),
+            "text/plain; version=0.0.4",
+        ),
     }

@@ -1,16 +1,22 @@
-"""What the HTTP ports of this project have in common: short requests, few connections, and an own name."""
+"""The HTTP server of metrics, health and reports: a few pages, short requests, few connections, and an own name."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
 from io import BytesIO
 from ipaddress import ip_address
-from socket import socket
-from socketserver import StreamRequestHandler, ThreadingMixIn
-from threading import BoundedSemaphore
+from socket import AF_INET6, socket
+from socketserver import TCPServer, ThreadingMixIn
+from threading import BoundedSemaphore, Thread
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from group_coordinator.codecs.host_and_port import is_loopback
 
@@ -20,7 +26,89 @@ REQUEST_TIMEOUT_S = 5.0
 """From the connection to the last byte of the request; and for its response again."""
 
 
-class FewConnections(ThreadingMixIn):
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A response, which is a WSGI application too."""
+
+    status: HTTPStatus
+    text: str
+    content_type: str = "text/plain"
+
+    def __call__(self, _: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send it; browsers do not keep it."""
+        headers = [
+            ("Content-Type", f"{self.content_type}; charset=utf-8"),
+            ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"),
+        ]
+        start_response(f"{self.status.value} {self.status.phrase}", headers)
+        return [self.text.encode()]
+
+
+def is_own_name(host: str | None, own_name: str) -> bool:
+    """Whether a request's Host is this server.
+
+    A page from elsewhere could give its own name this machine's address, and read the answers in a browser that trusts the name.
+    """
+    try:
+        name = urlsplit(f"//{host or ''}").hostname or ""
+        if name not in {"localhost", own_name.lower()}:
+            ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_addressed(host: str | None, listens_on: str) -> bool:
+    """Whether a request is for a port at this host: on loopback it may not have another one's name.
+
+    Elsewhere the port has more names than its setting; who sends no Host is no browser.
+    """
+    return host is None or not is_loopback(listens_on) or is_own_name(host, listens_on)
+
+
+@contextmanager
+def http_server(
+    address: tuple[str, int],
+    name: str,
+    pages: Mapping[str, Callable[[], WSGIApplication]],
+    is_ours: Callable[[str | None, str], bool] = is_addressed,
+) -> Iterator[int]:
+    """Answer while the block runs; the port's number, which is another one than that of `address` if that is 0.
+
+    Args:
+        address: host and port.
+        name: of the thread.
+        pages: by path; called for each request, in a thread of its own.
+        is_ours: whether a request with this Host is for a port at this host.
+
+    Raises:
+        OSError: the port is taken, or the address is not this machine's.
+    """
+
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path, page = environ["PATH_INFO"], Page(HTTPStatus.NOT_FOUND, f"{' '.join(pages)}\n")
+        if not is_ours(environ.get("HTTP_HOST"), address[0]):
+            page = Page(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name\n")
+        elif environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
+            page = Page(HTTPStatus.METHOD_NOT_ALLOWED, "GET only\n")
+        elif path in pages:
+            return pages[path]()(environ, start_response)
+        return page(environ, start_response)
+
+    kind = _ServerOfIPv6 if ":" in address[0] else _Server
+    with kind(address, _Handler) as server:
+        server.set_app(app)
+        thread = Thread(target=server.serve_forever, name=name, daemon=True)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Server(ThreadingMixIn, WSGIServer):
     """A server with a thread for each of a few connections; it closes one that is too many at once."""
 
     daemon_threads = True
@@ -28,6 +116,12 @@ class FewConnections(ThreadingMixIn):
     def __init__(self, *given: Any) -> None:
         self._free = BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__(*given)
+
+    def server_bind(self) -> None:
+        """As WSGIServer's, without the search for the host's name, which may take seconds."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
+        self.setup_environ()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002 - the base's signature
         """Whether there is a thread for it."""
@@ -43,10 +137,14 @@ class FewConnections(ThreadingMixIn):
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that is slow, or gone, is not worth a line."""
         if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)  # type: ignore[misc]  # it is mixed into a BaseServer
+            super().handle_error(request, client_address)
 
 
-class ShortRequest(StreamRequestHandler):
+class _ServerOfIPv6(_Server):
+    address_family = AF_INET6
+
+
+class _Handler(WSGIRequestHandler):
     """Reads the head of a request, and nothing behind it, before anything else happens."""
 
     def setup(self) -> None:
@@ -55,6 +153,9 @@ class ShortRequest(StreamRequestHandler):
         self.rfile.close()
         self.rfile = BytesIO(_head(self.connection))
         self.connection.settimeout(REQUEST_TIMEOUT_S)
+
+    def log_message(self, *_: object) -> None:
+        """Whoever asks every few seconds is not worth a line."""
 
 
 def _head(connection: socket) -> bytes:
@@ -72,25 +173,3 @@ def _head(connection: socket) -> bytes:
         if not part or len(head) > LONGEST_REQUEST_BYTES:
             return b""
     return head
-
-
-def is_addressed(host: str | None, listens_on: str) -> bool:
-    """Whether a request is for a port at this host: on loopback it may not have another one's name.
-
-    Elsewhere the port has more names than its setting; who sends no Host is no browser.
-    """
-    return host is None or not is_loopback(listens_on) or is_own_name(host, listens_on)
-
-
-def is_own_name(host: str, own_name: str) -> bool:
-    """Whether a request's Host is this server.
-
-    A page from elsewhere could give its own name this machine's address, and read the answers in a browser that trusts the name.
-    """
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        if name not in {"localhost", own_name.lower()}:
-            ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -1,10 +1,9 @@
-"""Hostile clients of the two servers with threads; those of the gateway's port: tests/unit/gateway/test_health_port.py."""
+"""Hostile clients of the HTTP server; of a gateway's port: tests/unit/gateway/test_health_port.py."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -12,25 +11,18 @@ from prometheus_client import CollectorRegistry
 from group_coordinator.observability import http_server
 from group_coordinator.observability.http_server import is_addressed, is_own_name
 from group_coordinator.observability.metrics_port import metrics_port
-from group_coordinator.report.watch import Current, Texts, served
 from tests.support.until import until
 
 LOOPBACK = "127.0.0.1"
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-@pytest.fixture(params=["metrics", "report"])
-def port(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+@pytest.fixture
+def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 0.5)
     monkeypatch.setattr(http_server, "MOST_CONNECTIONS", 2)
-    with ExitStack() as stack:
-        if request.param == "metrics":
-            registry = CollectorRegistry()
-            yield stack.enter_context(metrics_port((LOOPBACK, 0), registry, lambda: None))
-        else:
-            current = Current(lambda: Texts("", ""))
-            address = stack.enter_context(served(current, LOOPBACK, 0))
-            yield int(address.rstrip("/").rpartition(":")[2])
+    with metrics_port((LOOPBACK, 0), CollectorRegistry(), lambda: None) as number:
+        yield number
 
 
 def connected(port: int) -> socket.socket:
