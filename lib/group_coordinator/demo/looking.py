@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
+from functools import partial
 
+from group_coordinator.background import Background, repeat
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.sql_tables import TablesUnavailableError
 
@@ -17,21 +18,16 @@ _log = logging.getLogger(__name__)
 @contextmanager
 def looking(look: Callable[[], None], every_s: float = _INTERVAL_S) -> Iterator[None]:
     """Look every few seconds while the block runs; a look that fails is logged, and not the last one."""
-    over = Event()
-    thread = Thread(target=_run, args=(look, every_s, over), name="tables", daemon=True)
+    thread = Background(partial(repeat, look, interval_s=every_s, failed=_failed), "tables")
     thread.start()
     try:
         yield
     finally:
-        over.set()
-        thread.join()
+        thread.end()
 
 
-def _run(look: Callable[[], None], every_s: float, over: Event) -> None:
-    while not over.wait(every_s):
-        try:
-            look()
-        except TablesUnavailableError:
-            continue  # not made yet
-        except ClientError:
-            _log.warning("a look into the tables failed", exc_info=True)
+def _failed(failure: Exception, _count: int) -> None:
+    if not isinstance(failure, ClientError):
+        raise failure
+    if not isinstance(failure, TablesUnavailableError):  # not made yet
+        _log.warning("a look into the tables failed", exc_info=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from threading import Event, Thread
+from functools import partial
 from typing import Generic, Self
 
 from rich.console import Console
 
+from group_coordinator.background import Background, repeat
 from group_coordinator.demo.board import Board, Figures, Happening
 from group_coordinator.demo.look import Look
 from group_coordinator.demo.screen import clock
@@ -21,8 +22,8 @@ class PlainLines(Generic[Figures]):
         self._console = console
         self._board = board
         self._look = look
-        self._closing = Event()
-        self._thread = Thread(target=self._print_figures, name="figures", daemon=True)
+        figures = partial(repeat, self._print_figures, interval_s=_INTERVAL_S)
+        self._thread = Background(figures, "figures")
         board.listen(self._print)
 
     def __enter__(self) -> Self:
@@ -30,20 +31,18 @@ class PlainLines(Generic[Figures]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        self._thread.join()
+        self._thread.end()
 
     def _print(self, happening: Happening) -> None:
         text = "\n".join(story_lines(happening))
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _print_figures(self) -> None:
-        while not self._closing.wait(_INTERVAL_S):
-            frame = self._board.frame()
-            line = self._look.line(frame.figures)
-            if line is not None and not frame.is_ending:
-                text = f"{clock(frame.elapsed_s):>5}  [{line}]"
-                self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        frame = self._board.frame()
+        line = self._look.line(frame.figures)
+        if line is not None and not frame.is_ending:
+            text = f"{clock(frame.elapsed_s):>5}  [{line}]"
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def story_lines(happening: Happening) -> list[str]:

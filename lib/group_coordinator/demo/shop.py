@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from itertools import count
-from threading import Event, Thread
+from threading import Event
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 from msgspec import json
 
+from group_coordinator.background import Background
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 
@@ -37,9 +38,8 @@ class Shop:
         ]
         self._read = dict.fromkeys(self._partitions, 0)
         self._numbers = count()
-        self._closing = Event()
         self._failure: KafkaError | None = None
-        self._thread = Thread(target=self._run, name="shop", daemon=True)
+        self._thread = Background(self._run, "shop")
 
     def open(self) -> None:
         """Create the topics, then write and read until `close`."""
@@ -67,11 +67,9 @@ class Shop:
 
     def close(self) -> None:
         """Close the shop; the topics stay."""
-        self._closing.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._thread.end()
 
-    def _run(self) -> None:
+    def _run(self, ended: Event) -> None:
         try:
             producer = self._connection.open(KafkaProducer)
             reader = self._connection.open(
@@ -79,7 +77,7 @@ class Shop:
             )
             reader.assign(self._partitions)
             try:
-                while not self._closing.wait(_ROUND_SECONDS):
+                while not ended.wait(_ROUND_SECONDS):
                     self._sell(producer)
                     self._take(reader)
             finally:

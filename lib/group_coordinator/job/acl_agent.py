@@ -16,8 +16,8 @@ from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.job.acl_rules import reader_of_acls, way_past_rules
-from group_coordinator.job.looking_again import look_again_and_again
 from group_coordinator.job.metrics.families import gauge
+from group_coordinator.job.outages import look_again_and_again
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.acl_log import AclLog
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from threading import Event
 
+from group_coordinator.background import repeat
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.core.deadlines.outages import Outage
 
@@ -39,8 +40,7 @@ class KafkaWatch:
 
     def run(self, ended: Event) -> None:
         """Look again and again until `ended` is set."""
-        while not ended.wait(_LOOK_S):
-            self.look()
+        repeat(self.look, ended, _LOOK_S)
 
     def look(self) -> None:
         """Ask once; remember an outage that is over."""

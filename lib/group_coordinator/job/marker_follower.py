@@ -18,7 +18,7 @@ from group_coordinator.clients.cluster.marker_reader import Marker, Stretch
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
 from group_coordinator.job.awaited_markers import AwaitedMarkers, Since
-from group_coordinator.job.looking_again import look_again_and_again
+from group_coordinator.job.outages import look_again_and_again
 from group_coordinator.job.own_event import own_event
 
 _log = logging.getLogger(__name__)

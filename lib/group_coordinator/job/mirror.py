@@ -19,9 +19,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from group_coordinator.background import running_beside
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.cluster.positions import PositionSampler
-from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.cluster_folder import cluster_folder
 from group_coordinator.job.metrics.endpoint import Endpoint, metrics_endpoint

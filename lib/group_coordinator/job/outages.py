@@ -8,9 +8,9 @@ from threading import Event
 
 from pyspark.errors import StreamingQueryException
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.background import keep_trying, repeat
+from group_coordinator.clients.channel_errors import BrokerUnreachableError, ChannelError
 from group_coordinator.job.query_failures import outage
-from group_coordinator.streaming.retries import keep_trying
 
 _PAUSE_S = 5
 _log = logging.getLogger(__name__)
@@ -31,6 +31,28 @@ def outlast_outages(run: Callable[[], None], stop: Event) -> None:
             "the job waits for Kafka, and goes on when it answers: %s", _outage_in(failure)
         ),
     )
+
+
+def look_again_and_again(
+    look: Callable[[], None], stop: Event, interval_s: float, said: str, log: logging.Logger
+) -> None:
+    """Look until `stop` is set; while no broker answers, say so once and go on trying.
+
+    Args:
+        look: raises ChannelError where the cluster does not answer; any other error goes on to the caller.
+        stop: ends it.
+        interval_s: the pause between two looks, and between two tries.
+        said: what is done again when Kafka answers, such as "topics are looked at".
+        log: of whom it is that looks.
+    """
+
+    def failed(failure: Exception, count: int) -> None:
+        if not isinstance(failure, ChannelError):
+            raise failure
+        if count == 1:
+            log.warning("%s again when Kafka answers: %s", said, failure)
+
+    repeat(look, stop, interval_s, failed=failed)
 
 
 def _outage_in(failure: BaseException) -> str | None:

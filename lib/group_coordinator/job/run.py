@@ -17,6 +17,7 @@ from threading import Event
 
 from pyspark.sql import SparkSession
 
+from group_coordinator.background import running_beside
 from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import (
@@ -26,7 +27,6 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.job.acl_agent import acls_of_run
-from group_coordinator.job.beside import running_beside
 from group_coordinator.job.certificates_check import check_certificates
 from group_coordinator.job.events_partitions import check_batch_limit, check_no_new_partitions
 from group_coordinator.job.marker_follower_run import following_of_markers

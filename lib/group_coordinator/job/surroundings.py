@@ -12,13 +12,13 @@ from threading import Event
 
 from pyspark.sql import SparkSession
 
+from group_coordinator.background import running_beside
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.leaders import Leaders
 from group_coordinator.clients.cluster.new_events import NewEvents
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
 from group_coordinator.job.acl_agent import AclsOfRun
-from group_coordinator.job.beside import running_beside
 from group_coordinator.job.clock import Clock
 from group_coordinator.job.events_partitions import tell_of_new_partitions
 from group_coordinator.job.kafka_watch import KafkaWatch

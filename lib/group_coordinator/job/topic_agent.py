@@ -18,7 +18,7 @@ from threading import Event
 from typing import TypeAlias
 
 from group_coordinator.clients.cluster.cluster_topics import Look
-from group_coordinator.job.looking_again import look_again_and_again
+from group_coordinator.job.outages import look_again_and_again
 from group_coordinator.job.pace import Pace
 from group_coordinator.job.seen_topics import SeenTopics
 from group_coordinator.job.topic_interests import TopicInterests

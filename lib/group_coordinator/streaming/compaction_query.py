@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from group_coordinator.background import keep_trying
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
@@ -19,7 +20,6 @@ from group_coordinator.streaming.checkpoint.layout import checkpoint_of
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.pools import started_in_pool
 from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
-from group_coordinator.streaming.retries import keep_trying
 from group_coordinator.streaming.upkeep import OF_COMPACTION, maintenance_of
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog

@@ -22,6 +22,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from group_coordinator.background import repeat
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.conflicts import CONFLICTS
@@ -84,9 +85,7 @@ class Maintenance:
 
     def run(self, ended: Event) -> None:
         """Look now and then until `ended` is set, in a thread of its own."""
-        while not ended.is_set():
-            self.look_if_time()
-            ended.wait(self._interval_s)
+        repeat(self.look_if_time, ended, self._interval_s, first_s=0)
 
     def look_if_time(self) -> None:
         """Look, unless the time between two looks has not passed."""

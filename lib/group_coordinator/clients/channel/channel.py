@@ -6,12 +6,13 @@ import time
 import uuid
 from concurrent.futures import Future
 from itertools import count
-from threading import Event, Thread
+from threading import Event
 from typing import Any, Self
 
 from kafka.errors import KafkaError
 from msgspec import json
 
+from group_coordinator.background import Background
 from group_coordinator.clients.channel.pending_replies import PendingReplies
 from group_coordinator.clients.channel.reply_partition import reply_partition_from_now
 from group_coordinator.clients.channel.request import Body, Request
@@ -61,12 +62,11 @@ class RequestChannel:
         self._name = instance.hex
         self._numbers = count(1)
         self._pending = PendingReplies()
-        self._closing = Event()
         self._replies = reply_partition_from_now(
             connection, events_topic, responses_topic, lot=instance.int
         )
         self._producer = LastingProducer(connection, allow_auto_create_topics=False)
-        self._reader = Thread(target=self._read, name=f"replies-{self._name}", daemon=True)
+        self._reader = Background(self._read, f"replies-{self._name}")
         self._reader.start()
 
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
@@ -93,8 +93,7 @@ class RequestChannel:
 
     def close(self) -> None:
         """Stop reading; what is not answered yet fails with ChannelClosedError."""
-        self._closing.set()
-        self._reader.join()
+        self._reader.end()
         self._producer.close()
 
     def __enter__(self) -> Self:
@@ -117,10 +116,10 @@ class RequestChannel:
             }
         )
 
-    def _read(self) -> None:
+    def _read(self, ended: Event) -> None:
         failure = ChannelClosedError("the channel was closed before the answer came")
         try:
-            while not self._closing.is_set():
+            while not ended.is_set():
                 self._take(self._replies.poll(POLL_TIMEOUT_MS))
                 self._pending.expire(time.monotonic())
         except KafkaError as error:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from threading import Event, Thread
+from threading import Event
 
 from confluent_kafka import Producer
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 from msgspec import json
 
+from group_coordinator.background import Background
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.demo.mirror.cast import LEDGER_TOPIC, PARTITION_COUNTS
 
@@ -30,8 +31,7 @@ class Shop:
         self._connection = connection
         self._topics = {prefix + topic: count for topic, count in PARTITION_COUNTS.items()}
         self._others = {prefix + LEDGER_TOPIC: 1}
-        self._closing = Event()
-        self._thread = Thread(target=self._run, name="shop", daemon=True)
+        self._thread = Background(self._run, "shop")
 
     @property
     def topics(self) -> list[str]:
@@ -56,14 +56,12 @@ class Shop:
 
     def close(self) -> None:
         """Stop writing; the topics stay."""
-        self._closing.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._thread.end()
 
-    def _run(self) -> None:
+    def _run(self, ended: Event) -> None:
         producer = Producer({"bootstrap.servers": self._connection.bootstrap_servers}, logger=_log)
         number = 0
-        while not self._closing.wait(_ROUND_S):
+        while not ended.wait(_ROUND_S):
             for topic, partition_count in self._topics.items():
                 for _ in range(_RECORDS_A_ROUND * partition_count):
                     number += 1

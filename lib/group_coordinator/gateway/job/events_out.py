@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Event
 
 from kafka.errors import KafkaError, MessageSizeTooLargeError
 
+from group_coordinator.background import Background
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
@@ -52,8 +53,7 @@ class EventsOut:
         )
         self._on_failure = on_failure
         self._waiting = WaitingEvents()
-        self._closing = Event()
-        self._thread = Thread(target=self._run, name="gateway-events", daemon=True)
+        self._thread = Background(self._run, "gateway-events")
 
     def start(self) -> None:
         """Begin to send."""
@@ -65,21 +65,20 @@ class EventsOut:
 
     def close(self) -> None:
         """Stop sending; what waits is forgotten."""
-        self._closing.set()
-        self._thread.join(CLOSE_TIMEOUT_S)
+        self._thread.end(CLOSE_TIMEOUT_S)
 
-    def _run(self) -> None:
-        while not self._closing.is_set():
+    def _run(self, ended: Event) -> None:
+        while not ended.is_set():
             event = self._waiting.take(_POLL_S)
             if event is None:
                 continue
             if time.monotonic() < event.send_by_s:
-                self._send(event)
+                self._send(event, ended)
             else:
                 self._on_failure(event.correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         self._producer.close()
 
-    def _send(self, event: OutgoingEvent) -> None:
+    def _send(self, event: OutgoingEvent, ended: Event) -> None:
         try:
             sending = self._producer.send(
                 self._events_topic, key=event.group_id.encode(), value=event.value
@@ -90,7 +89,7 @@ class EventsOut:
             self._on_failure(event.correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             _log.warning("no event reaches %s: %s", self._events_topic, error)
             self._producer.close()
-            self._closing.wait(_RETRY_S)
+            ended.wait(_RETRY_S)
         else:
             sending.add_errback(lambda error: self._on_failure(event.correlation_id, _code(error)))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from threading import Event, Thread
+from functools import partial
+from threading import Event
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
+from group_coordinator.background import Background, keep_trying
 from group_coordinator.clients.channel_errors import ChannelError, TopicMissingError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S
@@ -34,8 +36,7 @@ class ResponsesIn:
         self._connection = connection
         self._responses_topic = responses_topic
         self._on_values = on_values
-        self._closing = Event()
-        self._thread = Thread(target=self._run, name="gateway-responses", daemon=True)
+        self._thread = Background(self._run, "gateway-responses")
         self._positions: dict[int, int] = {}
         """Kept while the topic cannot be read, so that nothing is missed."""
         self.partitions: tuple[int, ...] = ()
@@ -47,20 +48,22 @@ class ResponsesIn:
 
     def close(self) -> None:
         """Stop reading."""
-        self._closing.set()
-        self._thread.join(CLOSE_TIMEOUT_S)
+        self._thread.end(CLOSE_TIMEOUT_S)
 
-    def _run(self) -> None:
-        while not self._closing.is_set():
-            try:
-                self._read()
-            except (KafkaError, ChannelError) as error:
-                _log.warning("responses cannot be read: %s", error)
-                self._closing.wait(_RETRY_S)
-            finally:
-                self.partitions = ()
+    def _run(self, ended: Event) -> None:
+        try:
+            keep_trying(
+                partial(self._read, ended),
+                ended,
+                pause_s=_RETRY_S,
+                passes=lambda failure: isinstance(failure, KafkaError | ChannelError),
+                say=lambda failure, _: _log.warning("responses cannot be read: %s", failure),
+            )
+        finally:
+            self.partitions = ()
 
-    def _read(self) -> None:
+    def _read(self, ended: Event) -> None:
+        self.partitions = ()
         self._connection.local_address()
         consumer = self._connection.open(
             KafkaConsumer,
@@ -72,7 +75,7 @@ class ResponsesIn:
         )
         try:
             self._take_up(consumer)
-            while not self._closing.is_set():
+            while not ended.is_set():
                 for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
                     values = [record.value for record in records]
                     self._on_values([value for value in values if value is not None])

@@ -12,16 +12,16 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from group_coordinator.background import repeat, running_beside
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.job.acl_agent import AclAgent
-from group_coordinator.job.beside import running_beside
 from group_coordinator.job.metrics.batches import Batches
 from group_coordinator.job.metrics.counts import Counts
 from group_coordinator.job.metrics.endpoint import Endpoint
 from group_coordinator.job.metrics.families import Figures
-from group_coordinator.job.metrics.repeating import repeat_quietly
 from group_coordinator.job.metrics.table_figures import TableFigures, table_asker
 from group_coordinator.job.metrics.unread import Unread
+from group_coordinator.job.pace import MOST_OF_THE_TIME
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
@@ -123,6 +123,22 @@ def _looking(
     name: str, interval_s: float, look: Callable[[], None], stop: Event
 ) -> AbstractContextManager[None]:
     return running_beside(partial(repeat_quietly, look, interval_s), stop, name)
+
+
+def repeat_quietly(look: Callable[[], None], interval_s: float, ended: Event) -> None:
+    """Look at once, and again and again until `ended` is set; less often where that would take much of the time.
+
+    A look that fails is told, unless the one before failed in the same way, and the next one tries again.
+    """
+    told = ""
+
+    def failed(failure: Exception, count: int) -> None:
+        nonlocal told
+        if count == 1 or told != str(failure):
+            _log.warning("the metrics are not complete: %s", failure)
+        told = str(failure)
+
+    repeat(look, ended, interval_s, first_s=0, share=MOST_OF_THE_TIME, failed=failed)
 
 
 def _keep(totals: MeterTotals) -> None:

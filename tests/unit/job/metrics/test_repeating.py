@@ -4,7 +4,7 @@ from threading import Event, Thread
 
 import pytest
 
-from group_coordinator.job.metrics.repeating import repeat_quietly
+from group_coordinator.job.metrics.measuring import repeat_quietly
 from tests.support.until import until
 
 
