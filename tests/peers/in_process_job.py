@@ -9,11 +9,12 @@ from random import uniform
 
 from msgspec import json
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.arrivals import read
 from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import Body, Question
+from group_coordinator.gateway.job.questions import NoAnswerError, Question
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.runtime.replay_session import Replay
 
@@ -78,7 +79,7 @@ class InProcessJob:
         correlation_id, answer = self._open.add(question.timeout_s)
         event = question.event(correlation_id, None)
         if len(event) > self._config.event_max_bytes:
-            self._open.fail(correlation_id, ErrorCode.INVALID_REQUEST)
+            self._open.fail(correlation_id, NoAnswerError(ErrorCode.INVALID_REQUEST))
         elif not self.is_silent:
             self.tell(event)
         return answer

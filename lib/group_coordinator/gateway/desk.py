@@ -8,6 +8,7 @@ from functools import partial
 from time import monotonic
 from typing import TypeAlias
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
@@ -22,7 +23,7 @@ from group_coordinator.gateway.cluster.find_coordinator import (
 from group_coordinator.gateway.connections.requests import Client, MadeHere, Request, SentOn
 from group_coordinator.gateway.connections.slots import Rewriting
 from group_coordinator.gateway.counters import Counters
-from group_coordinator.gateway.group_part import Body, GroupPart
+from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.config_requests import (
     merged,
     refused_groups,

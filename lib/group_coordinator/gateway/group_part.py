@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.readiness import Check
-
-Body = dict[str, Any]
-"""The body of a request or an answer: Kafka's field names in lowerCamelCase."""
 
 
 class GroupPart(Protocol):

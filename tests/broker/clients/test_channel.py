@@ -11,11 +11,11 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from msgspec import json
 
 from group_coordinator.clients.channel.channel import RequestChannel
-from group_coordinator.clients.channel.reply_partition import (
-    ReplyPartition,
+from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.channel.response_reader import (
+    ResponseReader,
     reply_partition_from_now,
 )
-from group_coordinator.clients.channel.request import Request
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
@@ -50,7 +50,7 @@ def answer(event: dict[str, Any]) -> Responses:
     ]
 
 
-def partition_from_now(broker: EmbeddedBroker, topics: Topics, lot: int) -> ReplyPartition:
+def partition_from_now(broker: EmbeddedBroker, topics: Topics, lot: int) -> ResponseReader:
     return reply_partition_from_now(Connection(broker.bootstrap_servers), *topics, lot)
 
 
@@ -272,13 +272,13 @@ def test_a_channel_reads_one_partition_which_its_requests_name_whatever_the_grou
     [named] = {event["replyPartition"] for event in responder.events}
     with closing(partition_from_now(broker, topics, lot=named + 1)) as another:
         channel.send(heartbeat("group-0")).result(TIMEOUT_S)
-        assert another.number != named
+        assert another.numbers != [named]
         assert list(another.poll(500)) == []
 
 
 def test_clients_share_the_partitions_evenly(broker: EmbeddedBroker, topics: Topics) -> None:
     drawn = [partition_from_now(broker, topics, lot) for lot in range(6)]
 
-    assert [partition.number for partition in drawn] == [0, 1, 2, 0, 1, 2]
+    assert [partition.numbers for partition in drawn] == [[0], [1], [2], [0], [1], [2]]
     for partition in drawn:
         partition.close()

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 from group_coordinator import settings
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
@@ -19,7 +20,6 @@ from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.listing import GroupListing
 from group_coordinator.gateway.job.patience import Patience
-from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.job.repeats import Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.gateway.groups import fresh_tables
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_tables import GroupTables
-from group_coordinator.gateway.job.questions import Body
 from tests.unit.gateway.groups_driver import START_MS, Groups, in_loop, join_body
 
 ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}

@@ -55,7 +55,7 @@ async def test_a_question_that_cannot_be_sent_says_why() -> None:
     questions = OpenQuestions("gw")
     _, answer = questions.add(30)
 
-    questions.fail("gw-1", ErrorCode.INVALID_REQUEST)
+    questions.fail("gw-1", NoAnswerError(ErrorCode.INVALID_REQUEST))
 
     with pytest.raises(NoAnswerError) as caught:
         await answer

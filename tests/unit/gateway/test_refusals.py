@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups.refusals import refused
-from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.served import APIS, Way
 
 CODE = ErrorCode.COORDINATOR_NOT_AVAILABLE

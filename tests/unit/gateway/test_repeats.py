@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import Body, NoAnswerError, Question
+from group_coordinator.gateway.job.questions import NoAnswerError, Question
 from group_coordinator.gateway.job.repeats import Repeats
 from group_coordinator.gateway.login.caller import Caller
 from tests.support.hand_clock import HandClock, by_hand
@@ -42,7 +43,7 @@ class SlowJob:
         self._open.answer(f"job-{number}", body)
 
     def refuses(self, number: int, code: ErrorCode) -> None:
-        self._open.fail(f"job-{number}", code)
+        self._open.fail(f"job-{number}", NoAnswerError(code))
 
 
 class Scene:

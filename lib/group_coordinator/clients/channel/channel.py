@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterable
 from concurrent.futures import Future
-from itertools import count
 from threading import Event
-from typing import Any, Self
+from typing import Self
 
 from kafka.errors import KafkaError
-from msgspec import json
 
 from group_coordinator.background import Background
-from group_coordinator.clients.channel.pending_replies import PendingReplies
-from group_coordinator.clients.channel.reply_partition import reply_partition_from_now
+from group_coordinator.clients.channel.pending_replies import PendingReply, TimedReplies
 from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.clients.channel.response import read
+from group_coordinator.clients.channel.response_reader import reply_partition_from_now
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
@@ -59,14 +58,12 @@ class RequestChannel:
         self._principal = principal or connection.principal
         self._client_host = f"/{connection.local_address()}"
         instance = uuid.uuid4()
-        self._name = instance.hex
-        self._numbers = count(1)
-        self._pending = PendingReplies()
+        self._pending = TimedReplies(instance.hex)
         self._replies = reply_partition_from_now(
             connection, events_topic, responses_topic, lot=instance.int
         )
         self._producer = LastingProducer(connection, allow_auto_create_topics=False)
-        self._reader = Background(self._read, f"replies-{self._name}")
+        self._reader = Background(self._read, f"replies-{instance.hex}")
         self._reader.start()
 
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
@@ -75,13 +72,15 @@ class RequestChannel:
         A parked JoinGroup is answered only when its group has met: such a request needs a longer timeout.
         """
         timeout_s = self._request_timeout_s if timeout_ms is None else timeout_ms / 1000
-        correlation_id = f"{self._name}-{next(self._numbers)}"
-        reply = self._pending.add(correlation_id, request, timeout_s, time.monotonic())
+        reply = PendingReply(request, timeout_s, time.monotonic())
+        correlation_id = self._pending.put(reply)
+        named = request._replace(client_id=request.client_id or self._client_id)
+        [partition] = self._replies.numbers
         try:
             sending = self._producer.send(
                 self._events_topic,
                 key=request.group_id.encode(),
-                value=self._event(request, correlation_id),
+                value=named.event(correlation_id, partition, self._client_host, self._principal),
             )
         except (KafkaError, ChannelError) as error:
             self._pending.fail(correlation_id, _not_sent(request, error))
@@ -102,20 +101,6 @@ class RequestChannel:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _event(self, request: Request, correlation_id: str) -> bytes:
-        return json.encode(
-            {
-                "api": request.api,
-                "version": request.version,
-                "correlationId": correlation_id,
-                "replyPartition": self._replies.number,
-                "clientId": request.client_id or self._client_id,
-                "clientHost": self._client_host,
-                "principal": self._principal,
-                "body": request.body,
-            }
-        )
-
     def _read(self, ended: Event) -> None:
         failure = ChannelClosedError("the channel was closed before the answer came")
         try:
@@ -128,15 +113,15 @@ class RequestChannel:
             self._pending.fail_all(failure)
             self._replies.close()
 
-    def _take(self, values: Any) -> None:
-        marker = self._name.encode()
+    def _take(self, values: Iterable[bytes]) -> None:
+        name = self._pending.name
+        marker = name.encode()
         for value in values:
             # Other clients' answers pass by here too; a search in the bytes is far cheaper than parsing them.
-            if value is None or marker not in value:
-                continue
-            response = read(value)
-            if response is not None and response.correlation_id is not None:
-                self._pending.complete(response.correlation_id, response.body)
+            if marker in value and (found := read(value, name)) is not None:
+                response, body = found
+                if response.correlation_id is not None and body is not None:
+                    self._pending.answer(response.correlation_id, body)
 
 
 def _not_sent(request: Request, error: Exception) -> ChannelError:

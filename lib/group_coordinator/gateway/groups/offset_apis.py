@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import offset_topics
 from group_coordinator.gateway.groups.known_topics import KnownTopics
@@ -13,7 +14,6 @@ from group_coordinator.gateway.groups.lists import OfOneGroup
 from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, Sorted
 from group_coordinator.gateway.groups.refusals import no_offset, refused
 from group_coordinator.gateway.groups.turns import Turns
-from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.job.questions import Body
 
 IDS_SINCE = 10
 """Of OffsetCommit and OffsetFetch: topics go by id. The job is asked by name, in the version before."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from functools import partial
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs.apis.topic_metadata import known_topic
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.offset_apis import Ask
 from group_coordinator.gateway.groups.turns import Turns
-from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.login.caller import Caller
 
 _API = "ConsumerGroupHeartbeat"

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from typing import NamedTuple
 
-from msgspec import DecodeError, json
-
-from group_coordinator.gateway.job.questions import Body
-from group_coordinator.gateway.job.sightings import Response, Sighting, sighted
-
-_UNREADABLE = (DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec says of bytes that are no JSON, or are nested too deep: anybody may have written them."""
-
-_log = logging.getLogger(__name__)
+from group_coordinator.clients.channel import response
+from group_coordinator.clients.channel.request import Body
+from group_coordinator.gateway.job.sightings import Sighting, sighted
 
 
 class Arrival(NamedTuple):
@@ -28,21 +21,14 @@ class Arrival(NamedTuple):
 
 def read(value: bytes, name: str) -> Arrival | None:
     """A response; correlation ids of one's own begin with `name`. None: it is for others, and says nothing of its group."""
-    try:
-        response = json.decode(value, type=Response)
-        if (response.correlation_id or "").startswith(name):
-            body = json.decode(response.body, type=Body)
-            return Arrival(response.correlation_id, body, _sighted(response))
-    except _UNREADABLE:
-        _log.warning("not a response of the coordinator: %r", value[:200])
+    found = response.read(value, name)
+    if found is None:
         return None
-    sighting = _sighted(response)
+    head, body = found
+    try:
+        sighting = sighted(head)
+    except (ValueError, RecursionError):
+        sighting = None  # whoever waits for it learns what is wrong with it
+    if body is not None:
+        return Arrival(head.correlation_id, body, sighting)
     return None if sighting is None else Arrival(None, {}, sighting)
-
-
-def _sighted(response: Response) -> Sighting | None:
-    try:
-        return sighted(response)
-    except _UNREADABLE:
-        # Who waits for it hears what is wrong with it.
-        return None

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.arrivals import Arrival, read
 from group_coordinator.gateway.job.events_out import EventsOut
 from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import Body, Question
+from group_coordinator.gateway.job.questions import NoAnswerError, Question
 from group_coordinator.gateway.job.responses_in import ResponsesIn
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.waiting_events import OutgoingEvent
@@ -97,24 +98,27 @@ class JobChannel:
         correlation_id, answer = self._open.add(question.timeout_s)
         partitions = self._responses.partitions
         if not partitions:
-            self._open.fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             return answer
         value = question.event(correlation_id, partitions[self._lot % len(partitions)])
         if len(value) > self._event_max_bytes:
-            self._open.fail(correlation_id, ErrorCode.INVALID_REQUEST)
+            self._fail(correlation_id, ErrorCode.INVALID_REQUEST)
             return answer
         # A join may be parked for minutes, but it must be on its way as soon as all others.
         send_by_s = time.monotonic() + min(question.timeout_s, self._answer_timeout_s)
         client = question.caller.payer
         event = OutgoingEvent(correlation_id, question.group_id, value, send_by_s, client)
         if not self._events.put(event):
-            self._open.fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return answer
 
-    def _failed_in_thread(self, correlation_id: str, code: ErrorCode) -> None:
-        self._in_loop(partial(self._open.fail, correlation_id, code))
+    def _fail(self, correlation_id: str, code: ErrorCode) -> None:
+        self._open.fail(correlation_id, NoAnswerError(code))
 
-    def _arrived_in_thread(self, values: Sequence[bytes]) -> None:
+    def _failed_in_thread(self, correlation_id: str, code: ErrorCode) -> None:
+        self._in_loop(partial(self._fail, correlation_id, code))
+
+    def _arrived_in_thread(self, values: Iterable[bytes]) -> None:
         name = self._open.name
         found = [arrival for value in values if (arrival := read(value, name)) is not None]
         if found:

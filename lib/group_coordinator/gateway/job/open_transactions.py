@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_links import BrokerLinks
-from group_coordinator.gateway.job.questions import Body
 from group_coordinator.gateway.remembered import Remembered
 
 _TRANSACTION_KEY = 1

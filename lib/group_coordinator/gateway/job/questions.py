@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
 
-from msgspec import json
-
+from group_coordinator.clients.channel.request import Body, Request
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.login.caller import Caller
-
-Body: TypeAlias = dict[str, Any]
-"""The body of a request or of a response, with Kafka's own field names."""
-
 
 ASKER = Caller("gateway", "/gateway", "User:gateway", None)
 """The gateway itself."""
@@ -30,18 +25,9 @@ class Question(NamedTuple):
 
     def event(self, correlation_id: str, reply_partition: int | None) -> bytes:
         """The value of its record in the events topic; the key is the group id."""
-        return json.encode(
-            {
-                "api": self.api,
-                "version": self.version,
-                "correlationId": correlation_id,
-                "replyPartition": reply_partition,
-                "clientId": self.caller.client_id,
-                "clientHost": self.caller.client_host,
-                "principal": self.caller.principal,
-                "body": self.body,
-            }
-        )
+        client_id, client_host, principal, _ = self.caller
+        request = Request(self.api, self.version, self.group_id, self.body, client_id)
+        return request.event(correlation_id, reply_partition, client_host, principal)
 
 
 class NoAnswerError(Exception):

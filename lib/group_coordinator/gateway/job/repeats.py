@@ -13,8 +13,9 @@ from __future__ import annotations
 import asyncio
 from typing import TypeAlias
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import Body, Job, NoAnswerError, Question
+from group_coordinator.gateway.job.questions import Job, NoAnswerError, Question
 
 _REPEATED = frozenset({"OffsetCommit", "Heartbeat", "ConsumerGroupHeartbeat"})
 """Made twice in a row they say what they say once. A fetch is not among them: it must see what was made before the repeat."""
@@ -92,7 +93,7 @@ class Repeats:
             body = told.result()
         except NoAnswerError as error:
             self._forget(asked)
-            self._waiting.fail(asked.waiting_id, error.code)
+            self._waiting.fail(asked.waiting_id, error)
             return
         if asked.is_waited_for:
             self._give(asked, body)

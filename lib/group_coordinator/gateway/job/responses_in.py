@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from functools import partial
 from threading import Event
 
-from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
 from group_coordinator.background import Background, keep_trying
-from group_coordinator.clients.channel_errors import ChannelError, TopicMissingError
+from group_coordinator.clients.channel.response_reader import ResponseReader
+from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S
 
@@ -30,7 +31,7 @@ class ResponsesIn:
         self,
         connection: Connection,
         responses_topic: str,
-        on_values: Callable[[list[bytes]], None],
+        on_values: Callable[[Iterable[bytes]], None],
     ) -> None:
         """`on_values` gets what has come, in the reading thread."""
         self._connection = connection
@@ -39,7 +40,7 @@ class ResponsesIn:
         self._thread = Background(self._run, "gateway-responses")
         self._positions: dict[int, int] = {}
         """Kept while the topic cannot be read, so that nothing is missed."""
-        self.partitions: tuple[int, ...] = ()
+        self.partitions: Sequence[int] = ()
         """Those that are read; none: the topic cannot be read."""
 
     def start(self) -> None:
@@ -65,40 +66,15 @@ class ResponsesIn:
     def _read(self, ended: Event) -> None:
         self.partitions = ()
         self._connection.local_address()
-        consumer = self._connection.open(
-            KafkaConsumer,
-            allow_auto_create_topics=False,
-            enable_auto_commit=False,
-            # Positions are set below; where retention deletes what is there, the oldest answer left is the right one.
-            auto_offset_reset="earliest",
+        reader = ResponseReader(
+            self._connection,
+            self._responses_topic,
+            self._positions,
             metadata_max_age_ms=_NEW_PARTITIONS_MS,
         )
-        try:
-            self._take_up(consumer)
+        with closing(reader):
+            reader.begin(reader.partitions_of(self._responses_topic))
             while not ended.is_set():
-                for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
-                    values = [record.value for record in records]
-                    self._on_values([value for value in values if value is not None])
-                    self._positions[partition.partition] = records[-1].offset + 1
-                self._add_new_partitions(consumer)
-        finally:
-            consumer.close()
-
-    def _take_up(self, consumer: KafkaConsumer) -> None:
-        """Go on where reading ended, at first with what comes from now on."""
-        numbers = sorted(consumer.partitions_for_topic(self._responses_topic) or ())
-        if not numbers:
-            raise TopicMissingError(self._responses_topic)
-        partitions = [TopicPartition(self._responses_topic, number) for number in numbers]
-        consumer.assign(partitions)
-        for partition, end in consumer.end_offsets(partitions).items():
-            consumer.seek(partition, self._positions.setdefault(partition.partition, end))
-        self.partitions = tuple(numbers)
-
-    def _add_new_partitions(self, consumer: KafkaConsumer) -> None:
-        numbers = sorted(consumer.partitions_for_topic(self._responses_topic) or ())
-        if len(numbers) <= len(self.partitions):
-            return
-        # Those that are read already keep their positions; a new one is read from its beginning.
-        consumer.assign([TopicPartition(self._responses_topic, number) for number in numbers])
-        self.partitions = tuple(numbers)
+                self.partitions = reader.numbers
+                self._on_values(reader.poll(_POLL_MS))
+                reader.add_new_partitions()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Raw, Struct, json
 
+from group_coordinator.clients.channel.response import Response
 from group_coordinator.core.acls.rule import Operation
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.served import GROUP_APIS
@@ -24,16 +25,6 @@ _MAY_MAKE_A_GROUP = (
     ErrorCode.MEMBER_ID_REQUIRED,
     ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
 )
-
-
-class Response(Struct, rename="camel", gc=False):
-    """A response as the job writes it."""
-
-    api: str | None = None
-    group_id: str = ""
-    at: int = 0
-    correlation_id: str | None = None
-    body: Raw = Raw(b"{}")
 
 
 class ListedGroup(NamedTuple):

@@ -11,13 +11,13 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC, partition_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
 from group_coordinator.gateway.job.open_transactions import OpenTransactions
-from group_coordinator.gateway.job.questions import Body
 
 _LATEST = -1
 _CONSUMER = -1

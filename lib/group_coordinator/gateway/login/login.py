@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import ANONYMOUS
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.requests import Request, SentOn
-from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.login.login_names import (
     LONGEST_FIRST_BYTES,
     READ_MECHANISMS,

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.acls.needs import GROUP_DENIED, ON_TRANSACTIONAL_IDS
 from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
-from group_coordinator.gateway.group_part import Body, GroupPart
+from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups import lists, offset_topics
 from group_coordinator.gateway.groups.config_requests import merged
 from group_coordinator.gateway.groups.known_topics import KnownTopics

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups import offset_topics
 from group_coordinator.gateway.groups.refusals import no_offset
 from group_coordinator.gateway.rights.needed_rights import ON_TOPICS

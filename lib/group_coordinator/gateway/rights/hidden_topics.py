@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from group_coordinator.binary.elements import varint_bytes
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.group_part import Body
 
 _TOPIC = wire.Part("topics", is_element=True)
 _SIZE_BYTES = 4

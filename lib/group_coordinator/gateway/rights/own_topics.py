@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.requests import Request
-from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.refusals import refused
 from group_coordinator.gateway.rights.hidden_topics import without_topics

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from group_coordinator.clients.channel.request import Body
 from group_coordinator.core.acls.needs import GROUP_OPERATIONS, UNSEEN_TOPICS
 from group_coordinator.core.acls.rule import BITS, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.group_part import Body
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.rights.rights import Rights
 from group_coordinator.gateway.rights.rights_questions import DESCRIBE_CLUSTER
