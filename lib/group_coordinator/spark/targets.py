@@ -54,7 +54,6 @@ class KafkaTarget:
     def commit(self, group_id: str, offsets: Offsets) -> None:
         """As Target says."""
         if self._admin is None:
-            self._connection.local_address()
             self._admin = self._connection.open(KafkaAdminClient, client_id=CLIENT_ID)
         # -1: Spark does not say of which leader it read.
         wanted = {one: OffsetAndMetadata(offset, "", -1) for one, offset in offsets.items()}

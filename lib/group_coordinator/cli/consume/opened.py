@@ -28,7 +28,6 @@ def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator
     Raises:
         ChannelError: the cluster does not answer, does not let us in, or lacks the job's topics.
     """
-    connection.local_address()
     with ExitStack() as stack:
         consumer = connection.open(
             KafkaConsumer,

@@ -33,7 +33,6 @@ class Cluster:
         Raises:
             BrokerUnreachableError: the cluster does not answer.
         """
-        connection.local_address()
         self._connection = connection
         self._admin = connection.open(KafkaAdminClient)
 

@@ -58,7 +58,6 @@ class ClusterAcls:
             ChannelError: the cluster does not answer, or does not let us in.
         """
         if self._admin is None:
-            self._connection.local_address()
             self._admin = self._connection.open(KafkaAdminClient)
         try:
             found = _described(self._admin)

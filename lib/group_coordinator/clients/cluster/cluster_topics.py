@@ -51,7 +51,6 @@ class ClusterTopics:
             ChannelError: the cluster does not answer, or does not let us in.
         """
         if self._admin is None:
-            self._connection.local_address()
             self._admin = self._connection.open(KafkaAdminClient)
         try:
             found = self._admin.describe_topics(None if names is None else sorted(names))

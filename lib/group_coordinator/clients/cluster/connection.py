@@ -128,6 +128,7 @@ class Connection:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
+        self.local_address()
         with logged_errors() as logged:
             try:
                 return client(**self.client_options(), **options)
@@ -141,7 +142,6 @@ class Connection:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        self.local_address()
         with (
             closing(self.open(client, **options)) as opened,
             long_wait_told(f"a response of Kafka at {self.bootstrap_servers}"),

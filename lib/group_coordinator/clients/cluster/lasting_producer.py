@@ -65,7 +65,6 @@ class LastingProducer:
             if self._producer is self._spent:
                 self._close()
             if self._producer is None:
-                self._connection.local_address()
                 self._producer = self._connection.open(KafkaProducer, **self._options)
             return self._producer
 

@@ -25,7 +25,6 @@ class Leaders:
             ChannelError: one of them does not answer, or does not let us in.
         """
         if self._consumer is None:
-            self._connection.local_address()
             self._consumer = self._connection.open(KafkaConsumer, enable_auto_commit=False)
         try:
             numbers = self._consumer.partitions_for_topic(self._topic) or ()

@@ -135,7 +135,6 @@ class MarkerReader:
             self.close()
         self._used_s = now_s
         if self._client is None:
-            self._connection.local_address()
             self._client = self._connection.open(_connected)
         return self._client
 

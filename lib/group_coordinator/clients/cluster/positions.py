@@ -119,7 +119,6 @@ class PositionSampler:
 
     def _described(self) -> list[dict[str, Any]]:
         if self._admin is None:
-            self._connection.local_address()
             self._admin = self._connection.open(KafkaAdminClient)
         try:
             return list(self._admin.describe_topics(self._topics))

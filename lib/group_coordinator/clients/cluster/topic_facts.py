@@ -33,7 +33,6 @@ def topic_facts(connection: Connection, topic: str) -> TopicFacts | None:
     Raises:
         ChannelError: the cluster does not answer, or does not let us in.
     """
-    connection.local_address()
     with connection.opened(KafkaAdminClient) as admin:
         try:
             [described] = admin.describe_topics([topic])

@@ -65,7 +65,6 @@ class ResponsesIn:
 
     def _read(self, ended: Event) -> None:
         self.partitions = ()
-        self._connection.local_address()
         reader = ResponseReader(
             self._connection,
             self._responses_topic,

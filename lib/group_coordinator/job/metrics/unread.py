@@ -77,7 +77,6 @@ class Unread:
 
     def _opened(self) -> KafkaConsumer:
         if self._consumer is None:
-            self._connection.local_address()
             self._consumer = self._connection.open(
                 KafkaConsumer,
                 enable_auto_commit=False,
