@@ -12,11 +12,17 @@ from tenacity.nap import sleep_using_event
 
 
 class Background(Thread):
-    """Calls `run` with an event that `end` sets; it does not keep the process alive."""
+    """Calls `run` with an event that `end` sets, as does the end of a with block; a daemon does not keep the process alive."""
 
-    def __init__(self, run: Callable[[Event], None], name: str) -> None:
+    def __init__(self, run: Callable[[Event], None], name: str, *, daemon: bool = True) -> None:
         self._ended = Event()
-        super().__init__(target=run, args=(self._ended,), name=name, daemon=True)
+        super().__init__(target=run, args=(self._ended,), name=name, daemon=daemon)
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     def end(self, timeout_s: float | None = None) -> None:
         """Return when the thread has ended, if it was started, or after so long."""
@@ -40,13 +46,8 @@ def running_beside(run: Callable[[Event], None], stop: Event, name: str) -> Iter
             failures.append(failure)
             stop.set()
 
-    thread = Background(guarded, name)
-    thread.daemon = False
-    thread.start()
-    try:
+    with Background(guarded, name, daemon=False):
         yield
-    finally:
-        thread.end()
     if failures:
         raise failures[0]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 
 from group_coordinator.background import Background, repeat
@@ -15,15 +14,9 @@ _INTERVAL_S = 2.0
 _log = logging.getLogger(__name__)
 
 
-@contextmanager
-def looking(look: Callable[[], None], every_s: float = _INTERVAL_S) -> Iterator[None]:
+def looking(look: Callable[[], None], every_s: float = _INTERVAL_S) -> Background:
     """Look every few seconds while the block runs; a look that fails is logged, and not the last one."""
-    thread = Background(partial(repeat, look, interval_s=every_s, failed=_failed), "tables")
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.end()
+    return Background(partial(repeat, look, interval_s=every_s, failed=_failed), "tables")
 
 
 def _failed(failure: Exception, _count: int) -> None:

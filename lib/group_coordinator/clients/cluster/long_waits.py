@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Event, Thread
+from functools import partial
+from itertools import count
+
+from group_coordinator.background import Background, repeat
 
 FIRST_S, AGAIN_S = 10.0, 60.0
 """Seconds of a wait until it is logged, and between later log lines."""
 _log = logging.getLogger(__name__)
 
 
-@contextmanager
-def long_wait_told(
-    awaited: str, first_s: float = FIRST_S, again_s: float = AGAIN_S
-) -> Iterator[None]:
+def long_wait_told(awaited: str, first_s: float = FIRST_S, again_s: float = AGAIN_S) -> Background:
     """Log the wait of the block after 10 s, and every minute from then on.
 
     Args:
@@ -23,21 +21,14 @@ def long_wait_told(
         first_s: seconds until the first line.
         again_s: seconds between later ones.
     """
-    ended = Event()
+    waited_s = count(first_s, again_s)
 
     def tell() -> None:
-        pause_s, waited_s = first_s, 0.0
-        while not ended.wait(pause_s):
-            waited_s += pause_s
-            _log.warning(
-                "waiting for %s, for %g s so far; SIGTERM or Ctrl-C ends the wait",
-                awaited,
-                waited_s,
-            )
-            pause_s = again_s
+        _log.warning(
+            "waiting for %s, for %g s so far; SIGTERM or Ctrl-C ends the wait",
+            awaited,
+            next(waited_s),
+        )
 
-    Thread(target=tell, name="long wait", daemon=True).start()
-    try:
-        yield
-    finally:
-        ended.set()
+    run = partial(repeat, tell, interval_s=again_s, first_s=first_s)
+    return Background(run, "long wait")
