@@ -10,6 +10,7 @@ from kafka.errors import for_code
 
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.spark.query_offsets import Offsets
 
@@ -44,27 +45,18 @@ class Target(Protocol):
         ...
 
 
-class KafkaTarget:
+class KafkaTarget(LastingClient[KafkaAdminClient]):
     """AlterConsumerGroupOffsets of Kafka's admin API."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._admin: KafkaAdminClient | None = None
+        super().__init__(connection, KafkaAdminClient, client_id=CLIENT_ID)
 
     def commit(self, group_id: str, offsets: Offsets) -> None:
         """As Target says."""
-        if self._admin is None:
-            self._admin = self._connection.open(KafkaAdminClient, client_id=CLIENT_ID)
         # -1: Spark does not say of which leader it read.
         wanted = {one: OffsetAndMetadata(offset, "", -1) for one, offset in offsets.items()}
-        answer = self._admin.alter_group_offsets(group_id, wanted)
+        answer = self.opened().alter_group_offsets(group_id, wanted)
         _check({partition: error.errno for partition, error in answer.items()})
-
-    def close(self) -> None:
-        """As Target says."""
-        admin, self._admin = self._admin, None
-        if admin is not None:
-            admin.close()
 
 
 class CoordinatorTarget:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from kafka import KafkaAdminClient
 from kafka.errors import (
     ClusterAuthorizationFailedError,
-    KafkaError,
     SecurityDisabledError,
     for_code,
 )
@@ -16,6 +15,7 @@ from kafka.protocol.admin import DescribeAclsRequest
 from msgspec import structs
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.cluster.raw_request import answer_of
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.core.acls.rule import (
@@ -43,12 +43,11 @@ class AclsUnreadableError(ClientError):
     """There are no rules to go by: the message says why, and what to do."""
 
 
-class ClusterAcls:
+class ClusterAcls(LastingClient[KafkaAdminClient]):
     """Asks the brokers repeatedly over one connection, and connects again after a failure."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._admin: KafkaAdminClient | None = None
+        super().__init__(connection, KafkaAdminClient)
 
     def read(self) -> tuple[AclRule, ...]:
         """All rules, in an order that depends on nothing but them.
@@ -57,10 +56,14 @@ class ClusterAcls:
             AclsUnreadableError: the cluster has no authorizer, does not tell us, or has a rule of a kind that Kafka 4.4 has not.
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        if self._admin is None:
-            self._admin = self._connection.open(KafkaAdminClient)
+        with self.failures_told():
+            found = self._found()
+        rules = (_rule(of, acl) for of in found.resources for acl in of.acls)
+        return tuple(sorted(rules, key=structs.astuple))
+
+    def _found(self) -> Any:
         try:
-            found = _described(self._admin)
+            return _described(self.opened())
         except SecurityDisabledError as error:
             raise AclsUnreadableError(
                 "acls.source = cluster: the cluster has no authorizer (authorizer.class.name) and so no rules: give "
@@ -71,17 +74,6 @@ class ClusterAcls:
                 "acls.source = cluster: the job's user may not read the cluster's ACLs: give it the ACL DESCRIBE on the "
                 f"resource CLUSTER {CLUSTER_NAME}"
             ) from error
-        except KafkaError as error:
-            self.close()
-            raise self._connection.failure(error) from error
-        rules = (_rule(of, acl) for of in found.resources for acl in of.acls)
-        return tuple(sorted(rules, key=structs.astuple))
-
-    def close(self) -> None:
-        """Disconnect."""
-        admin, self._admin = self._admin, None
-        if admin is not None:
-            admin.close()
 
 
 def has_authorizer(connection: Connection) -> bool:

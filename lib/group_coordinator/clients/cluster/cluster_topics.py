@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka import KafkaAdminClient
-from kafka.errors import KafkaError, TopicAuthorizationFailedError
+from kafka.errors import TopicAuthorizationFailedError
 
 from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.core.model.topic import Topic
 
 _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
@@ -27,14 +28,13 @@ class Look(NamedTuple):
         return Look({**self.topics, **other.topics}, self.hidden | other.hidden)
 
 
-class ClusterTopics:
+class ClusterTopics(LastingClient[KafkaAdminClient]):
     """Asks the brokers repeatedly over one connection, and connects again after a failure."""
 
     def __init__(self, connection: Connection, unlisted: Collection[str] = ()) -> None:
         """A look at all topics leaves out those that are `unlisted`."""
-        self._connection = connection
+        super().__init__(connection, KafkaAdminClient)
         self._unlisted = frozenset(unlisted)
-        self._admin: KafkaAdminClient | None = None
 
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
         """The topics of a look, by name.
@@ -50,14 +50,9 @@ class ClusterTopics:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        if self._admin is None:
-            self._admin = self._connection.open(KafkaAdminClient)
-        try:
-            found = self._admin.describe_topics(None if names is None else sorted(names))
-            brokers = self._admin.describe_cluster()["brokers"]
-        except KafkaError as error:
-            self.close()
-            raise self._connection.failure(error) from error
+        with self.failures_told():
+            found = self.opened().describe_topics(None if names is None else sorted(names))
+            brokers = self.opened().describe_cluster()["brokers"]
         if names is None:
             found = [topic for topic in found if topic["name"] not in self._unlisted]
         racks = {broker["broker_id"]: broker["rack"] for broker in brokers if broker["rack"]}
@@ -65,12 +60,6 @@ class ClusterTopics:
             {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)},
             frozenset(topic["name"] for topic in found if topic["error_code"] == _MAY_NOT_SEE),
         )
-
-    def close(self) -> None:
-        """Disconnect."""
-        admin, self._admin = self._admin, None
-        if admin is not None:
-            admin.close()
 
 
 def _exists(topic: Mapping[str, Any]) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka.errors import KafkaError
-
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 
@@ -16,7 +14,6 @@ class EventWriter:
     """Keeps one producer, and connects again after a failure."""
 
     def __init__(self, connection: Connection, events_topic: str) -> None:
-        self._connection = connection
         self._events_topic = events_topic
         self._producer = LastingProducer(connection, acks="all")
 
@@ -26,16 +23,13 @@ class EventWriter:
         Raises:
             ChannelError: the cluster does not take them all; some may be written.
         """
-        try:
+        with self._producer.failures_told():
             sent = [
                 self._producer.send(self._events_topic, key=group_id.encode(), value=value)
                 for group_id, value in events
             ]
             for future in sent:
                 future.get(_TIMEOUT_S)
-        except KafkaError as error:
-            self.close()
-            raise self._connection.failure(error) from error
 
     def close(self) -> None:
         """Disconnect."""

@@ -15,20 +15,19 @@ from kafka.errors import KafkaTimeoutError
 from kafka.producer.future import FutureRecordMetadata
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 
 _CLOSE_TIMEOUT_S = 1
 """What has no answer by then has failed; without an end kafka-python waits for ever for what it cannot send."""
 
 
-class LastingProducer:
+class LastingProducer(LastingClient[KafkaProducer]):
     """Any number of threads may send."""
 
     def __init__(self, connection: Connection, **options: Any) -> None:
         """`options` are kafka-python's; it connects when it first sends."""
-        self._connection = connection
-        self._options = options
+        super().__init__(connection, KafkaProducer, **options)
         self._lock = Lock()
-        self._producer: KafkaProducer | None = None
         self._spent: KafkaProducer | None = None
         """The one that may never send again."""
 
@@ -41,7 +40,7 @@ class LastingProducer:
             ChannelError: the cluster does not answer.
             KafkaError: the record is not taken.
         """
-        producer = self._opened()
+        producer = self.opened()
         sending = producer.send(topic, key=key, value=value, partition=partition)
         sending.add_errback(partial(self._not_sent, producer))
         return sending
@@ -53,20 +52,19 @@ class LastingProducer:
             ChannelError: the cluster does not answer.
             KafkaError: it does not tell.
         """
-        return set(self._opened().partitions_for(topic))
+        return set(self.opened().partitions_for(topic))
 
     def close(self) -> None:
         """Disconnect; the next record connects again."""
         with self._lock:
             self._close()
 
-    def _opened(self) -> KafkaProducer:
+    def opened(self) -> KafkaProducer:
+        """As the base, and another producer in place of one that may never send again."""
         with self._lock:
-            if self._producer is self._spent:
+            if self._client is self._spent:
                 self._close()
-            if self._producer is None:
-                self._producer = self._connection.open(KafkaProducer, **self._options)
-            return self._producer
+            return super().opened()
 
     def _not_sent(self, producer: KafkaProducer, error: Exception) -> None:
         """In the producer's thread."""
@@ -74,6 +72,6 @@ class LastingProducer:
             self._spent = producer
 
     def _close(self) -> None:
-        producer, self._producer = self._producer, None
+        producer, self._client = self._client, None
         if producer is not None:
             producer.close(timeout=_CLOSE_TIMEOUT_S)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from kafka.errors import KafkaError, NoError, OffsetOutOfRangeError, for_code
@@ -20,6 +20,7 @@ from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
 from kafka.record import MemoryRecords
 
 from group_coordinator.clients.cluster.connection import BOOTSTRAP_TIMEOUT_MS, Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC
 
 _TIMEOUT_MS = 10_000
@@ -53,14 +54,13 @@ class Stretch(NamedTuple):
     left: int = 0
 
 
-class MarkerReader:
+class MarkerReader(LastingClient[KafkaNetClient]):
     """Asks over the same connections again and again, and connects again after a failure."""
 
     def __init__(self, connection: Connection, clock: Callable[[], float] = time.monotonic) -> None:
-        self._connection = connection
+        super().__init__(connection, _connected)
         self._clock = clock
         self._used_s = clock()
-        self._client: KafkaNetClient | None = None
         self._leaders: dict[int, int] = {}
 
     def make_topic(self) -> None:
@@ -69,7 +69,7 @@ class MarkerReader:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        with self._failures_told():
+        with self.failures_told():
             answer = self._ask_any(
                 FindCoordinatorRequest(key=ANY_GROUP, key_type=0, max_version=_NEWEST_FIND_OF_ONE)
             )
@@ -81,7 +81,7 @@ class MarkerReader:
         Raises:
             ChannelError: the cluster does not answer, or does not let us in.
         """
-        with self._failures_told():
+        with self.failures_told():
             self._leaders = self._described()
         return len(self._leaders)
 
@@ -92,7 +92,7 @@ class MarkerReader:
             ChannelError: the cluster does not answer, or does not let us in.
         """
         found: dict[int, Stretch] = {}
-        with self._failures_told():
+        with self.failures_told():
             if self._client is None or not self._leaders:
                 self._leaders = self._described()
             by_leader: defaultdict[int, dict[int, int]] = defaultdict(dict)
@@ -104,39 +104,24 @@ class MarkerReader:
                 found |= self._fetched(leader, asked)
         return found
 
-    def close(self) -> None:
-        """Disconnect."""
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    @contextmanager
-    def _failures_told(self) -> Iterator[None]:
-        try:
-            yield
-        except KafkaError as error:
-            self.close()
-            raise self._connection.failure(error) from error
-
     def _ask(self, request: Any, node_id: int) -> Any:
-        return self._opened().send_and_receive(node_id, request, _TIMEOUT_MS)
+        return self.opened().send_and_receive(node_id, request, _TIMEOUT_MS)
 
     def _ask_any(self, request: Any) -> Any:
         """The answer of the first broker that gives one."""
-        *others, last = sorted(broker.node_id for broker in self._opened().cluster.brokers())
+        *others, last = sorted(broker.node_id for broker in self.opened().cluster.brokers())
         for node_id in others:
             with suppress(KafkaError):
                 return self._ask(request, node_id)
         return self._ask(request, last)
 
-    def _opened(self) -> KafkaNetClient:
+    def opened(self) -> KafkaNetClient:
+        """As the base, and another client after a pause."""
         now_s = self._clock()
         if now_s - self._used_s > _IDLE_S:
             self.close()
         self._used_s = now_s
-        if self._client is None:
-            self._client = self._connection.open(_connected)
-        return self._client
+        return super().opened()
 
     def _described(self) -> dict[int, int]:
         """The leaders by partition, -1 where there is none."""

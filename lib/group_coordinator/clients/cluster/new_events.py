@@ -10,17 +10,26 @@ from kafka.errors import KafkaError
 
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 
 _SLICE_MS = 200
 
 
-class NewEvents:
+class NewEvents(LastingClient[KafkaConsumer]):
     """Asks over the same connections again and again, and connects again after a failure."""
 
     def __init__(self, connection: Connection, topic: str) -> None:
-        self._connection = connection
+        super().__init__(
+            connection,
+            KafkaConsumer,
+            enable_auto_commit=False,
+            # A partition that is new must be seen soon.
+            metadata_max_age_ms=5_000,
+            # That there is an event is all that matters.
+            fetch_max_bytes=1,
+            max_partition_fetch_bytes=1,
+        )
         self._topic = topic
-        self._consumer: KafkaConsumer | None = None
 
     def wait(
         self,
@@ -48,29 +57,10 @@ class NewEvents:
             self.close()
         return seen_s - begun_s
 
-    def close(self) -> None:
-        """Disconnect."""
-        consumer, self._consumer = self._consumer, None
-        if consumer is not None:
-            consumer.close(autocommit=False)
-
     def _behind(self, ends: Mapping[int, int]) -> KafkaConsumer:
-        consumer = self._opened()
+        consumer = self.opened()
         numbers = consumer.partitions_for_topic(self._topic) or ()
         consumer.assign([TopicPartition(self._topic, number) for number in numbers])
         for number in numbers:
             consumer.seek(TopicPartition(self._topic, number), ends.get(number, 0))
         return consumer
-
-    def _opened(self) -> KafkaConsumer:
-        if self._consumer is None:
-            self._consumer = self._connection.open(
-                KafkaConsumer,
-                enable_auto_commit=False,
-                # A partition that is new must be seen soon.
-                metadata_max_age_ms=5_000,
-                # That there is an event is all that matters.
-                fetch_max_bytes=1,
-                max_partition_fetch_bytes=1,
-            )
-        return self._consumer

@@ -14,6 +14,7 @@ from kafka.errors import BrokerResponseError, KafkaError, RequestTimedOutError, 
 from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.tables.position import Position
 
@@ -55,7 +56,7 @@ _STABLE = _Question(OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED)
 _END = _Question(OffsetSpec.LATEST, IsolationLevel.READ_UNCOMMITTED)
 
 
-class PositionSampler:
+class PositionSampler(LastingClient[KafkaAdminClient]):
     """Asks the leaders again and again over the same connections, and connects again after a failure.
 
     Args:
@@ -76,12 +77,12 @@ class PositionSampler:
         internal: Collection[str] = (),
     ) -> None:
         patience = {"request_timeout_ms": _TIMEOUT_MS}
-        self._connection = replace(connection, options={**patience, **connection.options})
+        patient = replace(connection, options={**patience, **connection.options})
+        super().__init__(patient, KafkaAdminClient)
         self._topics = None if topics is None else sorted(set(topics))
         self._internal = frozenset(internal)
         self._now_ms = now_ms
         self._clock = clock
-        self._admin: KafkaAdminClient | None = None
 
     def sample(self) -> Sample:
         """Ask every leader three times, whatever the number of its partitions; what cannot be found out is skipped.
@@ -111,20 +112,9 @@ class PositionSampler:
         ]
         return Sample(positions, sorted(skipped), sampled_at_ms, topic_names(described))
 
-    def close(self) -> None:
-        """Disconnect."""
-        admin, self._admin = self._admin, None
-        if admin is not None:
-            admin.close()
-
     def _described(self) -> list[dict[str, Any]]:
-        if self._admin is None:
-            self._admin = self._connection.open(KafkaAdminClient)
-        try:
-            return list(self._admin.describe_topics(self._topics))
-        except KafkaError as error:
-            self.close()
-            raise self._connection.failure(error) from error
+        with self.failures_told():
+            return list(self.opened().describe_topics(self._topics))
 
     def _ask_all(
         self,
@@ -148,9 +138,8 @@ class PositionSampler:
     ) -> dict[TopicPartition, int]:
         """The answers of one leader. Its client raises the first error of any partition, and keeps the answers to itself."""
         specs = dict.fromkeys(partitions, question.spec)
-        admin: Any = self._admin
         try:
-            found = admin.list_partition_offsets(specs, question.isolation_level, _MOVED_MS)
+            found = self.opened().list_partition_offsets(specs, question.isolation_level, _MOVED_MS)
         except KafkaError as error:
             if len(partitions) > 1 and _is_of_a_partition(error) and self._clock() < until_s:
                 middle = len(partitions) // 2

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from kafka.errors import KafkaError
-
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 from group_coordinator.runtime.outputs import Responses
@@ -30,7 +28,6 @@ class ResponseWriter:
     def __init__(
         self, connection: Connection, job: JobSettings, partitions: Callable[[], int]
     ) -> None:
-        self._connection = connection
         self._topic = job.responses_topic
         self._partitions = partitions
         self._producer = LastingProducer(
@@ -49,7 +46,7 @@ class ResponseWriter:
         Raises:
             ChannelError: the cluster does not take them all; some may be written.
         """
-        try:
+        with self._producer.failures_told():
             present = self._present()
             sent = [
                 self._producer.send(
@@ -64,9 +61,6 @@ class ResponseWriter:
             yield
             for future in sent:
                 future.get(_TIMEOUT_S)
-        except KafkaError as error:
-            self.close()
-            raise self._connection.failure(error) from error
 
     def _present(self) -> set[int]:
         """The topic's partitions."""

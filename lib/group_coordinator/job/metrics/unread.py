@@ -12,6 +12,7 @@ from prometheus_client.metrics_core import Metric
 
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.job.metrics.families import gauge
 
 _POLL_MS = 200
@@ -25,7 +26,7 @@ class Backlog(NamedTuple):
     oldest_ms: int | None
 
 
-class Unread:
+class Unread(LastingClient[KafkaConsumer]):
     """Asks Kafka over the same connections again and again, and connects again after a failure.
 
     Args:
@@ -37,25 +38,26 @@ class Unread:
     def __init__(
         self, connection: Connection, topic: str, read_to: Callable[[], Mapping[int, int]]
     ) -> None:
-        self._connection = connection
+        super().__init__(
+            connection,
+            KafkaConsumer,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            # Of each partition one event is wanted.
+            fetch_max_bytes=1,
+            max_partition_fetch_bytes=1,
+        )
         self._topic = topic
         self._read_to = read_to
-        self._consumer: KafkaConsumer | None = None
         self._found: Backlog | None = None
 
     def look(self) -> None:
         """Ask now; nothing is known where Kafka cannot be asked, which others tell."""
         try:
-            self._found = self._asked(self._opened(), self._read_to())
+            self._found = self._asked(self.opened(), self._read_to())
         except (ChannelError, KafkaError):
             self._found = None
             self.close()
-
-    def close(self) -> None:
-        """Disconnect."""
-        consumer, self._consumer = self._consumer, None
-        if consumer is not None:
-            consumer.close(autocommit=False)
 
     def families(self) -> Iterator[Metric]:
         """As it was when it was looked at last; nothing where it is not known."""
@@ -74,18 +76,6 @@ class Unread:
                 behind[partition] = first
                 events += end - first
         return Backlog(events, _oldest_ms(consumer, behind))
-
-    def _opened(self) -> KafkaConsumer:
-        if self._consumer is None:
-            self._consumer = self._connection.open(
-                KafkaConsumer,
-                enable_auto_commit=False,
-                auto_offset_reset="earliest",
-                # Of each partition one event is wanted.
-                fetch_max_bytes=1,
-                max_partition_fetch_bytes=1,
-            )
-        return self._consumer
 
 
 def behind_families(backlog: Backlog) -> Iterator[Metric]:
