@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
-from kafka.errors import KafkaError
 
 from group_coordinator.clients.channel_errors import TopicMissingError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 
 
-class ResponseReader:
+class ResponseReader(LastingClient[KafkaConsumer]):
     """One thread may call its methods, which raise a KafkaError where the topic cannot be read.
 
     Args:
@@ -25,9 +25,8 @@ class ResponseReader:
     def __init__(
         self, connection: Connection, topic: str, positions: dict[int, int], **options: Any
     ) -> None:
-        self._topic = topic
-        self._positions = positions
-        self._consumer = connection.open(
+        super().__init__(
+            connection,
             KafkaConsumer,
             allow_auto_create_topics=False,
             enable_auto_commit=False,
@@ -35,6 +34,8 @@ class ResponseReader:
             auto_offset_reset="earliest",
             **options,
         )
+        self._topic = topic
+        self._positions = positions
         self.numbers: list[int] = []
         """The partitions that are read."""
 
@@ -44,7 +45,7 @@ class ResponseReader:
         Raises:
             TopicMissingError: it does not exist.
         """
-        numbers = sorted(self._consumer.partitions_for_topic(topic) or ())
+        numbers = sorted(self.opened().partitions_for_topic(topic) or ())
         if not numbers:
             self.close()
             raise TopicMissingError(topic)
@@ -52,28 +53,24 @@ class ResponseReader:
 
     def begin(self, numbers: list[int]) -> None:
         """Read these partitions from their positions, and from now on where there is none."""
-        for partition, end in self._consumer.end_offsets(self._assign(numbers)).items():
-            self._consumer.seek(partition, self._positions.setdefault(partition.partition, end))
+        for partition, end in self.opened().end_offsets(self._assign(numbers)).items():
+            self.opened().seek(partition, self._positions.setdefault(partition.partition, end))
 
     def add_new_partitions(self) -> None:
         """Read new partitions from their beginning; those that are read already keep their positions."""
-        numbers = sorted(self._consumer.partitions_for_topic(self._topic) or ())
+        numbers = sorted(self.opened().partitions_for_topic(self._topic) or ())
         if len(numbers) > len(self.numbers):
             self._assign(numbers)
 
     def poll(self, timeout_ms: int) -> Iterator[bytes]:
         """The values that have arrived; other clients' responses may be among them."""
-        for partition, records in self._consumer.poll(timeout_ms=timeout_ms).items():
+        for partition, records in self.opened().poll(timeout_ms=timeout_ms).items():
             yield from (record.value for record in records if record.value is not None)
             self._positions[partition.partition] = records[-1].offset + 1
 
-    def close(self) -> None:
-        """Disconnect."""
-        self._consumer.close()
-
     def _assign(self, numbers: list[int]) -> list[TopicPartition]:
         partitions = [TopicPartition(self._topic, number) for number in numbers]
-        self._consumer.assign(partitions)
+        self.opened().assign(partitions)
         self.numbers = numbers
         return partitions
 
@@ -88,11 +85,9 @@ def reply_partition_from_now(
     Raises:
         ChannelError: the cluster does not answer, does not let us in, or a topic is missing.
     """
-    try:
-        reader = ResponseReader(connection, responses_topic, {})
+    reader = ResponseReader(connection, responses_topic, {})
+    with reader.failures_told():
         reader.partitions_of(events_topic)
         numbers = reader.partitions_of(responses_topic)
         reader.begin([numbers[lot % len(numbers)]])
-    except KafkaError as error:
-        raise connection.failure(error) from error
     return reader
