@@ -11,7 +11,7 @@ from time import process_time
 from group_coordinator import settings
 from group_coordinator.core import coordinator
 from group_coordinator.core.embedded_protocol import encode_subscription
-from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.classic_member import Protocol, Ticket
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import (
@@ -24,7 +24,6 @@ from group_coordinator.core.model.requests import (
     SyncGroup,
     TopicCommit,
 )
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.testing import GroupDriver
 from tests.benchmarks.measured import show
 

@@ -13,7 +13,7 @@ from msgspec import json
 
 from group_coordinator.codecs.offsets_topic import decode_entry, encode_entry
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from tests.benchmarks.measured import show
 from tests.support.offsets_topic_messages import Message, recorded
 

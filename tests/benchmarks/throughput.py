@@ -33,7 +33,7 @@ from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.operator.known_pyspark import Exchange
-from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.operator.worker_function import coordinate
 from group_coordinator.streaming.session import local_session
 from group_coordinator.streaming.source import pack
 from tests.benchmarks.core_alone import commits_per_second

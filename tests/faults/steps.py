@@ -21,10 +21,10 @@ from typing import Any
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.runtime.outputs import Responses
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming import query, quick_batch
+from group_coordinator.streaming import query, small_batch
+from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
-from group_coordinator.streaming.sinks import Sinks
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.groups import GROUPS
@@ -143,7 +143,7 @@ def of_many_events(step: Callable[[Trigger], None]) -> Callable[[Trigger], None]
     """The same step on the way of batches that have many events."""
 
     def changed(trigger: Trigger) -> None:
-        quick_batch._MOST_EVENTS = -1  # noqa: SLF001
+        small_batch._MOST_EVENTS = -1  # noqa: SLF001
         step(trigger)
 
     return changed
@@ -156,15 +156,15 @@ def before_the_commit(trigger: Trigger) -> None:
 
 
 def between_members_and_offsets(trigger: Trigger) -> None:
-    before(local, "_merge", _at_table(trigger, OFFSETS))
+    before(compaction, "_merge", _at_table(trigger, OFFSETS))
 
 
 def between_offsets_and_groups(trigger: Trigger) -> None:
-    before(local, "_merge", _at_table(trigger, GROUPS))
+    before(compaction, "_merge", _at_table(trigger, GROUPS))
 
 
 def after_all_merges(trigger: Trigger) -> None:
-    after(local, "_merge", _at_table(trigger, GROUPS))
+    after(compaction, "_merge", _at_table(trigger, GROUPS))
 
 
 def worker_amid_a_batch(trigger: Trigger) -> None:

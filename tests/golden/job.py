@@ -10,7 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.operator.worker_function import coordinate
 from group_coordinator.streaming.source import PACKED, read_groups
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction

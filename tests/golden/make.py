@@ -21,8 +21,8 @@ from group_coordinator.runtime.packing import unpack
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings, load
 from group_coordinator.streaming.batch_gate import BatchGate
+from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.session import local_session
-from group_coordinator.streaming.sinks import Sinks
 from group_coordinator.tables.creation import create_tables
 from tests.golden.job import SETTINGS, compact, send, settings_in, start, writer
 from tests.golden.story import FILES, HOUR_MS, START_MS, TOPIC, told

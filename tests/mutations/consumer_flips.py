@@ -27,13 +27,13 @@ EPOCHS = (
     ),
     Flip(
         "a full consumer group turns its members away",
-        "consumer/group_size.py",
+        "consumer/validation.py",
         "    if len(membership.members) >= size and not is_known:\n",
         "    if len(membership.members) >= size:\n",
     ),
     Flip(
         "a full consumer group turns the copy of a static member away",
-        "consumer/group_size.py",
+        "consumer/validation.py",
         ' or (instance_id or "") in membership.static_members',
         "",
     ),
@@ -57,7 +57,7 @@ EPOCHS = (
     ),
     Flip(
         "a target that is given up is free at once",
-        "assignors/homogeneous.py",
+        "assignors/uniform.py",
         "        for topic_id, partitions in member.given_up.items():\n            held[topic_id].append(partitions)\n",
         "",
     ),
@@ -225,7 +225,7 @@ PATTERNS = (
 CONSUMER_TIMERS = (
     Flip(
         "the rebalance timeout counts at every epoch",
-        "deadlines/consumer.py",
+        "deadlines/firing.py",
         "    return is_rebalance and membership.rebalance_epochs.get(key.member_id) != epoch\n",
         "    return False\n",
     ),

@@ -25,13 +25,13 @@ REBALANCES = (
     ),
     Flip(
         "who comes to a short join phase waits for those who look only now and then",
-        "classic/absent_members.py",
+        "classic/rebalance.py",
         "return timeout_ms - (now_ms - timer.armed_ms) % timeout_ms if timeout_ms > 0 else 0",
         "return None",
     ),
     Flip(
         "a join phase that all have left counts as begun again",
-        "classic/absent_members.py",
+        "classic/rebalance.py",
         "    if not before.members or before.initial_delay_left_ms is not None:\n        return False\n",
         "",
     ),
@@ -309,13 +309,13 @@ TRANSACTIONS = (
     ),
     Flip(
         "a commit that comes after its marker waits",
-        "offsets/late_commits.py",
+        "offsets/pending.py",
         "if since <= last.marker_offset:",
         "if since < last.marker_offset:",
     ),
     Flip(
         "a fenced producer commits into its successor's transaction",
-        "offsets/late_commits.py",
+        "offsets/pending.py",
         "epoch < newest",
         "epoch < 0",
     ),
@@ -327,7 +327,7 @@ TRANSACTIONS = (
     ),
     Flip(
         "an earlier marker that is told again hides the last one",
-        "offsets/late_commits.py",
+        "offsets/pending.py",
         "max(known, marker, key=lambda each: each.marker_offset)",
         "marker",
     ),

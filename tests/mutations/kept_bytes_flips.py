@@ -25,7 +25,7 @@ KEPT_BYTES = (
     ),
     Flip(
         "a partition is taken from whoever has it",
-        "model/owners.py",
+        "model/consumer_group.py",
         "{partition for partition in taken if owners.get(partition) == member_id}",
         "set(taken)",
     ),
@@ -37,7 +37,7 @@ KEPT_BYTES = (
     ),
     Flip(
         "a subscription stays when its last subscriber is gone",
-        "model/shared_subscriptions.py",
+        "model/consumer_group.py",
         "        if not shared.subscribers:\n            del self.by_digest[digest]\n",
         "",
     ),

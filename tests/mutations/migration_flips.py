@@ -97,19 +97,19 @@ CONVERSIONS = (
 MIXED = (
     Flip(
         "a classic member is not told of partitions to give back",
-        "migration/classic_heartbeat.py",
+        "migration/classic_requests.py",
         "case MemberState.UNREVOKED_PARTITIONS:\n            return True",
         "case MemberState.UNREVOKED_PARTITIONS:\n            return False",
     ),
     Flip(
         "a classic member is told too early that its partitions are free",
-        "migration/classic_heartbeat.py",
+        "migration/classic_requests.py",
         "return not _waits_for_others(membership, member)",
         "return True",
     ),
     Flip(
         "every heartbeat gives a member more time to join again",
-        "migration/classic_sender.py",
+        "migration/classic_requests.py",
         "if key not in update.membership.timers:",
         "if True:",
     ),
@@ -139,7 +139,7 @@ MIXED = (
     ),
     Flip(
         "SyncGroup hides a new target",
-        "migration/classic_sync.py",
+        "migration/classic_requests.py",
         "is_behind = membership.assignment_epoch > member.epoch",
         "is_behind = False",
     ),

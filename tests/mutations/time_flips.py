@@ -19,13 +19,13 @@ CLOCK = (
     ),
     Flip(
         "a timer set since the last sweep fires before the next one",
-        "deadlines/next_deadline.py",
+        "deadlines/firing.py",
         "sweep_ms <= timer_swept_ms",
         "sweep_ms < timer_swept_ms",
     ),
     Flip(
         "a timer set before the last sweep fires after the next one",
-        "deadlines/next_deadline.py",
+        "deadlines/firing.py",
         "timer.due_ms - 1 if before_sweep else timer.due_ms",
         "timer.due_ms",
     ),
@@ -154,7 +154,7 @@ EXPIRATION = (
     ),
     Flip(
         "a group's retention cannot be taken back by -1",
-        "group_configs/definitions.py",
+        "group_configs/in_effect.py",
         '    taken_back_by="-1",\n',
         "",
     ),
@@ -253,13 +253,13 @@ SESSIONS = (
     ),
     Flip(
         "a parked member may time out",
-        "deadlines/classic.py",
+        "deadlines/firing.py",
         "member.is_waiting and not member.is_new",
         "False",
     ),
     Flip(
         "a new member never times out while it waits",
-        "deadlines/classic.py",
+        "deadlines/firing.py",
         "member.is_waiting and not member.is_new",
         "member.is_waiting",
     ),

@@ -20,12 +20,7 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import (
-    GroupRow,
-    GroupRows,
-    LogEntry,
-    OffsetRow,
-)
+from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, LogEntry, OffsetRow
 from group_coordinator.testing import GroupDriver
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.language.lines import Story

@@ -20,8 +20,8 @@ from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
 from group_coordinator.core.offsets.expiration import next_sweep
 from group_coordinator.core.replay import replay_record
 from group_coordinator.tables.compaction.fold import fold
-from group_coordinator.tables.compaction.names_told import names_told
 from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.replayed_group import names_told
 from group_coordinator.tables.compaction.rows import (
     ConfigRow,
     GroupKey,

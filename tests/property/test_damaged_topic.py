@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
-from group_coordinator.tables.compaction.arrow_rows import to_arrow
-from group_coordinator.tables.compaction.rows import GroupRows, LogEntry
+from group_coordinator.tables.compaction.rows import GroupRows, LogEntry, to_arrow
 from group_coordinator.tables.creation import COMPACTED
 from tests.support.message_batches import batch_of
 from tests.support.mirrored_log import MirroredLog, MirroredTables

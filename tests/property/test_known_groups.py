@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.model import owners, topic_offsets
+from group_coordinator.core.model import consumer_group, topic_offsets
 from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import OperatorInput, StoredState, call_group
 from group_coordinator.runtime.known_groups import KnownGroups
@@ -32,7 +32,7 @@ def everything_is_many() -> Iterator[None]:
     """Two partitions are as many as one part of a snapshot has."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(topic_offsets, "_NEIGHBOURS", 2)
-        patched.setattr(owners, "_NEIGHBOURS", 2)
+        patched.setattr(consumer_group, "_NEIGHBOURS", 2)
         yield
 
 

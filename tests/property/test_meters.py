@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from group_coordinator.runtime.meters import counted
 from group_coordinator.runtime.outputs import LogRow
-from group_coordinator.streaming.batch_outputs import BatchMeters
 from group_coordinator.streaming.meter_totals import MeterTotals
+from group_coordinator.streaming.small_batch import BatchMeters
 from tests.property.lives import CONTEXT, Script, scripts
 from tests.support.files import FilesInMemory
 from tests.support.group_updates import updated

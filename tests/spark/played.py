@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming.operator import stateful
+from group_coordinator.streaming.operator import worker_function
 from group_coordinator.streaming.operator.known_pyspark import Wanted
 from tests.support.group_updates import update_context
 from tests.support.operator_rows import lines_in
@@ -69,7 +69,7 @@ class Played:
             spark.readStream.schema(PACKED).option("maxFilesPerTrigger", 1).parquet(str(events))
         )
         query = (
-            stateful.coordinate(records, context, way)
+            worker_function.coordinate(records, context, way)
             .writeStream.foreachBatch(self._collect)
             .option("checkpointLocation", str(folder))
             .trigger(processingTime="100 milliseconds")

@@ -9,16 +9,16 @@ import pytest
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession
 
-from group_coordinator.streaming import batch_outputs
-from group_coordinator.streaming.batch_outputs import (
+from group_coordinator.streaming import small_batch
+from group_coordinator.streaming.operator.batch_context import limits_in_this_task
+from group_coordinator.streaming.operator.output_rows import OUTPUT, Row
+from group_coordinator.streaming.small_batch import (
     LETTERS,
     BatchCounts,
     BatchOutputs,
     outputs_of,
+    quick_batch,
 )
-from group_coordinator.streaming.operator.batch_context import limits_in_this_task
-from group_coordinator.streaming.operator.output_rows import OUTPUT, Row
-from group_coordinator.streaming.quick_batch import quick_batch
 from group_coordinator.tables.append import Size
 from group_coordinator.tables.log_rows import LogOrigin
 
@@ -53,7 +53,7 @@ def found(spark: SparkSession, rows: list[Row], most_bytes: int) -> Iterator[Bat
     batch = spark.createDataFrame(rows, OUTPUT).repartition(2).persist(StorageLevel.MEMORY_AND_DISK)
     assert batch.count() == len(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batch_outputs, "_LITTLE_BYTES", most_bytes)
+        patch.setattr(small_batch, "_LITTLE_BYTES", most_bytes)
         outputs = outputs_of(batch)
     assert (outputs.contents is None) == (most_bytes == MUCH)
     yield outputs

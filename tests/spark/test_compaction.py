@@ -29,7 +29,7 @@ from group_coordinator.core.model.records import (
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables import append
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local as local_compaction
+from group_coordinator.tables.compaction import compaction as local_compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention

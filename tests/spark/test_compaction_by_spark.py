@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.settings import Settings
 from group_coordinator.tables.append import append_few
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
@@ -28,7 +28,7 @@ from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
-from group_coordinator.tables.upkeep_due import UpkeepNote
+from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support.catalog_managed import catalog_managed, row_of_groups
 from tests.support.log_rows import Log
 from tests.support.mirrored_log import table_rows
@@ -62,7 +62,7 @@ def commits(cluster_id: str, batch_id: int, *groups: str) -> Log:
 def filled(catalog: TableCatalog, batch_id: int, *groups: str) -> None:
     """What an earlier compaction has left, in files of its own; not by Spark, which takes longer."""
     root, entries = Path(catalog.root.removeprefix("file:")), commits("test", batch_id, *groups)
-    local.compact(
+    compaction.compact(
         TableCatalog(str(root)),
         "test",
         entries.entries(),

@@ -18,7 +18,7 @@ from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.tables.append import append_frame
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction import spark as by_spark
 from group_coordinator.tables.compaction.compaction import Compaction, entries_of
 from group_coordinator.tables.compaction.offset_rows import Retention
@@ -131,7 +131,7 @@ def test_two_at_once_do_not_lose_each_others_rows(
     def west(batch_id: int, offset: int) -> None:
         entries = commits("west", batch_id, billing=offset).entries()
         once = deltalake.Transaction("west", batch_id)
-        local.compact(TableCatalog(str(root)), "west", entries, RETENTION, once)
+        compaction.compact(TableCatalog(str(root)), "west", entries, RETENTION, once)
 
     east = Compaction(shared, "east", RETENTION, "east")
     east.apply(commits("east", 0, billing=1).frame(spark), 0)
@@ -147,7 +147,7 @@ def test_two_at_once_do_not_lose_each_others_rows(
             west(1, 200)
         return table
 
-    monkeypatch.setattr(local, "DeltaTable", overtaken)
+    monkeypatch.setattr(compaction, "DeltaTable", overtaken)
     east.apply(commits("east", 1, billing=2).frame(spark), 1)
 
     assert offsets(spark, shared) == {("east", "billing"): 2, ("west", "billing"): 200}
@@ -157,14 +157,14 @@ def test_what_a_commit_of_another_process_undoes_is_worked_out_again(
     spark: SparkSession, catalog: TableCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conflicts = [ConcurrentAppendException("files were added"), CommitFailedError("a conflict")]
-    compact = local.compact
+    compact = compaction.compact
 
     def overtaken(*given: Any) -> None:
         if conflicts:
             raise conflicts.pop()
         compact(*given)
 
-    monkeypatch.setattr(local, "compact", overtaken)
+    monkeypatch.setattr(compaction, "compact", overtaken)
     Compaction(catalog, "east", RETENTION, "east").apply(
         commits("east", 0, billing=1).frame(spark), 0
     )

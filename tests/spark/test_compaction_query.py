@@ -20,7 +20,7 @@ from group_coordinator.settings import Settings
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from tests.support.log_rows import Log
 
@@ -74,8 +74,8 @@ def test_after_weeks_of_standing_still_it_goes_on_with_what_the_tables_have_not(
         folded.append(sorted(log["batch_id"].to_pylist()))
         local_compact(catalog, cluster_id, log, *arguments)
 
-    local_compact = local.compact
-    monkeypatch.setattr(local, "compact", compact)
+    local_compact = compaction.compact
+    monkeypatch.setattr(compaction, "compact", compact)
     query.drain()
 
     assert folded == [[1, 2, 3]]

@@ -21,7 +21,7 @@ from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.outage_log import OutageLog
 from group_coordinator.streaming.upkeep import notebook_of
-from group_coordinator.tables.upkeep_due import UpkeepNote
+from group_coordinator.tables.upkeep_work import UpkeepNote
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.settings import Settings, load
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.sinks import Sinks, responses_of
+from group_coordinator.streaming.batch_writer import Sinks, responses_of
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import upgrade_tables
 from tests.golden import job

@@ -10,7 +10,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from group_coordinator.streaming.newer_spark import warn_of_newer
+from group_coordinator.streaming.session import warn_of_newer
 
 pytestmark = pytest.mark.spark
 

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.job.mirror import MirrorOptions
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.local.broker import EmbeddedBroker

@@ -15,7 +15,7 @@ from group_coordinator.mirror import reasons
 from group_coordinator.mirror.group_kinds import EXPLAINED
 from group_coordinator.mirror.mirror_batch import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -61,7 +61,7 @@ def filled(tmp_path: Path) -> Path:
     log = pa.Table.from_pylist(first + second, COLUMNS)
     write_deltalake(tmp_path / COORDINATOR_LOG.name, log, mode="append")
     entries = pa.Table.from_pylist(first, COLUMNS).select([*GroupKey._fields, *LogEntry._fields])
-    local.compact(
+    compaction.compact(
         TableCatalog(str(tmp_path)), "live", entries, RETENTION, Transaction("earlier", 0)
     )
     return tmp_path

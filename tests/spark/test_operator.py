@@ -18,11 +18,11 @@ from group_coordinator.core.acls.authorizer import Authorizer
 from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER, LONG_KEY
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming import batch_outputs
-from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
+from group_coordinator.streaming import small_batch
+from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.meter_totals import counted_in_tables
-from group_coordinator.streaming.operator.stateful import coordinate
-from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.streaming.operator.worker_function import coordinate
+from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
 from group_coordinator.streaming.source import pack
 from group_coordinator.tables import append, log_rows
 from group_coordinator.tables.catalog import TableCatalog
@@ -283,7 +283,7 @@ def test_a_deadline_fires_without_events_and_ends_the_state(
 
 def the_driver_holds(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """So many rows of dead letters, so many bytes of the log and of what it takes without counting."""
-    monkeypatch.setattr(batch_outputs, "_LITTLE_BYTES", most - 1)
+    monkeypatch.setattr(small_batch, "_LITTLE_BYTES", most - 1)
     monkeypatch.setattr(append, "MOST_ROWS", most)
     monkeypatch.setattr(log_rows, "MOST_BYTES", most)
 

@@ -8,8 +8,7 @@ import pytest
 from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.deadlines.late_answers import SLOW_MS
-from group_coordinator.core.deadlines.outages import Outage, Outages
+from group_coordinator.core.deadlines.outages import SLOW_MS, Outage, Outages
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from group_coordinator.streaming.batch_writer import responses_of
 from group_coordinator.streaming.operator.output_rows import OUTPUT
-from group_coordinator.streaming.sinks import responses_of
 
 pytestmark = pytest.mark.spark
 

@@ -18,10 +18,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint import ownership
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
-from group_coordinator.streaming.checkpoint.ownership import (
-    CheckpointError,
-    check_still_owner,
-)
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError, check_still_owner
 from group_coordinator.streaming.rebuild.rebuild import rebuild
 from group_coordinator.tables.append import Size, SparkRows
 from group_coordinator.tables.catalog import TableCatalog

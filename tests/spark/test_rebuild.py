@@ -28,8 +28,7 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
 from group_coordinator.streaming.rebuild import rebuild as rebuild_module
 from group_coordinator.streaming.rebuild import snapshot_time
-from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
-from group_coordinator.streaming.rebuild.seeds_check import check_seeds
+from group_coordinator.streaming.rebuild.rebuild import Rebuilt, check_seeds, rebuild
 from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
 from group_coordinator.streaming.rebuild.snapshots import (
     Snapshot,

@@ -18,15 +18,14 @@ from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.batch_outputs import BatchCounts
+from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.operator.output_rows import (
     OUTPUT,
     RESPONSE,
     TOPIC_NEED,
     Row,
 )
-from group_coordinator.streaming.quick_batch import QuickWay
-from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.streaming.small_batch import BatchCounts, QuickWay
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
 

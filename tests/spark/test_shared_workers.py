@@ -16,9 +16,9 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.state import GroupState
 
-from group_coordinator.streaming.operator import pickled, stateful
+from group_coordinator.streaming.operator import worker_function
 from group_coordinator.streaming.operator.known_pyspark import Exchange, digest_here
-from group_coordinator.streaming.operator.pickled import PickledFunction
+from group_coordinator.streaming.operator.worker_function import PickledFunction
 from tests.spark.played import CONTEXT, PACKED, Played, commit, write
 from tests.support.task_serializer import task_serializer
 
@@ -41,11 +41,11 @@ def _watched(
     take_up: Callable[..., Any],
     given: tuple[Any, ...],
 ) -> Callable[..., Any]:
-    pickled.digest_here = digest
+    worker_function.digest_here = digest
     try:
         function = take_up(*given)
     finally:
-        pickled.digest_here = digest_here
+        worker_function.digest_here = digest_here
     reader = task_serializer().load_stream.__module__
     Path(folder, f"{os.getpid()}-{time.time_ns()}").write_text(reader)
     return function
@@ -60,7 +60,7 @@ def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where tasks say which module will read their input."""
     Watched.folder, Watched.digest = tmp_path / "tasks", digest_here
     Watched.folder.mkdir()
-    monkeypatch.setattr(stateful, "PickledFunction", Watched)
+    monkeypatch.setattr(worker_function, "PickledFunction", Watched)
     return Watched.folder
 
 

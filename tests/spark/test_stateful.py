@@ -14,13 +14,13 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.core.handlers import offset_commit
-from group_coordinator.core.model.decision import Decision
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import OffsetCommit
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.known_pyspark import Exchange
-from group_coordinator.streaming.operator.stateful import coordinate
+from group_coordinator.streaming.operator.worker_function import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
 from group_coordinator.streaming.source import pack
 from tests.support.group_updates import lines_of, update_context, updated

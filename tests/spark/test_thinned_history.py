@@ -14,9 +14,7 @@ from pyspark.sql import functions as F
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.history.rule import DAY_MS, Cut
-from group_coordinator.tables.history.thinning_by_spark import thin_by_spark
-from group_coordinator.tables.history.thinning_in_folder import thin_in_folder
+from group_coordinator.tables.thinning import DAY_MS, Cut, thin_by_spark, thin_in_folder
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import Log
 

@@ -6,7 +6,7 @@ import pytest
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
-from group_coordinator.tables.compaction.touched import Range, condition
+from group_coordinator.tables.compaction.spark import Range, condition
 
 pytestmark = pytest.mark.spark
 

@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.tables import view_creation
+from group_coordinator.tables import creation
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import create_views
 from group_coordinator.tables.session_conf import session_conf
-from group_coordinator.tables.view_creation import create_views
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of
@@ -180,6 +180,6 @@ def test_a_catalog_that_takes_no_views_is_left_without(
     columns = (f"`{each.name}` {each.dataType.simpleString()}" for each in COORDINATOR_LOG.schema)
     spark.sql(f"CREATE TABLE bare.app.coordinator_log ({', '.join(columns)})")
     of_the_log = tuple(view for view in VIEWS if view.sources == {"coordinator_log"})
-    monkeypatch.setattr(view_creation, "VIEWS", of_the_log)
+    monkeypatch.setattr(creation, "VIEWS", of_the_log)
 
     assert create_views(spark, TableCatalog("bare.app")) == []

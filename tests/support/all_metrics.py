@@ -20,9 +20,9 @@ from group_coordinator.job.metrics.counts import Counts
 from group_coordinator.job.metrics.families import Figures
 from group_coordinator.job.metrics.table_figures import TableFigures
 from group_coordinator.job.metrics.unread import Backlog, behind_families
-from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
 from group_coordinator.streaming.checkpoint.plans import Plan
 from group_coordinator.streaming.meter_totals import MeterTotals
+from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
 from tests.support.files import FilesInMemory
 
 GROUPS: list[dict[str, Any]] = [

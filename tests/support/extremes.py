@@ -8,10 +8,10 @@ from deltalake import Transaction, write_deltalake
 
 from group_coordinator.core.model import requests
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.instants import FIRST_MS, LAST_MS
+from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import member
 from tests.support.mirrored_log import MINUTE, MirroredLog, table_rows
@@ -114,7 +114,7 @@ def add_mirrored_extremes(root: Path) -> None:
         write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
         entries = rows.select([*GroupKey._fields, *LogEntry._fields])
         once = Transaction("extremes", version)
-        local.compact(TableCatalog(str(root)), log.key.cluster_id, entries, MINUTE, once)
+        compaction.compact(TableCatalog(str(root)), log.key.cluster_id, entries, MINUTE, once)
 
 
 def extreme_tables(root: Path) -> Path:

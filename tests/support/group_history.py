@@ -17,7 +17,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.records import Record
 from group_coordinator.runtime.outputs import LogRow, Outputs
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -122,7 +122,7 @@ def tables_of(root: Path, *histories: Told) -> Path:
         rows = [{name: row.get(name) for name in names} for row in history.rows]
         log = pa.Table.from_pylist(rows, schema)
         write_deltalake(root / COORDINATOR_LOG.name, log, mode="append")
-        local.compact(
+        compaction.compact(
             TableCatalog(str(root)),
             history.cluster_id,
             log.select([*GroupKey._fields, *LogEntry._fields]),

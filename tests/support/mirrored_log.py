@@ -12,7 +12,7 @@ import pyarrow as pa
 from deltalake import Transaction, write_deltalake
 
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
@@ -100,7 +100,7 @@ def tables_of_mirror(root: Path, log: MirroredLog, topic_names: dict[str, str]) 
     write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
     write_deltalake(root / TOPIC_IDS.name, ids, mode="append")
     entries = rows.select([*GroupKey._fields, *LogEntry._fields])
-    local.compact(
+    compaction.compact(
         TableCatalog(str(root)), KEY.cluster_id, entries, MINUTE, Transaction("mirror", 0)
     )
     return str(root)

@@ -16,7 +16,7 @@ from group_coordinator.codecs.offsets_topic import (
     UnknownVersionError,
     decode_entry,
 )
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from tests.conformance.language.lines import Json
 from tests.support.damaged_bytes import damaged_bytes
 

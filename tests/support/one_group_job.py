@@ -11,8 +11,8 @@ from msgspec import json
 
 from group_coordinator.codecs import events
 from group_coordinator.codecs.responses import to_json
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.responses import Reply
-from group_coordinator.core.model.ticket import Ticket
 from tests.support.group_history import GroupHistory
 
 

@@ -8,7 +8,7 @@ from msgspec import Raw, json
 from pyspark.sql import Row
 
 from group_coordinator.streaming.operator.output_rows import METERS
-from group_coordinator.tables.packed_log import unpacked
+from group_coordinator.tables.log_rows import unpacked
 
 
 def lines_in(rows: Iterable[Row]) -> list[str]:

@@ -13,7 +13,7 @@ from deltalake import DeltaTable, Transaction
 import group_coordinator
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from tests.support.job_process import ROOT
 from tests.support.log_rows import Log
@@ -59,7 +59,7 @@ def _write(root: Path, batch_id: int) -> None:
     log.commit("billing", "orders", 0, batch_id)
     folder, once = root / "coordinator_log", Transaction(CLUSTER_ID, batch_id)
     append_on_disk(DeltaTable(folder), folder, log.table(), once)
-    local.compact(TableCatalog(str(root)), CLUSTER_ID, log.entries(), _RETENTION, once)
+    compaction.compact(TableCatalog(str(root)), CLUSTER_ID, log.entries(), _RETENTION, once)
 
 
 def _write_until_told(root: Path) -> None:

@@ -22,7 +22,7 @@ from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.mirror.group_so_far import REPLAYED, GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -49,7 +49,7 @@ def recorded_cluster(root: Path) -> Path:
     write_deltalake(root / COORDINATOR_LOG.name, log, mode="append")
     entries = log.select([*GroupKey._fields, *LogEntry._fields])
     retention = Retention(RETENTION_MS, check_interval_ms=1_000)
-    local.compact(
+    compaction.compact(
         TableCatalog(str(root)), CLUSTER, entries, retention, Transaction(CLUSTER, _BATCH)
     )
     return root

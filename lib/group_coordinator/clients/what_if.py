@@ -22,8 +22,8 @@ from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_ST
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.runtime.streams_as_consumers import StreamsAsConsumers
 from group_coordinator.runtime.what_if import LoggedRecord, WhatIf
-from group_coordinator.tables.instants import shown_ms
 from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.timestamps import shown_ms
 
 _INSTANT = pa.timestamp("ms", "UTC")
 SCHEMA = pa.schema(

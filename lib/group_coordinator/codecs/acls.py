@@ -11,11 +11,9 @@ from collections.abc import Iterable
 
 from msgspec import DecodeError, Struct, ValidationError, json
 
-from group_coordinator.codecs.field_errors import FieldError, at_path
-from group_coordinator.codecs.fields import Text
-from group_coordinator.codecs.json_checks import check_distinct_keys
+from group_coordinator.codecs.fields import FieldError, Text, at_path, check_distinct_keys
 from group_coordinator.codecs.plain_json import shortened
-from group_coordinator.core.acls.hosts import range_of
+from group_coordinator.core.acls.authorizer import range_of
 from group_coordinator.core.acls.rule import (
     CLUSTER_NAME,
     AclRule,

@@ -8,16 +8,18 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError,
 
 from group_coordinator.codecs.apis.api import ApiCodec
 from group_coordinator.codecs.apis.table import CODECS
-from group_coordinator.codecs.field_errors import FieldError, at_path
 from group_coordinator.codecs.fields import (
     HIGHEST_INT16,
     HIGHEST_INT32,
     LONGEST_TEXT,
+    FieldError,
     Int16,
     PartitionNumber,
     Text,
+    at_path,
+    check_distinct_keys,
+    check_text_sizes,
 )
-from group_coordinator.codecs.json_checks import check_distinct_keys, check_text_sizes
 from group_coordinator.codecs.plain_json import plain_tree
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode

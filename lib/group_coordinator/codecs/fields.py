@@ -1,12 +1,54 @@
-"""The elements that Kafka's messages are made of, as their JSON spells them."""
+"""The elements of Kafka's messages in JSON, with the errors that name a field, its value and the reason."""
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+import json
+import re
+from typing import Annotated, Any, TypeVar
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from group_coordinator.binary import elements
+from group_coordinator.binary import elements, uuids
+from group_coordinator.codecs.plain_json import plain_tree, shortened
+
+_BEFORE_PATH = " - at `$"
+"""As in "Expected `int`, got `str` - at `$.topics[0].partitions`"; of the whole value, msgspec names no path."""
+_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]")
+
+
+class FieldError(ValueError):
+    """A field has a value that it must not have."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}")
+        self.path = path
+        self.why = why
+
+
+def at_path(
+    prefix: str, fault: msgspec.ValidationError, value: bytes, whole: str = "event"
+) -> FieldError:
+    """The error that says where a misfit is, what is there if that is short, and what is wrong with it.
+
+    `whole` is what the value is called where it is no object at all.
+    """
+    why, _, path = str(fault).partition(_BEFORE_PATH)
+    path = path.removesuffix("`")
+    full_path = f".{prefix}{path}" if prefix else path
+    misfit = _node_at(plain_tree(value), full_path)
+    shown = "" if isinstance(misfit, dict | list) else f" = {shortened(misfit)}"
+    return FieldError(f"{full_path.removeprefix('.') or whole}{shown}", why)
+
+
+def _node_at(tree: Any, path: str) -> Any:
+    for step in _STEP.finditer(path):
+        try:
+            tree = tree[step["name"] or int(step["index"])]
+        except (KeyError, IndexError, TypeError):
+            return {}
+    return tree
+
 
 Field = TypeVar("Field")
 
@@ -54,3 +96,72 @@ def unset_if_none(value: Field | None) -> Field | UnsetType:
 def operations_on_wire(operations: int | None) -> int:
     """The operations that a principal may do, a bit each; None: it did not ask for them."""
     return NOT_ASKED_FOR if operations is None else operations
+
+
+Uuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{21}[AQgw]\Z")]
+"""The last character has only two bits."""
+
+ZERO_UUID = uuids.ZERO_UUID
+"""What an absent topic id is on the wire."""
+
+
+def uuid_or_none(uuid: str | UnsetType | None) -> str | None:
+    """The uuid, None where it is left out or says that there is none."""
+    return None if uuid is UNSET or uuid == ZERO_UUID else uuid
+
+
+def uuid_on_wire(uuid: str | None) -> str:
+    """The inverse of uuid_or_none."""
+    return uuid or ZERO_UUID
+
+
+_COLON = ord(":")
+_BACKSLASH = ord("\\")
+
+_encode = msgspec.json.Encoder().encode
+
+
+def check_distinct_keys(value: bytes, event: msgspec.Struct) -> None:
+    """JSON readers keep the last of equal keys and tell nobody; here they are an error.
+
+    The event is encoded once more, and the colons are counted: `{"api": "Tick", "api": "Tick"}` has two, what was read
+    of it, `{"api":"Tick"}`, has one. With as many colons as before there were as many keys. Only escapes can make a
+    difference of their own; then the slow way decides.
+
+    Raises:
+        FieldError: an object has a key twice.
+    """
+    if _BACKSLASH in value or value.count(_COLON) != _encode(event).count(_COLON):
+        json.loads(value, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FieldError(twice, "is there twice")
+    return keys
+
+
+def check_text_sizes(value: bytes) -> None:
+    """Kafka limits the bytes of a text; the structs limit its characters, which is the same for ASCII.
+
+    Raises:
+        FieldError: a text has more bytes than Kafka could write.
+    """
+    if len(value) > LONGEST_TEXT and (_BACKSLASH in value or not value.isascii()):
+        _check_texts(plain_tree(value), "")
+
+
+def _check_texts(node: object, path: str) -> None:
+    match node:
+        case dict():
+            for name, child in node.items():
+                _check_texts(child, f"{path}.{name}" if path else name)
+        case list():
+            for index, child in enumerate(node):
+                _check_texts(child, f"{path}[{index}]")
+        case str() if not node.isascii() and len(node.encode()) > LONGEST_TEXT:
+            shown = f"{path} = {shortened(node)}"
+            raise FieldError(shown, f"is longer than {LONGEST_TEXT} bytes of UTF-8")

@@ -21,6 +21,7 @@ from group_coordinator.core.acls.needs import (
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import CLUSTER_NAME, Operation, ResourceType
 from group_coordinator.core.apis import api_of, error_response
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import (
     AlterConfigs,
@@ -42,7 +43,6 @@ from group_coordinator.core.model.responses import (
     Reply,
     Response,
 )
-from group_coordinator.core.model.ticket import Ticket
 
 _Right: TypeAlias = tuple[Operation, ResourceType, str]
 _ERROR_OF_ALL_SINCE = 2

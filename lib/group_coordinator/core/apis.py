@@ -33,8 +33,8 @@ from group_coordinator.core.handlers import (
     txn_offset_commit,
 )
 from group_coordinator.core.model import requests, responses
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Request, RequestContext

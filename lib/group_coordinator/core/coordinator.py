@@ -12,12 +12,11 @@ from group_coordinator.core import replay
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.admission import refusal
 from group_coordinator.core.apis import api_of, error_response
-from group_coordinator.core.deadlines.next_deadline import fire, first_deadline
+from group_coordinator.core.deadlines.firing import fire, first_deadline
 from group_coordinator.core.deadlines.outages import Outages
 from group_coordinator.core.handlers import topic_metadata
-from group_coordinator.core.model.changes import TopicsForgotten
+from group_coordinator.core.model.changes import Decision, TopicsForgotten
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record

@@ -20,6 +20,7 @@ from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.group_configs.in_effect import offsets_retention_ms, session_timeout_ms
 from group_coordinator.core.model.changes import (
     Change,
+    Decision,
     MarkerRemembered,
     MembershipReplaced,
     MetadataDeadlineSet,
@@ -35,7 +36,6 @@ from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import MemberState
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import IllegalTransitionError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
@@ -53,7 +53,7 @@ from group_coordinator.core.model.records import (
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import NEVER_MS, TimerKey, TimerKind, Timers, session_timer
-from group_coordinator.core.offsets import late_commits, pending
+from group_coordinator.core.offsets import pending
 
 _EMPTY = ClassicState.EMPTY
 _SESSION = TimerKind.SESSION
@@ -106,7 +106,7 @@ def _apply_change(  # noqa: C901, PLR0911, PLR0912 - one line a change
         case TopicsForgotten():
             group.topics = None
         case MarkerRemembered():
-            late_commits.remember(group, change.producer_id, change.marker)
+            pending.remember(group, change.producer_id, change.marker)
         case _:
             assert_never(change)
     return NEVER_MS

@@ -14,7 +14,7 @@ from group_coordinator.clients.cluster.cluster_acls import (
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import acls as codec
 from group_coordinator.codecs.acls import super_users_of
-from group_coordinator.codecs.field_errors import FieldError
+from group_coordinator.codecs.fields import FieldError
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.settings import JobSettings
 

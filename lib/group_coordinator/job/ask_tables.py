@@ -20,10 +20,9 @@ from group_coordinator.tables.compaction.compaction import entries_of
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.spark import folded
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.creation import TABLES, check_tables
-from group_coordinator.tables.row_times import ROW_TIMES
+from group_coordinator.tables.creation import TABLES, check_tables, create_temporary_views
+from group_coordinator.tables.timestamps import ROW_TIMES
 from group_coordinator.tables.topic_ids import TOPIC_IDS
-from group_coordinator.tables.view_creation import create_temporary_views
 
 _SUBSTITUTE = "spark.sql.variable.substitute"
 """Whether ${...} in a query gives settings of Spark, and so the secrets among them."""

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.core.model.config import key_of
 from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.security import Security
-from group_coordinator.streaming.master import is_on_this_machine
+from group_coordinator.streaming.spark_lines import is_on_this_machine
 
 _TASKS = 32
 """More than one on every executor, as a rule."""

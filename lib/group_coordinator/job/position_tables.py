@@ -13,11 +13,9 @@ from group_coordinator.streaming.upkeep import notebook_of
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.positions_by_spark import PositionsBySpark
-from group_coordinator.tables.positions_folder import PositionsFolder
+from group_coordinator.tables.positions_store import PositionsBySpark, PositionsFolder
 from group_coordinator.tables.storage_errors import storage_named
-from group_coordinator.tables.topic_ids_by_spark import TopicIdsBySpark
-from group_coordinator.tables.topic_ids_folder import TopicIdsFolder
+from group_coordinator.tables.topic_ids import TopicIdsBySpark, TopicIdsFolder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 

@@ -14,7 +14,7 @@ from group_coordinator.streaming.checkpoint.lock import (
     UnwritableCheckpointError,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
-from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError
+from group_coordinator.streaming.rebuild.rebuild import ForeignLogError
 from group_coordinator.streaming.spark_lines import UnknownSparkError
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TablesRootError

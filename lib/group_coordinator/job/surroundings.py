@@ -29,13 +29,13 @@ from group_coordinator.job.owner_watch import OwnerWatch
 from group_coordinator.job.topic_agent_run import TellingOfTopics
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.batch_outputs import BatchCounts
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.pinned import note_empty
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import Surroundings
 from group_coordinator.streaming.outage_log import OutageLog
 from group_coordinator.streaming.rest import Rest, no_rest
+from group_coordinator.streaming.small_batch import BatchCounts
 from group_coordinator.tables.writer import Writer
 
 _log = logging.getLogger(__name__)

@@ -16,13 +16,13 @@ from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.streaming.operator.known_pyspark import (
     UnknownPySparkError,
     Wanted,
     chosen,
     digest_here,
 )
+from group_coordinator.streaming.spark_lines import is_on_this_machine
 
 _TASKS = 32
 """More than one on every executor, as a rule."""

@@ -24,7 +24,7 @@ from group_coordinator.mirror.byte_columns import ByteColumn
 from group_coordinator.mirror.commit_values import read_commit_values
 from group_coordinator.mirror.home_partition import HomePartitions
 from group_coordinator.mirror.key_facts import KeyFacts
-from group_coordinator.tables.instants import FIRST_MS, LAST_MS
+from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 
 DECODED = (
     "group_id STRING, record_type INT, key STRING, value STRING, topic STRING, partition INT, member_id STRING, "
@@ -88,7 +88,7 @@ def decode_batch(
 
 
 def _shown(times: pa.TimestampArray) -> pa.TimestampArray:
-    """As tables/instants.py: a record of a client may have times that no calendar shows."""
+    """As tables/timestamps.py: a record of a client may have times that no calendar shows."""
     microseconds = times.view(pa.int64())
     shown = pc.min_element_wise(pc.max_element_wise(microseconds, FIRST_MS * 1000), LAST_MS * 1000)
     return shown.view(times.type)

@@ -19,8 +19,7 @@ from pyspark.sql import functions as F
 from group_coordinator.mirror.group_so_far import REPLAYED, LoggedRow
 from group_coordinator.mirror.mirror_batch import MirrorBatch
 from group_coordinator.tables.append import Size, size_of
-from group_coordinator.tables.compaction.arrow_rows import from_arrow
-from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows
+from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows, from_arrow
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, TableDefinition
 from group_coordinator.tables.groups import GROUPS

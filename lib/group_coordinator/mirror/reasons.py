@@ -25,10 +25,9 @@ from group_coordinator.mirror.known_rows import (
     size_of_log,
 )
 from group_coordinator.mirror.mirror_batch import MirrorBatch
-from group_coordinator.tables.append import Size, size_of
-from group_coordinator.tables.compaction.arrow_rows import from_arrow
+from group_coordinator.tables.append import MOST_ROWS, Size, size_of
+from group_coordinator.tables.compaction.rows import from_arrow
 from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
-from group_coordinator.tables.driver_limits import MOST_ROWS
 
 __all__ = ["MirrorBatch", "with_reasons"]
 

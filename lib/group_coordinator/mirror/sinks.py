@@ -1,6 +1,6 @@
 """Where a batch of the mirror goes: a row for each message to coordinator_log, then what could not be decoded to dead_letters.
 
-As with the coordinator (streaming/sinks.py) Spark commits a batch after `MirrorSinks.write` returns, and does it again if
+As with the coordinator (streaming/batch_writer.py) Spark commits a batch after `MirrorSinks.write` returns, and does it again if
 anything fails before. The messages are then the same, so the rows are; a table takes a batch once (tables/writer.py). The
 log has every message, and goes first: who sees a dead letter sees its row too.
 """
@@ -18,11 +18,10 @@ from pyspark.sql import functions as F
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.group_kinds import EXPLAINED
 from group_coordinator.mirror.home_partition import MOVED
-from group_coordinator.tables.append import Size, SparkRows
+from group_coordinator.tables.append import MOST_ROWS, Size, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
-from group_coordinator.tables.driver_limits import MOST_ROWS
 from group_coordinator.tables.writer import Writer
 
 Gone = Callable[[SparkSession, int], DataFrame | None]

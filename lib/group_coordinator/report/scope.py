@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import NamedTuple
 
-from group_coordinator.tables.instants import FIRST_MS
 from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.timestamps import FIRST_MS
 from group_coordinator.tables.views.definition import floor_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

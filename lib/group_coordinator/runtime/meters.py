@@ -12,11 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from group_coordinator.codecs.records.record_types import (
-    GROUP_EPOCH,
-    GROUP_METADATA,
-    OFFSET_COMMIT,
-)
+from group_coordinator.codecs.records.record_types import GROUP_EPOCH, GROUP_METADATA, OFFSET_COMMIT
 from group_coordinator.core.model.records import Reason
 from group_coordinator.runtime.outputs import LogRow
 

@@ -11,8 +11,7 @@ from group_coordinator.codecs import events, group_view, responses
 from group_coordinator.codecs.acls import AclEntry, acls_of
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.events import Event, InvalidEventError
-from group_coordinator.codecs.field_errors import FieldError
-from group_coordinator.codecs.fields import Text
+from group_coordinator.codecs.fields import FieldError, Text
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
 from group_coordinator.core.acls.authorizer import Authorizer

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls.authorizer import Authorizer, Caller
-from group_coordinator.core.acls.hosts import address_of
+from group_coordinator.core.acls.authorizer import Authorizer, Caller, address_of
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ANONYMOUS, THE_JOB
 from group_coordinator.core.coordinator import Step
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
@@ -27,7 +27,6 @@ from group_coordinator.core.model.requests import (
     RequestContext,
     TopicMetadata,
 )
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.runtime.member_ids import fresh_id, short_id
 
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)

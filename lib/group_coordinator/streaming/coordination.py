@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.backlog import Backlog
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
+from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
@@ -33,8 +33,13 @@ from group_coordinator.streaming.query import (
     plans_in_memory,
     start_query,
 )
-from group_coordinator.streaming.quick_batch import QuickWay, WritesResponses, has_few_events
-from group_coordinator.streaming.sinks import Sinks
+from group_coordinator.streaming.small_batch import (
+    BatchCounts,
+    BatchMeters,
+    QuickWay,
+    WritesResponses,
+    has_few_events,
+)
 from group_coordinator.tables.writer import Writer
 
 _POLL_S = 1

@@ -19,7 +19,7 @@ from group_coordinator.runtime.meters import meter_of
 from group_coordinator.runtime.outputs import RebalancingLine
 from group_coordinator.runtime.quarantine import DEFECT
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.batch_outputs import (
+from group_coordinator.streaming.small_batch import (
     DEFECTS_METER,
     DENIALS_METER,
     LETTERS_METER,

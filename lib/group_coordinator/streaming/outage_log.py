@@ -12,8 +12,7 @@ from threading import Lock
 from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.deadlines.late_answers import LateAnswers
-from group_coordinator.core.deadlines.outages import Outage, Outages, noted
+from group_coordinator.core.deadlines.outages import LateAnswers, Outage, Outages, noted
 from group_coordinator.streaming.backlog import is_cut
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_planned_batch

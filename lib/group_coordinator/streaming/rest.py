@@ -11,8 +11,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from group_coordinator.streaming.batch_outputs import BatchCounts
 from group_coordinator.streaming.checkpoint.plans import Offsets, Plans
+from group_coordinator.streaming.small_batch import BatchCounts
 
 _SHARE = 10
 """A rest is at most this part of the time without outputs."""

@@ -18,7 +18,7 @@ from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.snapshots import SNAPSHOTS
-from group_coordinator.tables.upkeep_due import UpkeepNote
+from group_coordinator.tables.upkeep_work import UpkeepNote
 
 OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
 """What it appends to; a mirror does so in its place."""

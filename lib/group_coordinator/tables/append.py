@@ -1,4 +1,4 @@
-"""Appends that leave a mark, by which the next one sees what the table has.
+"""Appends that leave a mark, by which the next one sees what the table has; and how much data the driver may hold.
 
 On a local disk small appends go through the deltalake package: it writes the same commit as Spark in a fiftieth of the
 time, which is most of the time between two batches. Both leave the same mark in the table's log, so that either sees
@@ -26,8 +26,13 @@ from group_coordinator.tables.catalog_managed import opening
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.delta_errors import in_one_line
-from group_coordinator.tables.driver_limits import MOST_BYTES, MOST_ROWS
 from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
+
+MOST_ROWS = 50_000
+"""Rows that the driver may hold."""
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of rows that the driver may hold."""
+
 
 Frame = TypeVar("Frame", pa.Table, pa.RecordBatch)
 

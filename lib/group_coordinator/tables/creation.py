@@ -1,10 +1,12 @@
-"""Makes the tables."""
+"""Creates the tables, and the views where Spark is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable
 
 import deltalake
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
@@ -14,7 +16,7 @@ from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
-from group_coordinator.tables.definition import TableDefinition, column_in_sql
+from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
 from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.group_configs import GROUP_CONFIGS
 from group_coordinator.tables.groups import GROUPS
@@ -25,7 +27,51 @@ from group_coordinator.tables.snapshots import SNAPSHOTS
 from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
-from group_coordinator.tables.view_creation import create_views
+from group_coordinator.tables.views.all_views import VIEWS, named_in
+from group_coordinator.tables.views.definition import SPARK, ViewColumn, ViewDefinition
+
+_NO_VIEWS = "does not support views"
+"""What Spark says of a catalog that knows only tables; the error's name differs from version to version."""
+_log = logging.getLogger(__name__)
+
+
+def create_views(spark: SparkSession, catalog: TableCatalog) -> list[str]:
+    """Make the views of a schema, or make them anew: their text may be that of an earlier version. Their full names.
+
+    A catalog that knows only tables is no reason to fail: `group-coordinator-job sql` brings the views along.
+    """
+    try:
+        for view in VIEWS:
+            spark.sql(_statement(view, catalog))
+    except PySparkException as error:
+        if _NO_VIEWS not in str(error):
+            raise
+        _log.warning("%s takes no views, so it has the tables alone", catalog.schema_name)
+        return []
+    return [catalog.location(view.name) for view in VIEWS]
+
+
+def _statement(view: ViewDefinition, catalog: TableCatalog) -> str:
+    sources = {name: catalog.sql_name(name) for name in view.sources}
+    return (
+        f"CREATE OR REPLACE VIEW {catalog.sql_name(view.name)} ({', '.join(map(_column, view.columns))}) "
+        f"COMMENT {quoted(view.meaning)} AS {view.sql(SPARK, sources)}"
+    )
+
+
+def _column(column: ViewColumn) -> str:
+    return f"`{column.name}` COMMENT {quoted(column.meaning)}"
+
+
+def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: str) -> list[str]:
+    """Give a session the views that a query is about, under their plain names, as its tables have theirs. All those names."""
+    names, wanted = {name: name for name in tables}, named_in(query)
+    for view in VIEWS:
+        if view.name in wanted and view.sources <= names.keys():
+            spark.sql(view.sql(SPARK, names)).createOrReplaceTempView(view.name)
+            names[view.name] = view.name
+    return [*names]
+
 
 TABLES = (
     *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),

@@ -22,8 +22,7 @@ from group_coordinator.tables.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.instants_by_spark import instant
-from group_coordinator.tables.line_schema import line_schema
+from group_coordinator.tables.line_schema import instant, line_schema
 
 DEAD_LETTERS = TableDefinition(
     "dead_letters",

@@ -15,8 +15,7 @@ from group_coordinator.tables.definition import (
     TableDefinition,
     required,
 )
-from group_coordinator.tables.instants_by_spark import instant
-from group_coordinator.tables.line_schema import line_schema
+from group_coordinator.tables.line_schema import instant, line_schema
 
 DENIALS = TableDefinition(
     "denials",

@@ -1,4 +1,6 @@
-"""Rows of coordinator_log as the table takes them, from what workers packed: to Delta without a look at single rows.
+"""Rows of coordinator_log: as a worker packs them, and as the table takes them, without a look at single rows.
+
+They pass through the JVM as bytes that nobody looks into. A worker imports this: nothing here needs Delta.
 
 Constants of the job are added here: workers do not write them a million times.
 """
@@ -7,17 +9,55 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import structs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from group_coordinator.codecs.fields import Int32, Int64
+from group_coordinator.runtime.outputs import LogRow
+from group_coordinator.tables.append import MOST_BYTES
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT
-from group_coordinator.tables.driver_limits import MOST_BYTES
-from group_coordinator.tables.instants import FIRST_MS, LAST_MS
-from group_coordinator.tables.packed_log import unpacked
+from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
+
+_NUMBERS: dict[Any, pa.DataType] = {
+    Int32: pa.int32(),
+    Int32 | None: pa.int32(),
+    Int64: pa.int64(),
+    Int64 | None: pa.int64(),
+}
+_PACKED_COLUMNS = pa.schema(
+    [(field.encode_name, _NUMBERS.get(field.type, pa.string())) for field in structs.fields(LogRow)]
+)
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+
+
+def arrow_rows(rows: Sequence[LogRow]) -> pa.RecordBatch:
+    """The rows in columns; there must be at least one."""
+    columns = zip(*map(structs.astuple, rows), strict=True)
+    arrays = [
+        pa.array(column, field.type) for column, field in zip(columns, _PACKED_COLUMNS, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=_PACKED_COLUMNS)
+
+
+def packed(rows: pa.RecordBatch) -> bytes:
+    """The rows as one binary value: a stream of Arrow's, with LZ4."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as stream:
+        stream.write_batch(rows)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def unpacked(content: bytes) -> Iterator[pa.RecordBatch]:
+    """What was packed."""
+    yield from pa.ipc.open_stream(content)
+
 
 _OF_THE_BATCH = (BATCH_ID.name, INGESTED_AT.name)
 _COLUMNS = StructType(
@@ -36,7 +76,7 @@ class LogOrigin:
     source_topic: str
 
     def table_rows(self, contents: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
-        """Packed rows (tables/packed_log.py) with the table's columns, except those of the batch."""
+        """Packed rows (tables/log_rows.py) with the table's columns, except those of the batch."""
         for content in contents:
             for rows in unpacked(content):
                 yield self._with_constants(rows)

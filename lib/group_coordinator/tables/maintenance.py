@@ -28,17 +28,19 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.conflicts import CONFLICTS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.history.rule import HistoryRule, cut_now
-from group_coordinator.tables.history.thinned_log import GATHERED_FILE_BYTES
 from group_coordinator.tables.old_log import remove_old_log
-from group_coordinator.tables.upkeep_due import (
+from group_coordinator.tables.thinning import GATHERED_FILE_BYTES, HistoryRule, cut_now
+from group_coordinator.tables.upkeep_work import (
+    BySpark,
+    InFolder,
+    OnS3,
+    TableWork,
     Upkeep,
     UpkeepNote,
     UpkeepRule,
     due,
     noted,
 )
-from group_coordinator.tables.upkeep_work import BySpark, InFolder, OnS3, TableWork
 
 LOOK_EVERY_S = 60
 _LOOK_AT_A_STORE_EVERY_S = 300

@@ -1,8 +1,9 @@
-"""Which topic an id is of: records of groups name topics by their ids alone, and a mirrored log has nothing beside them."""
+"""The table topic_ids: records of groups name topics by their ids alone, and a mirrored log has nothing besides."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -10,6 +11,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType, TimestampType
 
+from group_coordinator.tables.append import (
+    append_few,
+    commit_rows,
+    spark_write_errors,
+    write_errors,
+)
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, required
 
@@ -57,3 +64,61 @@ def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> 
         return topic_names_in(str(folder), cluster_id)
     rows = catalog.read(spark, TOPIC_IDS.name).where(F.col(CLUSTER_ID.name) == cluster_id)
     return {row["topic_id"]: row["topic"] for row in rows.select("topic_id", "topic").collect()}
+
+
+@dataclass(slots=True)
+class TopicIdsFolder:
+    """One cluster's rows of the table; which ids it has is read once. Two who write at once may both add an id."""
+
+    catalog: TableCatalog
+    cluster_id: str
+    _known: set[str] | None = field(default=None, init=False)
+
+    def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
+        """Add the ids that are new, in one commit.
+
+        Args:
+            topics: names by id.
+            seen_at_ms: when they were seen.
+
+        Raises:
+            TableWriteError: the folder does not take them.
+        """
+        location = self.catalog.location(TOPIC_IDS.name)
+        with write_errors(location):
+            if self._known is None:
+                self._known = set(topic_names_in(location, self.cluster_id))
+            new = {each: name for each, name in topics.items() if each not in self._known}
+            if new:
+                rows = topic_id_rows(self.cluster_id, new, seen_at_ms)
+                commit_rows(DeltaTable(location), rows)
+                self._known |= new.keys()
+
+
+@dataclass(slots=True)
+class TopicIdsBySpark:
+    """One cluster's rows of the table; which ids it has is read once. Two who write at once may both add an id."""
+
+    spark: SparkSession
+    catalog: TableCatalog
+    cluster_id: str
+    _known: set[str] | None = field(default=None, init=False)
+
+    def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
+        """Add the ids that are new, in one commit.
+
+        Args:
+            topics: names by id.
+            seen_at_ms: when they were seen.
+
+        Raises:
+            TableWriteError: the catalog does not take them.
+        """
+        with spark_write_errors(self.catalog.location(TOPIC_IDS.name)):
+            if self._known is None:
+                self._known = set(topic_names(self.spark, self.catalog, self.cluster_id))
+            new = {each: name for each, name in topics.items() if each not in self._known}
+            if new:
+                rows = topic_id_rows(self.cluster_id, new, seen_at_ms)
+                append_few(rows, self.spark, self.catalog, TOPIC_IDS)
+                self._known |= new.keys()

@@ -1,13 +1,16 @@
-"""The files of one table, and the work of its upkeep: by the deltalake package where it may, by Spark elsewhere."""
+"""The files of a table: when they need upkeep, and the work of it, by the deltalake package where it may, by Spark elsewhere."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from enum import Enum
+from typing import NamedTuple, Protocol
 
 from delta.tables import DeltaTable as SparkTable
 from deltalake import DeltaTable
+from msgspec import Struct
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from group_coordinator.tables.catalog import TableCatalog
@@ -15,12 +18,59 @@ from group_coordinator.tables.catalog_managed import FEATURES
 from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
 from group_coordinator.tables.files_held import files_held
-from group_coordinator.tables.history.rule import Cut
-from group_coordinator.tables.history.thinning_by_spark import thin_by_spark
-from group_coordinator.tables.history.thinning_in_folder import thin_in_folder
 from group_coordinator.tables.old_log import remove_old_log
 from group_coordinator.tables.session_conf import session_conf
-from group_coordinator.tables.upkeep_due import TableFiles
+from group_coordinator.tables.thinning import Cut, thin_by_spark, thin_in_folder
+
+
+class UpkeepRule(NamedTuple):
+    """How often: after an interval at the latest, and before that once there are so many new files."""
+
+    interval_ms: int
+    new_files: int
+
+
+class UpkeepNote(Struct, frozen=True):
+    """What is remembered of a table: its files when they were put together last, or fewer since; its last whole upkeep.
+
+    `thinned_ms`: the days before this midnight have been thinned.
+    """
+
+    files: int = 0
+    version: int = -1
+    at_ms: int = 0
+    thinned_ms: int = 0
+
+
+class TableFiles(NamedTuple):
+    """A table as it is: how many files it consists of, and its version."""
+
+    files: int
+    version: int
+
+
+class Upkeep(Enum):
+    """What a table needs."""
+
+    NONE = "none"
+    GATHER = "many small files become few large ones"
+    REMOVE = "files that no reader needs any more are removed"
+    ALL = "files become few, large and sorted, and those that no reader needs any more are removed"
+
+
+def due(note: UpkeepNote, table: TableFiles, rule: UpkeepRule, now_ms: int) -> Upkeep:
+    """What a table needs now. A clock that was set back makes it due once too often, or an interval later."""
+    if not 0 <= now_ms - note.at_ms < rule.interval_ms:
+        return Upkeep.ALL if table.version > note.version else Upkeep.REMOVE
+    if table.files - note.files >= rule.new_files:
+        return Upkeep.GATHER
+    return Upkeep.NONE
+
+
+def noted(note: UpkeepNote, table: TableFiles) -> UpkeepNote:
+    """The note after a look: whoever else put files together counts too."""
+    return note if table.files >= note.files else replace(note, files=table.files)
+
 
 _FILE_BYTES = (
     "spark.databricks.delta.optimize.minFileSize",

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from group_coordinator.tables.history.rule import DAY_MS, Cut
+from group_coordinator.tables.thinning import DAY_MS, Cut
 from tests.benchmarks.year.cluster import DAY_S, PARTITIONS, Cluster
 
 HOUR_MS = 3_600_000
@@ -48,7 +48,7 @@ def offsets_at(group: np.ndarray, at_ms: np.ndarray) -> np.ndarray:
 
 
 def kept(commits: Commits, cut: Cut) -> Commits:
-    """As thinning keeps them (tables/history/thinned_log.py); rows of a partition come one behind the other."""
+    """As thinning keeps them (tables/thinning.py); rows of a partition come one behind the other."""
     stretch = np.where(
         commits.at_ms < cut.daily_ms,
         commits.at_ms // DAY_MS * DAY_MS,

@@ -19,8 +19,7 @@ from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.creation import TABLES
-from group_coordinator.tables.view_creation import create_temporary_views
+from group_coordinator.tables.creation import TABLES, create_temporary_views
 from group_coordinator.tables.views.all_views import VIEWS
 
 TIMES = 3

@@ -12,12 +12,12 @@ from deltalake import Transaction, write_deltalake
 
 from group_coordinator import settings
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
-from group_coordinator.tables.history.rule import DAY_MS, Cut, HistoryRule, cut_now, midnight
+from group_coordinator.tables.thinning import DAY_MS, Cut, HistoryRule, cut_now, midnight
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from tests.benchmarks.year.cluster import CLUSTER_ID, GROUPS_A_TOPIC, PARTITIONS, Cluster
 from tests.benchmarks.year.commits import HOUR_MS, commits_of_day, kept, offsets_at
@@ -104,7 +104,9 @@ class Year:
         config = settings.load().coordinator
         retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
         log = newest.select([*GroupKey._fields, *LogEntry._fields])
-        local.compact(TableCatalog(str(root)), CLUSTER_ID, log, retention, Transaction("year", 0))
+        compaction.compact(
+            TableCatalog(str(root)), CLUSTER_ID, log, retention, Transaction("year", 0)
+        )
 
 
 def _with_batches(day: pa.Table) -> pa.Table:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from group_coordinator.codecs.records.consumer_values import classic_protocol
+from group_coordinator.codecs.records.consumer_group import classic_protocol
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,

@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.classic_member import Member, Protocol, Ticket
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.records import (
@@ -24,7 +24,6 @@ from group_coordinator.core.model.records import (
 )
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import (
     CLASSIC_MEMBER_KINDS,
     JOIN_TIMER,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs import acls
-from group_coordinator.codecs.field_errors import FieldError
+from group_coordinator.codecs.fields import FieldError
 from group_coordinator.core.acls.rule import (
     AclRule,
     Acls,

@@ -4,9 +4,9 @@ import msgspec
 
 from group_coordinator.codecs import responses
 from group_coordinator.codecs.events import InvalidEventError
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.responses import HeartbeatResponse, Reply
-from group_coordinator.core.model.ticket import Ticket
 
 
 def written(content: object) -> str:

@@ -5,12 +5,12 @@ from copy import deepcopy
 import pytest
 
 from group_coordinator.core import coordinator
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
 from group_coordinator.core.model.requests import Heartbeat, RequestContext, Tick
 from group_coordinator.core.model.responses import HeartbeatResponse, Reply
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE, membership_of, state_of

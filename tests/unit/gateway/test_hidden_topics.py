@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.rights.hidden_topics import without_topics
 

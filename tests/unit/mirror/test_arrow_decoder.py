@@ -10,7 +10,7 @@ import pytest
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records import raw_message
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.mirror.arrow_decoder import decode_batch, decode_batches
 from tests.support.message_batches import batch_of, expected
 from tests.support.offsets_topic_messages import Message, damaged, recorded

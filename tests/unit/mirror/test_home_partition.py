@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records.envelope import Key, LogEntry
+from group_coordinator.codecs.records.record_types import Key, LogEntry
 from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.mirror.home_partition import MOVED, HomePartitions
 from tests.support.message_batches import batch_of

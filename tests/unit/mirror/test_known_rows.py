@@ -17,7 +17,7 @@ from group_coordinator.mirror.known_rows import (
 )
 from group_coordinator.mirror.mirror_batch import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
@@ -42,7 +42,7 @@ def commits(batch_id: int, *groups: str, cluster_id: str = "live") -> Log:
 
 def fold(root: Path, log: Log) -> None:
     once = Transaction(log.cluster_id, log.batch_id)
-    local.compact(TableCatalog(str(root)), log.cluster_id, log.entries(), RETENTION, once)
+    compaction.compact(TableCatalog(str(root)), log.cluster_id, log.entries(), RETENTION, once)
 
 
 def append(root: Path, log: Log) -> None:

@@ -16,7 +16,7 @@ from group_coordinator.report.page import page
 from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import Content
 from group_coordinator.settings import load
-from group_coordinator.tables.instants import FIRST_MS, LAST_MS
+from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 from tests.support.busy_day import DAY, HOSTILE
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of

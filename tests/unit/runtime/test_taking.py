@@ -8,9 +8,9 @@ import pytest
 
 from group_coordinator.codecs import events
 from group_coordinator.codecs.events import InvalidEventError
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.runtime.taking import Refusal, event_id_at, refusal_of, take
 from group_coordinator.settings import load
 from group_coordinator.testing import GroupDriver

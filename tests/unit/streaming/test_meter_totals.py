@@ -6,8 +6,8 @@ import pytest
 from msgspec import json
 
 from group_coordinator.runtime.outputs import RebalancingLine
-from group_coordinator.streaming.batch_outputs import BatchMeters
 from group_coordinator.streaming.meter_totals import MeterTotals
+from group_coordinator.streaming.small_batch import BatchMeters
 from tests.support.files import FilesInMemory
 
 COMMITS = "offset-commit"

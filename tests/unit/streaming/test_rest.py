@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from group_coordinator.streaming import rest
-from group_coordinator.streaming.batch_outputs import BatchCounts
 from group_coordinator.streaming.checkpoint.plans import Offsets, Plan
 from group_coordinator.streaming.rest import Rest
+from group_coordinator.streaming.small_batch import BatchCounts
 
 NOTHING = BatchCounts()
 ENDS = {"group-events": {0: 7}}

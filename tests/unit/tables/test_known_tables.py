@@ -14,10 +14,10 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from pyspark.sql import SparkSession
 
-from group_coordinator.tables import known_tables
+from group_coordinator.tables import writer
 from group_coordinator.tables.append import TableWriteError
-from group_coordinator.tables.known_tables import KnownTable, KnownTables
 from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
+from group_coordinator.tables.writer import KnownTable, KnownTables
 
 SCHEMA = pa.schema([("a", pa.int64())])
 MARK = "group-coordinator/test/coordinator_log"
@@ -118,14 +118,14 @@ def test_a_later_mark_of_ones_own_successor_is_seen(
     known = KnownTables()
     with known.newest(folder) as first:
         assert first.last_mark(MARK) is None
-        real = known_tables.append_on_disk
+        real = writer.append_on_disk
 
         def overtaken(table: DeltaTable, *rest: Any) -> None:
             real(table, *rest)
             append(folder, 9)
             table.update_incremental()  # as an append does when it has ended
 
-        monkeypatch.setattr(known_tables, "append_on_disk", overtaken)
+        monkeypatch.setattr(writer, "append_on_disk", overtaken)
         append_known(first, 1)
         assert first.last_mark(MARK) == 9
 

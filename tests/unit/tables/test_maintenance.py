@@ -21,7 +21,7 @@ from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.upkeep_due import UpkeepNote
+from group_coordinator.tables.upkeep_work import UpkeepNote
 
 HOUR = 3_600_000
 NOON = 490_000 * HOUR

@@ -15,9 +15,9 @@ from group_coordinator import settings
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables import upkeep_work
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.history.rule import OPEN_MS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.upkeep_due import UpkeepNote
+from group_coordinator.tables.thinning import OPEN_MS
+from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support import commit_rows
 
 DAY, DAY_MS = 24 * 60, 24 * 3_600_000
@@ -69,7 +69,7 @@ def test_files_of_sorted_rows_are_not_put_together_with_new_ones(
     job: JobSettings, notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or groups would be spread over all files again."""
-    name = "group_coordinator.tables.history.thinning_in_folder.SORTED_FILE_BYTES"
+    name = "group_coordinator.tables.thinning.SORTED_FILE_BYTES"
     monkeypatch.setattr(name, 50_000)
     monkeypatch.setattr("group_coordinator.tables.maintenance.GATHERED_FILE_BYTES", 45_000)
     append(job, range(FIRST - 4 * DAY, FIRST + DAY))

@@ -22,21 +22,19 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.upkeep import OF_COMPACTION, OF_THE_COORDINATOR
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local
+from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import SAMPLED, TABLES, upgrade_tables
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.denials import DENIALS
-from group_coordinator.tables.history.rule import Cut
-from group_coordinator.tables.history.thinning_in_folder import thin_in_folder
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.positions_folder import PositionsFolder
-from group_coordinator.tables.topic_ids import TOPIC_IDS
-from group_coordinator.tables.topic_ids_folder import TopicIdsFolder
+from group_coordinator.tables.positions_store import PositionsFolder
+from group_coordinator.tables.thinning import Cut, thin_in_folder
+from group_coordinator.tables.topic_ids import TOPIC_IDS, TopicIdsFolder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
-from group_coordinator.tables.upkeep_due import UpkeepNote
+from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support import commit_rows
 from tests.support.log_rows import Log
 
@@ -116,7 +114,7 @@ def thin_the_log(root: Path) -> None:
 def compact(root: Path, batch: int = 4) -> None:
     log = Log(batch, now_ms=batch, cluster_id=EU)
     log.commit("billing", "orders", 0, batch)
-    local.compact(
+    compaction.compact(
         TableCatalog(str(root)), EU, log.entries(), Retention(DAY, HOUR), Transaction("rows", batch)
     )
 
@@ -201,6 +199,7 @@ BARE = Counter(
         ("tables/upkeep_work.py", "vacuum"): 3,
         # Spark's, and functions of our own.
         ("tables/compaction/spark.py", "merge"): 1,
+        ("tables/positions_store.py", "delete"): 1,
         ("tables/compaction/compaction.py", "compact"): 2,
     }
 )

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.runtime.outputs import LogRow
-from group_coordinator.tables.log_rows import LogOrigin
-from group_coordinator.tables.packed_log import arrow_rows, packed, unpacked
+from group_coordinator.tables.log_rows import LogOrigin, arrow_rows, packed, unpacked
 
 COMMIT = LogRow(
     "billing-ü",

@@ -15,7 +15,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.files_held import files_held
 from group_coordinator.tables.maintenance import Maintenance
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.positions_folder import PositionsFolder
+from group_coordinator.tables.positions_store import PositionsFolder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 HOUR = 3_600_000

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.tables.upkeep_due import (
+from group_coordinator.tables.upkeep_work import (
     TableFiles,
     Upkeep,
     UpkeepNote,

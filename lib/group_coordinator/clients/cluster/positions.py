@@ -15,7 +15,7 @@ from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
-from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.tables.position import Position
 
 _TIMEOUT_MS = 5_000

@@ -1,11 +1,12 @@
-"""What a body must not say, although each of its fields is well formed."""
+"""Checks of whole bodies, and the results of requests about partitions."""
 
 from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.field_errors import FieldError
-from group_coordinator.codecs.plain_json import shortened
+from group_coordinator.codecs.fields import FieldError, uuid_on_wire
+from group_coordinator.codecs.plain_json import JsonObject, shortened
+from group_coordinator.core.model.responses import PartitionResult, TopicResult
 
 
 def check_unknown(field: str, value: object, default: object, version: int) -> None:
@@ -39,3 +40,17 @@ def only_entry(field: str, names: list[str]) -> str:
     if len(names) != 1:
         raise FieldError(field, f"must have exactly one entry, not {len(names)}")
     return names[0]
+
+
+def results_by_name(topic: TopicResult) -> JsonObject:
+    """The errors of a topic's partitions, with the name of the topic."""
+    return {"name": topic.name or "", "partitions": _errors(topic.partitions)}
+
+
+def results_by_id(topic: TopicResult) -> JsonObject:
+    """The errors of a topic's partitions, with the id of the topic."""
+    return {"topicId": uuid_on_wire(topic.topic_id), "partitions": _errors(topic.partitions)}
+
+
+def _errors(results: tuple[PartitionResult, ...]) -> list[JsonObject]:
+    return [{"partitionIndex": result.partition, "errorCode": result.error} for result in results]

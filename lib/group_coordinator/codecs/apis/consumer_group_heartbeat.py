@@ -7,9 +7,16 @@ from msgspec import UNSET, UnsetType, json
 from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
-from group_coordinator.codecs.fields import ABSENT, Int32, Text, number_or_none, or_default
+from group_coordinator.codecs.fields import (
+    ABSENT,
+    ZERO_UUID,
+    Int32,
+    Text,
+    Uuid,
+    number_or_none,
+    or_default,
+)
 from group_coordinator.codecs.plain_json import JsonObject
-from group_coordinator.codecs.uuids import ZERO_UUID, Uuid
 from group_coordinator.core.model import requests, responses
 
 _REGEX_SINCE = 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
-from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import (
     ABSENT,
+    FieldError,
     Int16,
     Int64,
     LogOffset,

@@ -8,8 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from group_coordinator.codecs.apis.api import Body
 from group_coordinator.codecs.apis.body_checks import only_entry
-from group_coordinator.codecs.field_errors import FieldError
-from group_coordinator.codecs.fields import Int8, Text
+from group_coordinator.codecs.fields import FieldError, Int8, Text
 from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model.responses import AlterConfigsResponse, DescribeConfigsResponse
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
-from group_coordinator.codecs.apis.body_checks import check_unknown, topic_name
-from group_coordinator.codecs.apis.topic_results import results_by_id, results_by_name
-from group_coordinator.codecs.field_errors import FieldError
+from group_coordinator.codecs.apis.body_checks import (
+    check_unknown,
+    results_by_id,
+    results_by_name,
+    topic_name,
+)
 from group_coordinator.codecs.fields import (
     ABSENT,
+    FieldError,
     Int32,
     Int64,
     Text,
+    Uuid,
     number_or_none,
     or_default,
+    uuid_or_none,
 )
 from group_coordinator.codecs.plain_json import JsonObject
-from group_coordinator.codecs.uuids import Uuid, uuid_or_none
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.offsets.committing import names_epoch
 

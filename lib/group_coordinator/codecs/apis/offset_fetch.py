@@ -6,16 +6,18 @@ from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
 from group_coordinator.codecs.apis.body_checks import check_unknown, only_entry, topic_name
-from group_coordinator.codecs.field_errors import FieldError
 from group_coordinator.codecs.fields import (
+    FieldError,
     Int32,
     Text,
+    Uuid,
     number_on_wire,
     number_or_none,
     or_default,
+    uuid_on_wire,
+    uuid_or_none,
 )
 from group_coordinator.codecs.plain_json import JsonObject
-from group_coordinator.codecs.uuids import Uuid, uuid_on_wire, uuid_or_none
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.errors import ErrorCode
 

@@ -9,9 +9,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body
-from group_coordinator.codecs.field_errors import FieldError
-from group_coordinator.codecs.fields import Text, or_default
-from group_coordinator.codecs.uuids import ZERO_UUID, Uuid
+from group_coordinator.codecs.fields import ZERO_UUID, FieldError, Text, Uuid, or_default
 from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.topic import Topic
 

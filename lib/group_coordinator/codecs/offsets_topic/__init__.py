@@ -7,15 +7,17 @@ Kafka's own formatter prints it, and back (`entries.py`). `codecs/records` conve
 
 from __future__ import annotations
 
-from group_coordinator.codecs.offsets_topic.entries import (
+from group_coordinator.codecs.offsets_topic.messages import (
     DamagedMessageError,
+    MessageRecord,
     OffsetsTopicError,
     UnknownRecordTypeError,
     UnknownVersionError,
+    decode,
     decode_entry,
+    encode,
     encode_entry,
 )
-from group_coordinator.codecs.offsets_topic.messages import MessageRecord, decode, encode
 
 __all__ = [
     "DamagedMessageError",

@@ -1,19 +1,137 @@
-"""The records of core that are messages of __consumer_offsets: classic and consumer groups and their offsets."""
+"""Messages of __consumer_offsets, of any type and version: bytes, rows of the log in the JSON of Kafka's formatter, and core's records.
+
+The decoder reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), and reports the fault of all others. There are two
+differences. Like Kafka 4.3.1, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
+fields. A `classicMemberMetadata` that has its default is left out even if it has an unknown tagged field. The encoder is for tests
+and tools that need a topic like __consumer_offsets: a mirror only reads.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from functools import cache
+from struct import Struct
+from typing import Any, TypeAlias, cast
 
-from msgspec import json
+from msgspec import json, to_builtins
 
-from group_coordinator.codecs.offsets_topic.entries import (
-    UnknownRecordTypeError,
-    decode_entry,
-    encode_entry,
-)
+from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
+from group_coordinator.binary.notation import Message
+from group_coordinator.binary.programs import Decoder, Encoder
+from group_coordinator.binary.rules import OFFSETS_TOPIC
+from group_coordinator.codecs.offsets_topic.schemas import RECORDS
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.codecs.records.record_types import LEGACY_OFFSET_COMMIT, RECORD_TYPES
+from group_coordinator.codecs.records.record_types import (
+    LEGACY_OFFSET_COMMIT,
+    RECORD_TYPES,
+    Key,
+    LogEntry,
+    Value,
+)
 from group_coordinator.core.model.records import ConsumerRecord, GroupRecord, OffsetRecord
+
+_PREFIX = Struct(">h")
+"""The record type at the start of a key, and the version at the start of a value."""
+
+
+class OffsetsTopicError(ValueError):
+    """Bytes that are no record of a group, or a record that does not fit into bytes."""
+
+
+class UnknownRecordTypeError(OffsetsTopicError):
+    """A key of a type that Kafka 4.4.0 does not have."""
+
+
+class UnknownVersionError(OffsetsTopicError):
+    """A value of a version that Kafka 4.4.0 does not have; its key could be read."""
+
+
+class DamagedMessageError(OffsetsTopicError):
+    """Bytes of a known type and version that are not what Kafka writes."""
+
+
+def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]:
+    """Decode a message; return its group and its row of the log. A value of None is a tombstone.
+
+    Raises:
+        UnknownRecordTypeError: the key is of no type that Kafka 4.4.0 has.
+        UnknownVersionError: the value is of no version of its type that Kafka 4.4.0 has.
+        DamagedMessageError: there is no key, or a field of the key or of the value cannot be read.
+    """
+    if key is None:
+        raise DamagedMessageError("key: is null")
+    record_type = _prefix("key: record type", key)
+    about = _decoded(_decoder(record_type, None), key)
+    group_id: str = next(iter(about.values()))
+    topic, partition, member_id = about.get("topic"), about.get("partition"), about.get("memberId")
+    entry_key = Key(record_type, about)
+    if value is None:
+        return group_id, LogEntry(entry_key, None, topic, partition, member_id)
+    version = _prefix(f"{RECORDS[record_type].value.name}: version", value)
+    says = _decoded(_decoder(record_type, version), value)
+    entry_value = Value(version=version, data=says)
+    offset = says.get("offset")
+    return group_id, LogEntry(entry_key, entry_value, topic, partition, member_id, offset)
+
+
+def encode_entry(entry: LogEntry) -> tuple[bytes, bytes | None]:
+    """Encode key and value of a message, the value in the entry's version; None for a tombstone.
+
+    Raises:
+        UnknownRecordTypeError: Kafka 4.4.0 has no such type.
+        UnknownVersionError: the type has no such version.
+        OffsetsTopicError: a field is missing, or something is too long or too large for Kafka.
+    """
+    record_type = entry.key.type
+    key = _encoded(_encoder(record_type, None), record_type, entry.key.data)
+    if entry.value is None:
+        return key, None
+    version = entry.value.version
+    return key, _encoded(_encoder(record_type, version), version, entry.value.data)
+
+
+def _prefix(field: str, data: bytes) -> int:
+    if len(data) < _PREFIX.size:
+        raise DamagedMessageError(f"{field}: {_PREFIX.size} bytes wanted, {len(data)} left")
+    found: int = _PREFIX.unpack_from(data)[0]
+    return found
+
+
+def _decoded(decoder: Decoder, data: bytes) -> dict[str, Any]:
+    try:
+        return decoder.run(data, _PREFIX.size, len(data))[0]
+    except READING_FAILURES as failure:
+        raise DamagedMessageError(f"{decoder.name}: {decoder.fault(failure)}") from failure
+
+
+def _encoded(encoder: Encoder, prefix: int, data: object) -> bytes:
+    try:
+        return bytes(encoder.run(bytearray(_PREFIX.pack(prefix)), to_builtins(data)))
+    except WRITING_FAILURES as failure:
+        raise OffsetsTopicError(f"{encoder.name}: {encoder.fault(failure)}") from failure
+
+
+@cache
+def _decoder(record_type: int, version: int | None) -> Decoder:
+    return Decoder(*_message(record_type, version), OFFSETS_TOPIC)
+
+
+@cache
+def _encoder(record_type: int, version: int | None) -> Encoder:
+    return Encoder(*_message(record_type, version), OFFSETS_TOPIC)
+
+
+def _message(record_type: int, version: int | None) -> tuple[Message, int]:
+    """Return the value of a version of a record type, or its key."""
+    record = RECORDS.get(record_type)
+    if record is None:
+        raise UnknownRecordTypeError(f"key: record type: {record_type} is unknown")
+    if version is None:
+        return record.key, 0
+    name, versions = record.value.name, record.value.versions
+    if version not in versions:
+        raise UnknownVersionError(f"{name}: version: {version} is not in 0-{versions[-1]}")
+    return record.value, version
+
 
 MessageRecord: TypeAlias = OffsetRecord | GroupRecord | ConsumerRecord
 """The records that are messages with a key and a value of their own."""

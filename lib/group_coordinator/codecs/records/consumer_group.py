@@ -1,14 +1,23 @@
-"""Record types 3, 4, 6 and 16 (ConsumerGroup*.json in Kafka): what is about a consumer group (KIP-848) as a whole."""
+"""Record types 3, 4, 6 and 16 (ConsumerGroup*.json in Kafka), about a consumer group (KIP-848) as a whole; and the values of its members' records."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias, assert_never
 
 from msgspec import Struct, json
 
-from group_coordinator.codecs.records import consumer_values, record_types
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
-from group_coordinator.core.model.consumer_member import GroupEpoch, ResolvedRegex, TargetEpoch
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.core.model.classic_member import Protocol
+from group_coordinator.core.model.consumer_member import (
+    Assignment,
+    GroupEpoch,
+    MemberState,
+    OwnedPartitions,
+    ResolvedRegex,
+    TargetEpoch,
+)
 from group_coordinator.core.model.records import (
     GroupEpochRecord,
     PartitionMetadataTombstone,
@@ -16,6 +25,59 @@ from group_coordinator.core.model.records import (
     RegexRecord,
     TargetEpochRecord,
 )
+
+
+class TopicPartitions(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """Partitions of a topic; only the current assignment has the epochs at which a member got them, since Kafka 4.3."""
+
+    topic_id: str
+    partitions: Sequence[int]
+    assignment_epochs: Sequence[int] | None = None
+
+
+def topic_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Sorted, each once."""
+    return tuple(sorted(set(names)))
+
+
+def member_state(number: int) -> MemberState:
+    """A number that Kafka 4.4 does not know is UNKNOWN."""
+    try:
+        return MemberState(number)
+    except ValueError:
+        return MemberState.UNKNOWN
+
+
+def classic_protocol(name: str, metadata: bytes) -> Protocol:
+    """A protocol of a member that speaks the classic protocol; in a consumer group it is a consumer."""
+    return Protocol(name, metadata)
+
+
+def assignment(topics: Iterable[TopicPartitions]) -> Assignment:
+    """A target assignment; the order of its topics stays."""
+    return {topic.topic_id: tuple(sorted(topic.partitions)) for topic in topics if topic.partitions}
+
+
+def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> OwnedPartitions:
+    """Partitions with the epochs at which the member got them; the member's own where they are not told.
+
+    Source: Utils.assignmentFromTopicPartitions in Kafka 4.4.
+    """
+    return {
+        topic.topic_id: dict(
+            sorted(zip(topic.partitions, _epochs(topic, member_epoch), strict=True))
+        )
+        for topic in topics
+        if topic.partitions
+    }
+
+
+def _epochs(topic: TopicPartitions, member_epoch: int) -> Sequence[int]:
+    epochs = topic.assignment_epochs
+    if epochs is None or len(epochs) != len(topic.partitions):
+        return [max(member_epoch, 0)] * len(topic.partitions)
+    return epochs
+
 
 RecordOfGroup: TypeAlias = (
     GroupEpochRecord | PartitionMetadataTombstone | TargetEpochRecord | RegexRecord
@@ -117,4 +179,4 @@ def _target_epoch(value: str) -> TargetEpoch:
 
 def _regex(value: str) -> ResolvedRegex:
     data = _decode_regex(value).data
-    return ResolvedRegex(consumer_values.topic_names(data.topics), data.version, data.timestamp)
+    return ResolvedRegex(topic_names(data.topics), data.version, data.timestamp)

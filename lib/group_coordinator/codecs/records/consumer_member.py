@@ -11,9 +11,9 @@ from typing import Any, Generic, TypeAlias, assert_never
 
 from msgspec import UNSET, Raw, Struct, UnsetType, json
 
-from group_coordinator.codecs.records import consumer_values, record_types
-from group_coordinator.codecs.records.consumer_values import TopicPartitions
-from group_coordinator.codecs.records.envelope import Data, Key, LogEntry, Value
+from group_coordinator.codecs.records import consumer_group, record_types
+from group_coordinator.codecs.records.consumer_group import TopicPartitions
+from group_coordinator.codecs.records.record_types import Data, Key, LogEntry, Value
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
@@ -172,7 +172,7 @@ def decode(record_type: int, key: str, value: str | None, reason: Reason) -> Rec
             return MemberRecord(member_id, member, reason)
         case record_types.TARGET_ASSIGNMENT:
             target = None if value is None else _decode_target(value).data.topic_partitions
-            assignment = None if target is None else consumer_values.assignment(target)
+            assignment = None if target is None else consumer_group.assignment(target)
             return TargetRecord(member_id, assignment, reason)
         case _:
             current = None if value is None else _current(_decode_current(value).data)
@@ -192,7 +192,7 @@ def _metadata(data: MemberData) -> SubscriptionMetadata:
         data.rack_id,
         data.client_id,
         data.client_host,
-        consumer_values.topic_names(data.subscribed_topic_names),
+        consumer_group.topic_names(data.subscribed_topic_names),
         data.subscribed_topic_regex or None,
         data.rebalance_timeout_ms,
         data.server_assignor,
@@ -202,7 +202,7 @@ def _metadata(data: MemberData) -> SubscriptionMetadata:
 
 def _classic(data: ClassicData) -> ClassicMetadata:
     protocols = [
-        consumer_values.classic_protocol(entry.name, entry.metadata)
+        consumer_group.classic_protocol(entry.name, entry.metadata)
         for entry in data.supported_protocols
     ]
     return ClassicMetadata(data.session_timeout_ms, tuple(protocols))
@@ -212,7 +212,7 @@ def _current(data: CurrentData) -> CurrentAssignment:
     return CurrentAssignment(
         data.member_epoch,
         data.previous_member_epoch,
-        consumer_values.member_state(data.state),
-        consumer_values.owned_partitions(data.assigned_partitions, data.member_epoch),
-        consumer_values.owned_partitions(data.partitions_pending_revocation, data.member_epoch),
+        consumer_group.member_state(data.state),
+        consumer_group.owned_partitions(data.assigned_partitions, data.member_epoch),
+        consumer_group.owned_partitions(data.partitions_pending_revocation, data.member_epoch),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, json
 
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.core.model.records import ConfigRecord, Reason
 
 

@@ -6,7 +6,7 @@ from msgspec import Struct, json
 
 from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_none
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.records import (
     GroupMetadata,

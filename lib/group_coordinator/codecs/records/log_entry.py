@@ -16,7 +16,7 @@ from group_coordinator.codecs.records import (
     record_types,
     transaction_marker,
 )
-from group_coordinator.codecs.records.envelope import LogEntry
+from group_coordinator.codecs.records.record_types import LogEntry
 from group_coordinator.core.model.records import (
     ConfigRecord,
     CurrentRecord,

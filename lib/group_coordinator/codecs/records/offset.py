@@ -11,7 +11,7 @@ from group_coordinator.codecs.fields import (
     unset_if_none,
 )
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
 

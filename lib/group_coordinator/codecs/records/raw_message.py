@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct, json
 
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.envelope import Key, Value
+from group_coordinator.codecs.records.record_types import Key, Value
 
 
 class _KeyData(Struct, frozen=True, gc=False):

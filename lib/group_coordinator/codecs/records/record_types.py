@@ -1,6 +1,10 @@
-"""Which record is which: Kafka's numbers in __consumer_offsets, and ours."""
+"""The record types: Kafka's numbers in __consumer_offsets and ours; and the envelope of key and value."""
 
 from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from group_coordinator.core.model.records import (
     ConsumerRecord,
@@ -98,3 +102,31 @@ def member_of(record: ConsumerRecord) -> str | None:
         if isinstance(record, MemberRecord | TargetRecord | CurrentRecord)
         else None
     )
+
+
+Data = TypeVar("Data")
+
+
+class Key(Struct, Generic[Data], frozen=True, gc=False):
+    """What a record is about."""
+
+    type: int
+    data: Data
+
+
+class Value(Struct, Generic[Data], frozen=True, gc=False, kw_only=True, rename="camel"):
+    """What a record says; the version is written and not asked for: older values have less."""
+
+    version: int = 0
+    data: Data
+
+
+class LogEntry(Struct, frozen=True, gc=False):
+    """A record as the log keeps it: what becomes JSON, and the facts that tables ask for."""
+
+    key: Key[Any]
+    value: Value[Any] | None
+    topic: str | None = None
+    partition: int | None = None
+    member_id: str | None = None
+    offset: int | None = None

@@ -7,9 +7,12 @@ from types import MappingProxyType
 from msgspec import Struct, json
 
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.consumer_group import GroupEpochData, TargetEpochData
+from group_coordinator.codecs.records.consumer_group import (
+    GroupEpochData,
+    TargetEpochData,
+    TopicPartitions,
+)
 from group_coordinator.codecs.records.consumer_member import TargetData
-from group_coordinator.codecs.records.consumer_values import TopicPartitions
 from group_coordinator.codecs.records.newest_values import Readers
 
 

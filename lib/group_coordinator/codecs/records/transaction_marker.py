@@ -9,8 +9,8 @@ from msgspec import UNSET, Struct, UnsetType, json, structs
 
 from group_coordinator.codecs.fields import or_default, unset_if_none
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
 from group_coordinator.codecs.records.offset import OffsetData, committed_offset, offset_data
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.core.model.records import Reason, TransactionMarker
 
 ABORT, COMMIT = 0, 1

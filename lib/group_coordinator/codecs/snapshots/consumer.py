@@ -16,7 +16,14 @@ from msgspec import Raw, Struct, msgpack
 from group_coordinator.codecs.snapshots.errors import SnapshotError, reader_of_a_part
 from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.model.classic_member import Protocol
-from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_group import (
+    ConsumerGroup,
+    NeighbourOwners,
+    Owners,
+    SharedSubscription,
+    SharedSubscriptions,
+    digest_of,
+)
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
@@ -26,12 +33,6 @@ from group_coordinator.core.model.consumer_member import (
     OwnedPartitions,
     ResolvedRegex,
     SubscriptionMetadata,
-)
-from group_coordinator.core.model.owners import NeighbourOwners, Owners
-from group_coordinator.core.model.shared_subscriptions import (
-    SharedSubscription,
-    SharedSubscriptions,
-    digest_of,
 )
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timer, Timers

@@ -8,17 +8,9 @@ only passed on has a request but no response.
 from __future__ import annotations
 
 from group_coordinator.binary.programs import Part
-from group_coordinator.codecs.wire.frames import (
+from group_coordinator.codecs.wire.messages import (
     RequestHeader,
     ResponseOpening,
-    request,
-    request_body,
-    request_header,
-    response,
-    response_body,
-    response_elements,
-)
-from group_coordinator.codecs.wire.messages import (
     WireError,
     api_key,
     api_name,
@@ -28,6 +20,12 @@ from group_coordinator.codecs.wire.messages import (
     encode_into,
     fields,
     is_flexible,
+    request,
+    request_body,
+    request_header,
+    response,
+    response_body,
+    response_elements,
     valid_versions,
 )
 

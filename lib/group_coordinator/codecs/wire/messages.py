@@ -1,10 +1,11 @@
-"""A message of one version, bytes to a dict and back; the functions that do it are made at first use."""
+"""Requests and responses of one version, bytes to a dict and back, with their headers. The functions are compiled at first use."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from group_coordinator.binary.elements import Data
 from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
@@ -112,3 +113,127 @@ def _defined(name: str, version: int) -> Message:
     if version not in versions:
         raise WireError(f"{name}: version {version} is not in {versions[0]}-{versions[-1]}")
     return message
+
+
+_SIZE = struct.Struct(">i")
+_API = struct.Struct(">hh")
+
+
+class RequestHeader(NamedTuple):
+    """What stands before a request; `body_at` is where the request itself begins in the frame. Kafka takes no client id for an empty one."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    body_at: int
+
+
+def request_header(frame: Data) -> RequestHeader:
+    """The header of a request. The version may be one that nobody knows, since ApiVersions must be answered all the same.
+
+    Raises:
+        WireError: it cannot be read, or no definition has its API.
+    """
+    if len(frame) < _API.size:
+        raise WireError(f"RequestHeader: {len(frame)} bytes are no request")
+    key, version = _API.unpack_from(frame)
+    api = api_name(key)
+    if api is None:
+        raise WireError(f"RequestHeader: requestApiKey: {key} is unknown")
+    header, body_at = decode_at("RequestHeader", _request_header_version(api, version), frame, 0)
+    return RequestHeader(key, version, header["correlationId"], header["clientId"], body_at)
+
+
+def request(
+    api: str, version: int, correlation_id: int, client_id: str | None, body: Mapping[str, Any]
+) -> bytes:
+    """A request with its size, header and body. Raises WireError as encode does."""
+    header = {
+        "requestApiKey": api_key(api),
+        "requestApiVersion": version,
+        "correlationId": correlation_id,
+        "clientId": client_id,
+    }
+    out = bytearray(_SIZE.size)
+    encode_into(out, "RequestHeader", _request_header_version(api, version), header)
+    return _sized(encode_into(out, f"{api}Request", version, body))
+
+
+def response(api: str, version: int, correlation_id: int, body: Mapping[str, Any]) -> bytes:
+    """A response with its size, header and body. Raises WireError as encode does."""
+    out = bytearray(_SIZE.size)
+    header = {"correlationId": correlation_id}
+    encode_into(out, "ResponseHeader", _response_header_version(api, version), header)
+    return _sized(encode_into(out, f"{api}Response", version, body))
+
+
+def request_body(frame: Data) -> dict[str, Any]:
+    """Decode the body of a request. Raises WireError as request_header and decode do."""
+    header = request_header(frame)
+    return decode(f"{api_name(header.api_key)}Request", header.version, frame, header.body_at)
+
+
+def response_body(api: str, version: int, frame: Data) -> tuple[int, dict[str, Any]]:
+    """The correlation id and the body of a response; api and version are those of its request. Raises WireError as decode does."""
+    header_version = _response_header_version(api, version)
+    header, body_at = decode_at("ResponseHeader", header_version, frame, 0)
+    return header["correlationId"], decode(f"{api}Response", version, frame, body_at)
+
+
+class ResponseOpening:
+    """The header of a response and its fields before one of them. Of an array, `fields` has the number of elements.
+
+    `end` is the position after it in the frame.
+    """
+
+    def __init__(self, api: str, version: int, before: str, frame: Data, at: int = 0) -> None:
+        """Decode it from a position of the frame. Raises WireError as decode does."""
+        self._message, self._version, self._part = f"{api}Response", version, Part(before)
+        self._header_version = _response_header_version(api, version)
+        self._header, at = decode_at("ResponseHeader", self._header_version, frame, at)
+        self.fields, self.end = decode_at(self._message, version, frame, at, self._part)
+
+    def followed_by(self, *rest: Data) -> bytes:
+        """Encode the response, its size first. Raises WireError as encode does."""
+        out = bytearray(_SIZE.size)
+        encode_into(out, "ResponseHeader", self._header_version, self._header)
+        encode_into(out, self._message, self._version, self.fields, self._part)
+        for piece in rest:
+            out += piece
+        return _sized(out)
+
+
+def response_elements(
+    api: str, version: int, array: str, frame: Data
+) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """Decode the fields of a response before an array, and then its elements one by one, so that not all are in memory.
+
+    Raises:
+        WireError: as decode; for an element when it is its turn.
+    """
+    opening = ResponseOpening(api, version, array, frame)
+    return opening.fields, _elements(api, version, array, frame, opening)
+
+
+def _elements(
+    api: str, version: int, array: str, frame: Data, opening: ResponseOpening
+) -> Iterator[dict[str, Any]]:
+    at, element = opening.end, Part(array, is_element=True)
+    for _ in range(opening.fields[array]):
+        found, at = decode_at(f"{api}Response", version, frame, at, element)
+        yield found
+
+
+def _request_header_version(api: str, version: int) -> int:
+    return 2 if is_flexible(f"{api}Request", version) else 1
+
+
+def _response_header_version(api: str, version: int) -> int:
+    # A client that is newer than the broker must be able to read the answer to its ApiVersions: no tags ever (KIP-511).
+    return 1 if api != "ApiVersions" and is_flexible(f"{api}Response", version) else 0
+
+
+def _sized(out: bytearray) -> bytes:
+    _SIZE.pack_into(out, 0, len(out) - _SIZE.size)
+    return bytes(out)

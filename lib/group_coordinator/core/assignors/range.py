@@ -13,8 +13,8 @@ from group_coordinator.core.assignors.spec import (
     MemberSpec,
     SubscriptionType,
     TopicSpec,
+    subscribers,
 )
-from group_coordinator.core.assignors.subscriptions import subscribers
 from group_coordinator.core.java_text import utf16_order
 from group_coordinator.core.kafka_order.java_tables import (
     hash_map_order,

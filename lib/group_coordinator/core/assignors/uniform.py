@@ -1,18 +1,148 @@
-"""Kafka's uniform assignor: all members get equally many partitions, and keep what they have as far as that allows."""
+"""Kafka's uniform assignor: all members get equally many partitions, and keep theirs as far as that allows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import TypeAlias
 
+from group_coordinator.core.assignors.draft import Draft, kept
 from group_coordinator.core.assignors.heterogeneous import assign_heterogeneous
-from group_coordinator.core.assignors.homogeneous import assign_homogeneous
 from group_coordinator.core.assignors.spec import (
     Assignment,
     MemberSpec,
+    PartitionAssignorError,
     SubscriptionType,
     TopicSpec,
+    check_topics,
+    type_told_by_topic_ids,
 )
-from group_coordinator.core.assignors.subscriptions import type_told_by_topic_ids
+from group_coordinator.core.kafka_order.java_tables import (
+    hash_map_order,
+    partition_set_order,
+    table_size_of_copy,
+    topic_spot,
+)
+
+Partition = tuple[str, int]
+Held: TypeAlias = dict[str, list[tuple[int, ...]]]
+"""By topic id the partitions of each member that has some."""
+
+
+def assign_homogeneous(
+    members: Mapping[str, MemberSpec], topics: Mapping[str, TopicSpec]
+) -> dict[str, Assignment]:
+    """Cut what the members hold down to equal quotas, then hand out what nobody holds.
+
+    The order of the members breaks ties between them.
+    """
+    wanted = next(iter(members.values())).topic_ids
+    check_topics(wanted, topics)
+    in_given_order = [topic_id for topic_id in topics if topic_id in wanted]
+    order = hash_map_order(in_given_order, topic_spot, table_size_of_copy(len(wanted)))
+    sizes = {topic_id: topics[topic_id].num_partitions for topic_id in order}
+    held, loads = _held(members.values())
+    build = _Build(members, loads, list(_unassigned(held, sizes)))
+    build.drop(held.keys() - wanted)
+    build.cut_down(sum(sizes.values()))
+    build.hand_out()
+    return build.assignments()
+
+
+def _held(members: Iterable[MemberSpec]) -> tuple[Held, list[int]]:
+    """What counts as held by the members, and how many partitions each of them has."""
+    held: Held = defaultdict(list)
+    loads = []
+    for member in members:
+        load = 0
+        for topic_id, partitions in member.assignment.items():
+            held[topic_id].append(partitions)
+            load += len(partitions)
+        for topic_id, partitions in member.given_up.items():
+            held[topic_id].append(partitions)
+        loads.append(load)
+    return held, loads
+
+
+def _unassigned(held: Held, sizes: Mapping[str, int]) -> Iterable[Partition]:
+    everything = {size: frozenset(range(size)) for size in set(sizes.values())}
+    for topic_id, size in sizes.items():
+        for partition in sorted(everything[size].difference(*held.get(topic_id, ()))):
+            yield topic_id, partition
+
+
+class _Build:
+    """The changes to the members' assignments, one step after the other."""
+
+    def __init__(
+        self, members: Mapping[str, MemberSpec], loads: list[int], unassigned: list[Partition]
+    ) -> None:
+        self._members = members
+        self._loads = loads
+        self._unassigned = unassigned
+        self._unfilled: list[tuple[str, int]] = []
+        self._drafts: dict[str, Draft] = {}
+
+    def drop(self, unwanted: AbstractSet[str]) -> None:
+        """Take topics that are no longer wanted."""
+        if not unwanted:
+            return
+        for place, (member_id, member) in enumerate(self._members.items()):
+            for topic_id in unwanted & member.assignment.keys():
+                self._draft(member_id).remove_topic(topic_id)
+                self._loads[place] -= len(member.assignment[topic_id])
+
+    def cut_down(self, total: int) -> None:
+        """Take what is more than a member's quota; note who has space for how many more."""
+        minimum, extras = divmod(total, len(self._members))
+        members_left = len(self._members)
+        for member_id, load in zip(self._members, self._loads, strict=True):
+            extra = extras > 0
+            space = minimum + extra - load
+            if space < 0:
+                self._cut_down_member(member_id, minimum + extra)
+            elif space > 0:
+                if extra and members_left > extras:
+                    # A later member may hold one more already, and can keep it then.
+                    space -= 1
+                    extra = False
+                self._unfilled.append((member_id, space))
+            extras -= extra
+            members_left -= 1
+
+    def _cut_down_member(self, member_id: str, quota: int) -> None:
+        draft, held = self._draft(member_id), self._members[member_id].assignment
+        for topic_id in draft.topics():
+            partitions = partition_set_order(held[topic_id])
+            for partition in partitions[quota:]:
+                draft.remove(topic_id, partition)
+                self._unassigned.append((topic_id, partition))
+            quota = max(quota - len(partitions), 0)
+
+    def hand_out(self) -> None:
+        """Fill the members one after the other. Raises PartitionAssignorError if there is too little space."""
+        done = 0
+        for member_id, space in self._unfilled:
+            for topic_id, partition in self._unassigned[done : done + space]:
+                self._draft(member_id).add(topic_id, partition)
+            done += space
+        if done < len(self._unassigned):
+            raise PartitionAssignorError("partitions were left unassigned")
+
+    def assignments(self) -> dict[str, Assignment]:
+        """What everybody has now."""
+        return {
+            member_id: self._drafts[member_id].assignment()
+            if member_id in self._drafts
+            else kept(member.assignment)
+            for member_id, member in self._members.items()
+        }
+
+    def _draft(self, member_id: str) -> Draft:
+        if member_id not in self._drafts:
+            self._drafts[member_id] = Draft(self._members[member_id].assignment)
+        return self._drafts[member_id]
 
 
 def assign_uniformly(

@@ -1,4 +1,9 @@
-"""The rebalance of a classic group: from one state to the next, with records and replies on the way.
+"""The rebalance of a classic group: from one state to the next, with records and responses on the way. Static members may be absent.
+
+Kafka looks again whenever the longest rebalance timeout has passed, be it one of 0 ms, and sees the same until somebody
+comes: then the phase lasts until the next look. Here most looks in between are left out.
+
+Told in: stories/classic/static_rebalances.py.
 
 A rebalance has two phases. Each is a state with a timer of the group's own, and may take the longest rebalance timeout:
 
@@ -22,18 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.classic.absent_members import wait_for_anybody, wait_for_others
 from group_coordinator.core.classic.generation import (
     join_answer,
     metadata_of,
     subscription_of_members,
     sync_answer,
 )
-from group_coordinator.core.model.changes import MembershipReplaced
+from group_coordinator.core.model.changes import Decision, MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import Member, Ticket
 from group_coordinator.core.model.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, Reason, Record
 from group_coordinator.core.model.responses import (
@@ -43,7 +46,6 @@ from group_coordinator.core.model.responses import (
     SyncGroupResponse,
 )
 from group_coordinator.core.model.states import ClassicState, check_transition
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import (
     JOIN_TIMER,
     NEVER_MS,
@@ -51,6 +53,41 @@ from group_coordinator.core.model.timers import (
     TimerKey,
     session_timer,
 )
+
+_SHORTEST_WAIT_MS = 1_000
+
+
+def wait_for_anybody(rebalance_timeout_ms: int) -> int:
+    """After how many milliseconds to look again: at one of the times at which Kafka does."""
+    timeout_ms = max(rebalance_timeout_ms, 1)
+    return -(-_SHORTEST_WAIT_MS // timeout_ms) * timeout_ms
+
+
+def wait_for_others(before: ClassicGroup, membership: ClassicGroup, now_ms: int) -> int | None:
+    """The first member comes now: after how many milliseconds Kafka looks again; None: when the timer runs out.
+
+    `before` is the group before it came, which may have changed the longest rebalance timeout.
+    """
+    timer = membership.timers.get(JOIN_TIMER)
+    if timer is None or timer.due_ms - timer.armed_ms >= 2 * _SHORTEST_WAIT_MS:
+        return None
+    timeout_ms = before.rebalance_timeout_ms
+    length_ms = timer.due_ms - timer.armed_ms
+    if length_ms <= max(timeout_ms, 0) or length_ms != wait_for_anybody(timeout_ms):
+        return None
+    if not _began_again(before) or not membership.awaiting_joins:
+        return None
+    return timeout_ms - (now_ms - timer.armed_ms) % timeout_ms if timeout_ms > 0 else 0
+
+
+def _began_again(before: ClassicGroup) -> bool:
+    """Whether nobody came to the join phase: static members alone are left, and an initial delay is over."""
+    if not before.members or before.initial_delay_left_ms is not None:
+        return False
+    return all(
+        member.group_instance_id is not None and member.awaiting_join is None
+        for member in before.members.values()
+    )
 
 
 class Rebalance:

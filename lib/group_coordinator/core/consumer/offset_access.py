@@ -7,7 +7,7 @@ Told in: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer.known import known_member
+from group_coordinator.core.consumer.validation import known_member
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode

@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
-from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.assignors.subscriptions import subscription_type
+from group_coordinator.core.assignors.spec import SubscriptionType, subscription_type
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
-from group_coordinator.core.model.counts import add_to_counts
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.member_index import add_to_counts
 from group_coordinator.core.topics.hash import group_hash, topic_hash
 
 _hash_of = lru_cache(maxsize=10_000)(topic_hash)

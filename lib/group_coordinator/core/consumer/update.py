@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from group_coordinator.core.model.changes import (
     Change,
+    Decision,
     MembershipReplaced,
     TimerCancelled,
     TimerSet,
@@ -13,7 +14,6 @@ from group_coordinator.core.model.changes import (
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.core.model.responses import Reply

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from group_coordinator.core.acls.needs import GROUP_DENIED
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import Operation, ResourceType
-from group_coordinator.core.group_configs.checks import check
+from group_coordinator.core.group_configs.checks import GroupConfigError, check, shown
 from group_coordinator.core.group_configs.definition import GroupConfig
-from group_coordinator.core.group_configs.definitions import GROUP_CONFIGS
-from group_coordinator.core.group_configs.texts import GroupConfigError, shown
+from group_coordinator.core.group_configs.in_effect import GROUP_CONFIGS
 from group_coordinator.core.kafka_order.java_tables import new_hash_map_order
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import ConfigRecord, Reason, Record

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from group_coordinator.core.acls.needs import TO_SEE_TOPICS, UNSEEN_TOPICS
 from group_coordinator.core.acls.rights import Rights, operations_on
 from group_coordinator.core.acls.rule import ResourceType
-from group_coordinator.core.consumer.known import known_consumer_group
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
+from group_coordinator.core.consumer.validation import known_consumer_group
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, OwnedPartitions
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import ConsumerGroupDescribe, RequestContext

@@ -7,14 +7,18 @@ Told in: stories/consumer/validating.py, stories/consumer/static_consumers.py, s
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer.group_size import check_room
-from group_coordinator.core.consumer.heartbeat_checks import check_heartbeat
-from group_coordinator.core.consumer.known import known_consumer_group, known_static_member
 from group_coordinator.core.consumer.member_update import replace_static_member, update_member
 from group_coordinator.core.consumer.update import ConsumerUpdate
+from group_coordinator.core.consumer.validation import (
+    check_heartbeat,
+    check_room,
+    known_consumer_group,
+    known_static_member,
+)
 from group_coordinator.core.group_configs.in_effect import heartbeat_interval_ms, session_timeout_ms
 from group_coordinator.core.migration.downgrade import remove_or_downgrade
 from group_coordinator.core.migration.upgrade import abandoned_upgrade, upgrade
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -24,7 +28,6 @@ from group_coordinator.core.model.consumer_member import (
     OwnedPartitions,
     SubscriptionMetadata,
 )
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import CurrentRecord, Reason

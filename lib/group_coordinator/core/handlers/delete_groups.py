@@ -7,8 +7,8 @@ Told in: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 
 from __future__ import annotations
 
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group, is_empty
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record

@@ -10,10 +10,14 @@ lists the settings of a group without it gets Kafka's answer.
 from __future__ import annotations
 
 from group_coordinator.core.group_configs.definition import GroupConfig
-from group_coordinator.core.group_configs.definitions import LISTED, OFFSETS_RETENTION
-from group_coordinator.core.group_configs.in_effect import coordinators_own, value_without_own
+from group_coordinator.core.group_configs.in_effect import (
+    LISTED,
+    OFFSETS_RETENTION,
+    coordinators_own,
+    value_without_own,
+)
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import DescribeConfigs, RequestContext

@@ -10,9 +10,9 @@ Told in: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
 from __future__ import annotations
 
 from group_coordinator.core.acls.rights import operations_on
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import DescribeGroup, RequestContext

@@ -8,9 +8,8 @@ Told in: stories/offsets/transactions.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.model.changes import Change, MarkerRemembered
+from group_coordinator.core.model.changes import Change, Decision, MarkerRemembered
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import LastMarker

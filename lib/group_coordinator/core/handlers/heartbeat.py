@@ -7,11 +7,10 @@ Told in: stories/classic/sessions.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.migration.classic_heartbeat import heartbeat_to_consumer_group
-from group_coordinator.core.model.changes import SessionRenewed
+from group_coordinator.core.migration.classic_requests import heartbeat_to_consumer_group
+from group_coordinator.core.model.changes import Decision, SessionRenewed
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Heartbeat, RequestContext

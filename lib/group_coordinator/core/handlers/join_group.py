@@ -11,11 +11,11 @@ from __future__ import annotations
 from group_coordinator.core.classic.generation import join_answer
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.migration.classic_join import join_consumer_group
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason

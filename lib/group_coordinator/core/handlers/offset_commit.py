@@ -9,11 +9,15 @@ Told in: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
 from __future__ import annotations
 
 from group_coordinator.core.consumer import offset_access
-from group_coordinator.core.model.changes import Change, MembershipReplaced, SessionRenewed
+from group_coordinator.core.model.changes import (
+    Change,
+    Decision,
+    MembershipReplaced,
+    SessionRenewed,
+)
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason

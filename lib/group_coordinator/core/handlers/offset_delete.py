@@ -10,10 +10,10 @@ from __future__ import annotations
 from group_coordinator.core.acls.needs import TO_CHANGE_OFFSETS
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ResourceType
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group, is_empty
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record

@@ -14,9 +14,9 @@ from group_coordinator.core.acls.needs import TO_SEE_TOPICS
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ResourceType
 from group_coordinator.core.consumer import offset_access
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset

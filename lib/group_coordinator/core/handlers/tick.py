@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import RequestContext, Tick
 

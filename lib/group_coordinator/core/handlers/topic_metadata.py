@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from group_coordinator.core.model.changes import Change, MetadataDeadlineSet, TopicsLearned
+from group_coordinator.core.model.changes import (
+    Change,
+    Decision,
+    MetadataDeadlineSet,
+    TopicsLearned,
+)
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import (

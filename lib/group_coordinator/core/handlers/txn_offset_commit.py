@@ -3,7 +3,7 @@
 From version 6 on topics go by id, and clients know member epochs (KIP-1319).
 
 Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.4. That
-the transaction is open has been checked by the transaction coordinator; what came too late is refused (core/offsets/late_commits.py).
+the transaction is open has been checked by the transaction coordinator; what came too late is refused (core/offsets/pending.py).
 
 Told in: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 """
@@ -11,10 +11,9 @@ Told in: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 from __future__ import annotations
 
 from group_coordinator.core.consumer import offset_access
-from group_coordinator.core.model.changes import Change, MembershipReplaced
+from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import (
@@ -35,7 +34,7 @@ from group_coordinator.core.offsets.committing import (
     refused,
 )
 from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
-from group_coordinator.core.offsets.late_commits import check_in_time
+from group_coordinator.core.offsets.pending import check_in_time
 from group_coordinator.core.offsets.results import merge
 
 _NO_EPOCH = -1

@@ -1,4 +1,7 @@
-"""The order in which Kafka's assignors find members and topics; see `Assignor`."""
+"""The order in which Kafka's assignors find members and topics, and in which Kafka finds the members of a group.
+
+It decides who leads a group after a downgrade, and whose timer of the same millisecond runs out first.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from typing import TypeAlias
 from group_coordinator.core.kafka_order.java_tables import (
     hash_map_buckets,
     hash_map_order,
+    new_hash_map_order,
     string_hashes,
     string_spot,
     table_size_of_copy,
+    timeline_order,
     timeline_slots,
 )
 
@@ -71,3 +76,18 @@ def topic_name_order(names: Sequence[str]) -> list[str]:
     """
     order = hash_map_order(names, string_spot, table_size_of_copy(len(names)))
     return list(dict.fromkeys(order))
+
+
+def consumer_group_order(member_ids: Iterable[str], room: int) -> list[str]:
+    """The members of a consumer group, which came in the given order; `room` is its member_room."""
+    return timeline_order(member_ids, room)
+
+
+def upgraded_group_order(member_ids: Iterable[str]) -> list[str]:
+    """The members of a classic group, in its order, as the request finds them that makes it a consumer group."""
+    return timeline_order(member_ids)
+
+
+def classic_group_order(member_ids: Sequence[str]) -> list[str]:
+    """The members of a classic group, which came in the given order."""
+    return new_hash_map_order(member_ids)

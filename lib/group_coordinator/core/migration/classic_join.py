@@ -8,26 +8,26 @@ Told in: stories/migration/classic_members.py, stories/migration/classic_refusal
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer.group_size import check_room
-from group_coordinator.core.consumer.known import known_static_member
 from group_coordinator.core.consumer.member_update import (
     replace_static_member,
     update_assignment,
     update_subscription,
 )
 from group_coordinator.core.consumer.update import ConsumerUpdate
+from group_coordinator.core.consumer.validation import check_room, known_static_member
 from group_coordinator.core.embedded_protocol import (
     MalformedProtocolError,
     Subscription,
     read_subscription,
 )
-from group_coordinator.core.migration.classic_sender import extend_session
+from group_coordinator.core.migration.classic_requests import extend_session
 from group_coordinator.core.migration.downgrade import (
+    allows_mixed_groups,
     downgrade_by_replacement,
     may_downgrade_by_replacement,
 )
 from group_coordinator.core.migration.embedded_assignments import reported
-from group_coordinator.core.migration.policy import allows_mixed_groups
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -36,7 +36,6 @@ from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
     SubscriptionMetadata,
 )
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason

@@ -1,4 +1,6 @@
-"""The online downgrade: a consumer group turns classic when its last member of the consumer protocol is gone.
+"""The online downgrade: a consumer group turns classic when its last member of the consumer protocol is gone, where group.consumer.migration.policy allows it.
+
+Told in: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
 
 The members that stay speak the classic protocol; each has what its target says, and mostly a rebalance begins at once.
 Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and
@@ -15,12 +17,11 @@ from group_coordinator.core.classic.generation import subscription_of_members
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.consumer.member_removal import remove_members
 from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.kafka_order.member_order import (
+from group_coordinator.core.kafka_order.assignor_order import (
     classic_group_order,
     consumer_group_order,
 )
 from group_coordinator.core.migration.embedded_assignments import embedded_assignment
-from group_coordinator.core.migration.policy import allows_downgrade
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -31,6 +32,25 @@ from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import KINDS_LEFT_BY_CONVERSIONS, Timers
 from group_coordinator.core.model.tombstones import consumer_group_tombstones
+
+
+def allows_upgrade(config: CoordinatorConfig) -> bool:
+    """Whether the first member of the consumer protocol turns a classic group with members into a consumer group."""
+    return _policy(config) in ("upgrade", "bidirectional")
+
+
+def allows_downgrade(config: CoordinatorConfig) -> bool:
+    """Whether a consumer group turns classic when its last member of the consumer protocol is gone."""
+    return _policy(config) in ("downgrade", "bidirectional")
+
+
+def allows_mixed_groups(config: CoordinatorConfig) -> bool:
+    """Whether members of the classic protocol may join a consumer group."""
+    return _policy(config) != "disabled"
+
+
+def _policy(config: CoordinatorConfig) -> str:
+    return config.group_consumer_migration_policy.lower()
 
 
 def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> None:

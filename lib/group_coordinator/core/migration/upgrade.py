@@ -18,13 +18,13 @@ from group_coordinator.core.embedded_protocol import (
     read_assignment,
     read_subscription,
 )
-from group_coordinator.core.kafka_order.member_order import (
+from group_coordinator.core.kafka_order.assignor_order import (
     classic_group_order,
     upgraded_group_order,
 )
+from group_coordinator.core.migration.downgrade import allows_upgrade
 from group_coordinator.core.migration.embedded_assignments import by_topic_id
-from group_coordinator.core.migration.policy import allows_upgrade
-from group_coordinator.core.model.changes import Change, MembershipReplaced, TimerSet
+from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced, TimerSet
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import Member
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -39,7 +39,6 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
     TargetEpoch,
 )
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group, is_empty
 from group_coordinator.core.model.records import (

@@ -1,9 +1,13 @@
-"""What a decision changes in a group beside its log: facts that no record tells, and that a restart does not bring back."""
+"""The decision of a handler or a deadline, and the changes in a group beside its log that no record tells."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.offset import LastMarker
+from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.model.timers import TimerKey
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
@@ -81,3 +85,11 @@ Change = (
     | MetadataDeadlineSet
     | MarkerRemembered
 )
+
+
+class Decision(Value, frozen=True):
+    """The outcome of one request or one deadline: Kafka's records in log order, replies, and changes beside the log."""
+
+    records: Sequence[Record]
+    replies: list[Reply]
+    changes: tuple[Change, ...] = ()

@@ -1,10 +1,19 @@
-"""A member of a classic group, and the protocols that it speaks."""
+"""A member of a classic group, the protocols that it speaks, and its open request."""
 
 from __future__ import annotations
 
 from group_coordinator.core.embedded_protocol import parse_subscription
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.value import Value
+
+
+class Ticket(Value, frozen=True):
+    """Where the answer to a request goes. Parked requests keep theirs in the group's state."""
+
+    event_id: str
+    correlation_id: str | None
+    version: int
+    reply_partition: int | None = None
+    """The partition of the responses topic that the client reads; None: the one of the group."""
 
 
 class Protocol(Value, frozen=True):

@@ -1,17 +1,21 @@
 """The membership of a consumer group (KIP-848). Data and questions only: handlers decide, replay changes.
 
+A snapshot names a subscription by its digest, so that a member is written the same whatever the others want.
+
 What the log says comes first and changes by replay alone, so that the log rebuilds it. What Kafka keeps beside its log
 (timers, until when the metadata hash counts) follows; the last fields are looked up often and follow from the members.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TypeAlias
 
-from msgspec import Raw
+from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.assignors.subscriptions import subscription_type
+from group_coordinator.core.assignors.spec import SubscriptionType, subscription_type
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
@@ -19,15 +23,105 @@ from group_coordinator.core.model.consumer_member import (
     ResolvedRegex,
     SubscriptionMetadata,
 )
-from group_coordinator.core.model.counts import add_to_counts
-from group_coordinator.core.model.owners import Owners
-from group_coordinator.core.model.shared_subscriptions import (
-    SharedSubscription,
-    SharedSubscriptions,
-)
+from group_coordinator.core.model.member_index import add_to_counts
 from group_coordinator.core.model.states import ConsumerState
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timers
+
+NeighbourOwners: TypeAlias = dict[int, str]
+"""Member ids by partition, of neighbouring partitions of a topic."""
+
+_NEIGHBOURS = 256
+
+
+@dataclass(slots=True)
+class Owners:
+    """A member owns what it is assigned, and what it has yet to give back."""
+
+    by_neighbours: StoredValues[NeighbourOwners, Raw] = field(default_factory=StoredValues)
+    """By partition // 256 and topic id as one text; none is empty."""
+
+    def owner_of(self, topic_id: str, partition: int) -> str | None:
+        """The member that has the partition, or has yet to give it back."""
+        neighbours = self.by_neighbours.get(f"{partition // _NEIGHBOURS}:{topic_id}")
+        return None if neighbours is None else neighbours.get(partition)
+
+    def give(self, topic_id: str, partitions: Iterable[int], member_id: str) -> None:
+        """Name the owner of partitions, whoever it was before."""
+        for key, given in _by_neighbours(topic_id, partitions).items():
+            owners = self.by_neighbours.get(key, {})
+            self.by_neighbours[key] = {**owners, **dict.fromkeys(given, member_id)}
+
+    def take(self, topic_id: str, partitions: Iterable[int], member_id: str) -> None:
+        """Partitions that are this member's have no owner any more.
+
+        In a compacted log another member may have got one already: it keeps it.
+        """
+        for key, taken in _by_neighbours(topic_id, partitions).items():
+            owners = self.by_neighbours.get(key, {})
+            gone = {partition for partition in taken if owners.get(partition) == member_id}
+            left = {number: owner for number, owner in owners.items() if number not in gone}
+            if left:
+                self.by_neighbours[key] = left
+            else:
+                self.by_neighbours.pop(key, None)
+
+    def __bool__(self) -> bool:
+        return bool(self.by_neighbours)
+
+
+def _by_neighbours(topic_id: str, partitions: Iterable[int]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for partition in partitions:
+        found.setdefault(f"{partition // _NEIGHBOURS}:{topic_id}", []).append(partition)
+    return found
+
+
+_DIGEST_BYTES = 16
+
+
+class SharedSubscription(Struct, array_like=True):
+    """A subscription, and how many members have it."""
+
+    topic_names: tuple[str, ...]
+    topic_regex: str | None
+    server_assignor: str | None
+    subscribers: int = 0
+
+
+@dataclass(slots=True)
+class SharedSubscriptions:
+    """The subscriptions of all members."""
+
+    by_digest: dict[bytes, SharedSubscription] = field(default_factory=dict)
+
+    def add(self, metadata: SubscriptionMetadata) -> None:
+        """A member has this subscription from now on."""
+        digest = digest_of(metadata)
+        shared = self.by_digest.get(digest)
+        if shared is None:
+            shared = self.by_digest[digest] = SharedSubscription(
+                metadata.topic_names, metadata.topic_regex, metadata.server_assignor
+            )
+        shared.subscribers += 1
+
+    def remove(self, metadata: SubscriptionMetadata) -> None:
+        """A member that had this subscription has it no more."""
+        digest = digest_of(metadata)
+        shared = self.by_digest[digest]
+        shared.subscribers -= 1
+        if not shared.subscribers:
+            del self.by_digest[digest]
+
+    def __iter__(self) -> Iterator[SharedSubscription]:
+        return iter(self.by_digest.values())
+
+
+def digest_of(metadata: SubscriptionMetadata) -> bytes:
+    """By what a snapshot names the subscription."""
+    wanted = (metadata.topic_names, metadata.topic_regex, metadata.server_assignor)
+    return blake2b(msgpack.encode(wanted), digest_size=_DIGEST_BYTES).digest()
+
 
 _FIRST_EPOCH = 1
 

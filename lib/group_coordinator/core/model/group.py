@@ -53,7 +53,7 @@ class Group:
     topics_are_complete: bool = True
     """Whether `topics` are all topics of the cluster; if not, others may exist."""
     last_markers: dict[int, LastMarker] = field(default_factory=dict)
-    """By producer id, in the order in which the group was told: what tells a late commit (core/offsets/late_commits.py)."""
+    """By producer id, in the order in which the group was told: what tells a late commit (core/offsets/pending.py)."""
 
     @property
     def classic(self) -> ClassicGroup | None:

@@ -1,4 +1,4 @@
-"""What is often asked of all members of a classic group together, so that a large group need not ask each of them.
+"""Indexes over all members of a group, so that a large group need not ask each of them.
 
 Ten thousand members that join, one event each, must not look at all ten thousand each time.
 """
@@ -13,7 +13,19 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from group_coordinator.core.model.classic_member import Member, Protocol
-from group_coordinator.core.model.counts import add_to_counts
+
+Name = TypeVar("Name")
+
+
+def add_to_counts(counts: dict[Name, int], names: Iterable[Name], change: int = 1) -> None:
+    """Add to the count of each name, and remove names whose count is zero."""
+    for name in names:
+        number = counts.get(name, 0) + change
+        if number:
+            counts[name] = number
+        else:
+            del counts[name]
+
 
 _NAME = attrgetter("name")
 

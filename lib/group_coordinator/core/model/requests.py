@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.model.classic_member import Protocol
-from group_coordinator.core.model.ticket import Ticket
+from group_coordinator.core.model.classic_member import Protocol, Ticket
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 

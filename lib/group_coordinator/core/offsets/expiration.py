@@ -13,10 +13,10 @@ from operator import itemgetter
 from typing import Literal
 
 from group_coordinator.core.group_configs.in_effect import offsets_retention_ms
+from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.decision import Decision
 from group_coordinator.core.model.group import Group, is_empty
 from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, soonest_of
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from group_coordinator.clients.cluster.cluster_topics import racks_of
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address

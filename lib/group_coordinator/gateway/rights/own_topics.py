@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from group_coordinator.clients.channel.request import Body
 from group_coordinator.codecs import wire
-from group_coordinator.codecs.uuids import ZERO_UUID
+from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.requests import Request

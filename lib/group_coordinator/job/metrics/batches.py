@@ -11,8 +11,8 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from group_coordinator.job.metrics.families import Figures, gauge
-from group_coordinator.streaming.batch_outputs import BatchCounts
 from group_coordinator.streaming.checkpoint.plans import Plan
+from group_coordinator.streaming.small_batch import BatchCounts
 
 _BOUNDS_S = (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 300)
 _PATIENCE_S = 60.0

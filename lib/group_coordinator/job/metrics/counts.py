@@ -11,13 +11,13 @@ from prometheus_client.metrics_core import Metric
 from group_coordinator.job.metrics.families import gauge
 from group_coordinator.observability.rates import Rates
 from group_coordinator.runtime.meters import METERS
-from group_coordinator.streaming.batch_outputs import (
+from group_coordinator.streaming.meter_totals import MeterTotals
+from group_coordinator.streaming.small_batch import (
     DEFECTS_METER,
     DENIALS_METER,
     LETTERS_METER,
     BatchMeters,
 )
-from group_coordinator.streaming.meter_totals import MeterTotals
 
 KAFKAS = "kafka_server_group_coordinator_metrics"
 """How the JMX exporter's usual configurations call kafka.server:type=group-coordinator-metrics."""

@@ -23,12 +23,12 @@ from group_coordinator.job.metrics.table_figures import TableFigures, table_aske
 from group_coordinator.job.metrics.unread import Unread
 from group_coordinator.job.pace import MOST_OF_THE_TIME
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.batch_outputs import BatchCounts, BatchMeters
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans, offsets_read
 from group_coordinator.streaming.meter_totals import MeterTotals, counted_in_tables
 from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
 
 _LOOK_S = 5.0
 _KEEP_S = 10.0

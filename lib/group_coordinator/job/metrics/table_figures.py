@@ -19,10 +19,9 @@ from group_coordinator.job.metrics.lag_gauges import lag_families
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.pools import in_pool
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.creation import TABLES
+from group_coordinator.tables.creation import TABLES, create_temporary_views
 from group_coordinator.tables.definition import quoted
 from group_coordinator.tables.quoting import in_datafusion
-from group_coordinator.tables.view_creation import create_temporary_views
 
 Ask = Callable[[str], pa.Table]
 """Answers a SELECT from one table or view, by its plain name, with the rows of the job's own cluster."""

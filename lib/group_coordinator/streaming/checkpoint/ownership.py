@@ -1,4 +1,4 @@
-"""Whether the checkpoint may write the tables: compared before anything is answered, and again while the job runs.
+"""The right of a checkpoint to write the tables, compared before anything is answered and again while the job runs. A copy of a checkpoint has no such right.
 
 A checkpoint has an identity, a file in it. The table writers says which identity owns a cluster's rows. So these are
 refused: other tables than before, a second checkpoint for the same rows, one that a rebuild has succeeded, one that is
@@ -16,12 +16,12 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from msgspec import Struct, json
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import group_coordinator
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.copies import is_copy
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     QUERY_NAME,
@@ -38,11 +38,43 @@ from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.writer import NotTheWriterError, Writer
 
+_log = logging.getLogger(__name__)
+
+
+def is_copy(
+    spark: SparkSession,
+    folder: CheckpointFolder,
+    place: str,
+    who: Callable[[CheckpointFolder], str | None],
+) -> bool:
+    """Whether a checkpoint that ran at another place is still there.
+
+    A folder may have several addresses, so what counts is whether a file that is written here is seen there.
+
+    Args:
+        spark: the session.
+        folder: the checkpoint that is about to run.
+        place: its whole address when it ran last.
+        who: says who a checkpoint is.
+    """
+    probe = f".probe-{token_hex(8)}"
+    try:
+        there = CheckpointFolder(spark, place)
+        if who(there) != who(folder):
+            return False
+        folder.write(probe, "")
+        return not there.exists(probe)
+    except (Py4JJavaError, PySparkException) as error:
+        _log.warning("whether a checkpoint is left at %s cannot be seen: %s", place, error)
+        return False
+    finally:
+        folder.remove(probe)
+
+
 WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS, DENIALS)
 """What a batch is appended to, in this order (sinks.py): what has its dead letters or denials has its records too."""
 
 _IDENTITY = "writer.json"
-_log = logging.getLogger(__name__)
 
 
 class CheckpointError(RuntimeError):

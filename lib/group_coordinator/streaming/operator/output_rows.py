@@ -5,7 +5,7 @@ A row has many outputs of one kind, so the JVM has little to do for an output:
 | kind | content | key, partition |
 |---|---|---|
 | response | responses of a group that go to one partition: JSON, one a line | of the records in the responses topic |
-| log | rows of coordinator_log, packed (tables/packed_log.py); with the lean exchange of many groups | |
+| log | rows of coordinator_log, packed (tables/log_rows.py); with the lean exchange of many groups | |
 | dead letter, defect, topic need, awaited markers, rebalancing, denial | one output in JSON | |
 | meters | what the rows of the log add to Kafka's meters (runtime/meters.py), by name, in JSON | |
 
@@ -42,7 +42,7 @@ from group_coordinator.runtime.outputs import (
     TopicNeedLine,
 )
 from group_coordinator.runtime.quarantine import is_defect
-from group_coordinator.tables.packed_log import arrow_rows, packed
+from group_coordinator.tables.log_rows import arrow_rows, packed
 
 RESPONSE, LOG, DEAD_LETTER, DEFECT = "R", "L", "D", "D!"
 TOPIC_NEED, AWAITED_MARKERS, METERS, REBALANCING, DENIAL = "T", "M", "N", "S", "A"

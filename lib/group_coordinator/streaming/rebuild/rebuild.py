@@ -1,4 +1,4 @@
-"""A lost checkpoint is made anew from the newest snapshot and from what coordinator_log has got since.
+"""A rebuild: a lost checkpoint comes from the newest snapshot and from the rows that coordinator_log has got since.
 
 Spark's stateful operator takes no initial state, so groups get theirs as input: a seed each, in files in the checkpoint,
 a second source beside Kafka. All seeds are in the first batch, where each sorts before its group's events
@@ -11,27 +11,88 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,
     Origin,
     coordinator_folder,
     has_begun,
+    last_done_batch,
     write_origin,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, take_over
-from group_coordinator.streaming.rebuild.log_after import (
+from group_coordinator.streaming.rebuild.rebuilt_groups import (
     farthest,
     groups_after,
     is_mirrored,
     progress_after,
+    seeds,
 )
-from group_coordinator.streaming.rebuild.rebuilt_groups import seeds
 from group_coordinator.streaming.rebuild.snapshots import newest_snapshot
-from group_coordinator.streaming.rebuild.starting_offsets import starting_offsets
 from group_coordinator.streaming.source import PACKED
+
+
+class ForeignLogError(RuntimeError):
+    """The log was not written from the events topic that exists now."""
+
+
+def starting_offsets(
+    topic: str, handled: Mapping[int, int], present: Mapping[int, range]
+) -> dict[int, int]:
+    """The offset of the first event to handle, by partition.
+
+    A partition's events are handled in order and a batch reaches the log whole: all events up to the last one that left
+    something have been handled. Later ones that were handled and left nothing - heartbeats, questions, refusals - are
+    handled once more, which repeats their answers.
+
+    Args:
+        topic: its name, for the error.
+        handled: the last offset that left a record or a dead letter, by partition.
+        present: the offsets that the topic holds, by partition; retention removes the first ones.
+
+    Raises:
+        ForeignLogError: the log has an event behind the end of the topic, or of a partition that does not exist.
+    """
+    for partition, offset in sorted(handled.items()):
+        end = present[partition].stop if partition in present else 0
+        if offset >= end:
+            raise ForeignLogError(
+                f"events.topic = {topic}: the log has an event of partition {partition}, offset {offset}, but "
+                f"the topic ends at {end}; it is not the topic that the log was written from"
+            )
+    return {
+        partition: max(handled.get(partition, -1) + 1, offsets.start)
+        for partition, offsets in sorted(present.items())
+    }
+
+
+def check_seeds(spark: SparkSession, folder: CheckpointFolder, origin: Origin) -> None:
+    """Count them before the first batch, which loads them. Spark passes over files that are empty or gone.
+
+    Raises:
+        DamagedFileError: some cannot be read, or there are not as many as the rebuild wrote.
+    """
+    if origin.groups is None or last_done_batch(folder) >= 0:
+        return
+    try:
+        seeds = spark.read.schema(PACKED).parquet(folder.address(GROUPS))
+        present = seeds.where("octet_length(event) > 0").count()
+    except Py4JJavaError as error:
+        raise _unreadable(folder, error.java_exception.getMessage()) from error
+    except PySparkException as error:
+        raise _unreadable(folder, str(error)) from error
+    if present != origin.groups:
+        fault = f"it has {present} groups, and the rebuild wrote {origin.groups}"
+        raise folder.damaged(GROUPS, fault)
+
+
+def _unreadable(folder: CheckpointFolder, said: str) -> DamagedFileError:
+    return folder.damaged(GROUPS, said.splitlines()[0])
 
 
 class Rebuilt(NamedTuple):

@@ -16,13 +16,14 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.rebuild.log_after import (
+from group_coordinator.streaming.rebuild.rebuilt_groups import (
+    STATES,
     farthest,
     groups_after,
     is_mirrored,
     progress_after,
+    states,
 )
-from group_coordinator.streaming.rebuild.rebuilt_groups import STATES, states
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import newest_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG

@@ -14,7 +14,7 @@ from group_coordinator.tables.compaction.rows import (
     OffsetTotals,
     Stamp,
 )
-from group_coordinator.tables.instants import shown_ms_or_none
+from group_coordinator.tables.timestamps import shown_ms_or_none
 
 CLASSIC = "classic"
 

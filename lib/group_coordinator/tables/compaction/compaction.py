@@ -1,4 +1,6 @@
-"""Compaction: what a stretch of the log leaves behind in groups, members, offsets and group_configs.
+"""Compaction: groups, members, offsets and group_configs follow a stretch of the log. Short stretches go by the deltalake package.
+
+It takes a tenth of a second where Spark's plans and jobs for the same few rows keep two cores busy for several.
 
 The new content of every touched group is worked out first (compaction/fold.py), then a MERGE a table brings the tables to it.
 Working it out again from tables that already have it gives no changes, so a batch may be redone from any point.
@@ -9,9 +11,15 @@ files under a MERGE makes that fail: the stretch is then worked out again.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
-from deltalake import Transaction
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
+from msgspec import convert
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
@@ -19,11 +27,128 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
 from group_coordinator.tables.append import size_of
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction import local, spark
+from group_coordinator.tables.commit_lock import commit_of_deltalake
+from group_coordinator.tables.compaction import spark
+from group_coordinator.tables.compaction.fold import Change, fold
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import LogEntry
+from group_coordinator.tables.compaction.rows import (
+    ROW_TYPES,
+    GroupKey,
+    GroupRows,
+    LogEntry,
+    from_arrow,
+    to_arrow,
+)
 from group_coordinator.tables.conflicts import CONFLICTS
-from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY
+from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY, TableDefinition
+from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
+from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
+
+
+def compact(
+    catalog: TableCatalog,
+    cluster_id: str,
+    log: pa.Table,
+    retention: Retention,
+    transaction: Transaction,
+) -> None:
+    """Bring the tables to what a stretch of a cluster's log says.
+
+    Args:
+        catalog: of tables that the package can write.
+        cluster_id: the cluster that all rows are of.
+        log: columns cluster_id, group_id and those of LogEntry.
+        retention: for the forecasts.
+        transaction: the application and its version; each table takes one version once.
+    """
+    if not log.num_rows:
+        return
+    entries: dict[GroupKey, list[LogEntry]] = defaultdict(list)
+    for row in from_arrow(log):
+        key = GroupKey(*(row[name] for name in GroupKey._fields))
+        entries[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
+    before = _rows_of_groups(catalog, cluster_id, entries)
+    is_mirrored = any(entry.is_mirrored for log in entries.values() for entry in log)
+    # Our own log has names beside the ids, and waits for no other table.
+    topic_names = (
+        topic_names_in(catalog.location(TOPIC_IDS.name), cluster_id) if is_mirrored else {}
+    )
+    changes = [
+        change
+        for key in sorted(entries)
+        for change in fold(key, before[key], entries[key], retention, topic_names)
+    ]
+    _merge_all(catalog, cluster_id, changes, transaction)
+
+
+def _rows_of_groups(
+    catalog: TableCatalog, cluster_id: str, groups: Iterable[GroupKey]
+) -> dict[GroupKey, GroupRows]:
+    found: dict[GroupKey, GroupRows] = defaultdict(GroupRows)
+    wanted = ", ".join(sorted({in_datafusion(key.group_id) for key in groups}))
+    for definition in COMPACTED:
+        table = QueryBuilder().register("present", DeltaTable(catalog.location(definition.name)))
+        of_cluster = f"SELECT * FROM present WHERE cluster_id = {in_datafusion(cluster_id)}"  # noqa: S608 - numbers and escaped names
+        rows = table.execute(f"{of_cluster} AND group_id IN ({wanted})")
+        for columns in from_arrow(pa.table(rows)):
+            row = convert(columns, ROW_TYPES[definition.name])
+            found[row.group_key].add(row)
+    return found
+
+
+def _merge_all(
+    catalog: TableCatalog, cluster_id: str, changes: list[Change], transaction: Transaction
+) -> None:
+    # With the value, not only with the column of the source: so Delta knows that no file of another cluster matters.
+    of_cluster = f"old.`cluster_id` = {in_datafusion(cluster_id)}"
+    by_table = {
+        table: list(of_table)
+        for table, of_table in groupby(sorted(changes, key=_table_of), key=_table_of)
+    }
+    for definition in COMPACTED:
+        if definition.name in by_table:
+            application = f"{transaction.app_id}:{definition.name}"
+            once = Transaction(application, transaction.version)
+            with commit_of_deltalake(catalog.local_folder(definition.name)):
+                table = DeltaTable(catalog.location(definition.name))
+                _merge(table, definition, by_table[definition.name], of_cluster, once)
+
+
+_table_of = attrgetter("table")
+
+
+def _merge(
+    table: DeltaTable,
+    definition: TableDefinition,
+    changes: list[Change],
+    of_cluster: str,
+    once: Transaction,
+) -> None:
+    done = table.transaction_version(once.app_id)
+    if done is not None and done >= once.version:
+        return
+    rows = to_arrow((change.row for change in changes), definition.no_rows().schema)
+    source = rows.append_column("delete", pa.array([change.delete for change in changes]))
+    columns = {f"`{name}`": f"new.`{name}`" for name in definition.schema.names}
+    (
+        table.merge(
+            source,
+            " AND ".join(
+                [of_cluster, *(f"old.`{name}` = new.`{name}`" for name in definition.key)]
+            ),
+            source_alias="new",
+            target_alias="old",
+            commit_properties=CommitProperties(app_transactions=[once]),
+            post_commithook_properties=LEFT_TO_UPKEEP,
+        )
+        .when_matched_delete("new.`delete`")
+        .when_matched_update(columns)
+        .when_not_matched_insert(columns, "NOT new.`delete`")
+        .execute()
+    )
+
 
 _TRIES = Retrying(
     retry=retry_if_exception_type(CONFLICTS),
@@ -55,6 +180,6 @@ class Compaction:
 
     def _apply(self, log: DataFrame, transaction: Transaction) -> None:
         if self.catalog.direct_root is not None and size_of(log).fits_the_driver:
-            local.compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
+            compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
             return
         spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Raw, json
 
 from group_coordinator.codecs.records import consumer_member
-from group_coordinator.codecs.records.consumer_values import assignment
+from group_coordinator.codecs.records.consumer_group import assignment
 from group_coordinator.codecs.records.newest_values import NewestValues
 from group_coordinator.codecs.records.record_types import TARGET_ASSIGNMENT
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
@@ -39,7 +39,7 @@ from group_coordinator.tables.compaction.rows import (
     Stamp,
     TargetPartition,
 )
-from group_coordinator.tables.instants import shown_ms_or_none
+from group_coordinator.tables.timestamps import shown_ms_or_none
 
 CONSUMER = "consumer"
 Column = TypeVar("Column")

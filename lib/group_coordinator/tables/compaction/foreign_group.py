@@ -15,7 +15,7 @@ from group_coordinator.tables.compaction.rows import (
     Stamp,
     TargetPartition,
 )
-from group_coordinator.tables.instants import shown_ms_or_none
+from group_coordinator.tables.timestamps import shown_ms_or_none
 
 FIRST_EPOCH = 1
 """Of a group whose own record has not come yet, and of its target assignment (ModernGroup in Kafka 4.4)."""

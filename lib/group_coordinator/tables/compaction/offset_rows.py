@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from group_coordinator.codecs.uuids import uuid_or_none
+from group_coordinator.codecs.fields import uuid_or_none
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.offsets.expiration import ExpirationRule, first_sweep_at_or_after
 from group_coordinator.tables.compaction.rows import OffsetRow, Stamp
-from group_coordinator.tables.instants import shown_ms, shown_ms_or_none
+from group_coordinator.tables.timestamps import shown_ms, shown_ms_or_none
 
 
 class Retention(NamedTuple):

@@ -13,23 +13,30 @@ from __future__ import annotations
 import logging
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
 from typing import cast
 
 from msgspec import structs
 
-from group_coordinator.codecs.records import log_entry
+from group_coordinator.codecs.records import consumer_member, log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
+from group_coordinator.codecs.records.record_types import member_of
 from group_coordinator.core.group_configs.in_effect import offsets_retention_ms
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
+    ConfigRecord,
     ConsumerRecord,
+    CurrentRecord,
     GroupEpochRecord,
     GroupRecord,
     MemberRecord,
+    OffsetRecord,
     Record,
+    TargetRecord,
+    TransactionMarker,
 )
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
 from group_coordinator.core.replay import replay_record
@@ -42,6 +49,7 @@ from group_coordinator.tables.compaction.consumer_rows import (
     consumer_group,
     consumer_group_row,
     consumer_member_row,
+    topic_names_in,
 )
 from group_coordinator.tables.compaction.foreign_group import (
     ForeignGroup,
@@ -54,8 +62,6 @@ from group_coordinator.tables.compaction.foreign_kinds import (
     ForeignMembership,
     foreign_membership,
 )
-from group_coordinator.tables.compaction.names_told import names_in, names_told
-from group_coordinator.tables.compaction.newest_entries import NewestEntries
 from group_coordinator.tables.compaction.offset_rows import (
     Forecast,
     Retention,
@@ -74,6 +80,66 @@ from group_coordinator.tables.compaction.rows import (
     Stamp,
     stamp,
 )
+
+
+def names_in(rows: GroupRows) -> dict[str, str]:
+    """What the rows of a group tell, by id."""
+    committed = {row.topic_id: row.topic for row in rows.offsets.values() if row.topic_id}
+    return committed | topic_names_in(rows.members.values())
+
+
+def names_told(record: Record, value: str | None) -> dict[str, str]:
+    """What a record tells, by id: a commit, or in our own log a member's.
+
+    Args:
+        record: the record.
+        value: the JSON that it was read from.
+    """
+    match record:
+        case OffsetRecord(value=CommittedOffset(topic_id=str(topic_id)), producer_id=None):
+            return {topic_id: record.topic}
+        case TransactionMarker():
+            return {
+                offset.topic_id: topic
+                for topic, _, offset in record.offsets
+                if offset.topic_id is not None
+            }
+        case MemberRecord() | TargetRecord() | CurrentRecord() if value is not None:
+            return consumer_member.topic_names(value)
+        case _:
+            return {}
+
+
+@dataclass(slots=True)
+class NewestEntries:
+    """By partition, by member id and by setting; nothing where no entry of this stretch was about the row."""
+
+    offsets: dict[tuple[str, int], LogEntry] = field(default_factory=dict)
+    members: dict[str, LogEntry] = field(default_factory=dict)
+    configs: dict[str, LogEntry] = field(default_factory=dict)
+
+    def note(self, record: Record, entry: LogEntry) -> None:
+        """The entry of this record is newer than those before."""
+        match record:
+            case OffsetRecord(producer_id=None):
+                self.offsets[record.topic, record.partition] = entry
+            case TransactionMarker():
+                self.offsets |= {(topic, number): entry for topic, number, _ in record.offsets}
+            case OffsetRecord():
+                pass  # it waits for its transaction's marker
+            case ConfigRecord():
+                self.configs[record.name] = entry
+            case GroupRecord():
+                members = () if record.value is None else record.value.members
+                self.members = {member.member_id: entry for member in members}
+            case _:
+                self.note_member(member_of(record), entry)
+
+    def note_member(self, member_id: str | None, entry: LogEntry) -> None:
+        """As note, of a record about a member; None: it is about none."""
+        if member_id is not None:
+            self.members[member_id] = entry
+
 
 _log = logging.getLogger(__name__)
 

@@ -1,12 +1,13 @@
-"""Rows of the tables that follow from the log: a field a column. Instants are in milliseconds here and timestamps in the tables."""
+"""Rows of the tables that follow from the log: a field a column, and the same as Arrow data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypedDict, assert_never
 
-from msgspec import Struct
+import pyarrow as pa
+from msgspec import Struct, to_builtins
 
 from group_coordinator.core.model.records import Reason
 from group_coordinator.tables.group_configs import GROUP_CONFIGS
@@ -224,3 +225,37 @@ class GroupRows:
             OFFSETS.name: self.offsets,
             GROUP_CONFIGS.name: self.configs,
         }
+
+
+def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
+    """Arrow data with the columns of a table."""
+    milliseconds = pa.schema(
+        [_as(field, pa.int64()) if _is_instant(field) else field for field in wanted]
+    )
+    between = pa.schema(
+        [_as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field for field in wanted]
+    )
+    return pa.Table.from_pylist(to_builtins(list(rows)), milliseconds).cast(between).cast(wanted)
+
+
+def from_arrow(table: pa.Table) -> list[dict[str, Any]]:
+    """Rows of Arrow data by column name."""
+    between = pa.schema(
+        [
+            _as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field
+            for field in table.schema
+        ]
+    )
+    milliseconds = pa.schema(
+        [_as(field, pa.int64()) if _is_instant(field) else field for field in between]
+    )
+    rows: list[dict[str, Any]] = table.cast(between, safe=False).cast(milliseconds).to_pylist()
+    return rows
+
+
+def _is_instant(field: pa.Field) -> bool:
+    return bool(pa.types.is_timestamp(field.type))
+
+
+def _as(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    return field.with_type(kind)

@@ -10,8 +10,8 @@ from functools import partial
 
 from msgspec import Raw
 
-from group_coordinator.codecs.records import consumer_values
-from group_coordinator.codecs.records.consumer_values import TopicPartitions
+from group_coordinator.codecs.records import consumer_group
+from group_coordinator.codecs.records.consumer_group import TopicPartitions
 from group_coordinator.codecs.records.newest_values import NewestValues, read
 from group_coordinator.codecs.records.record_types import (
     SHARE_CURRENT_ASSIGNMENT,
@@ -69,7 +69,7 @@ def _member(values: Mapping[int, Raw], topic_names: Mapping[str, str]) -> Foreig
         subscribed_topics=sorted(set(metadata.subscribed_topic_names)),
         member_epoch=current.member_epoch,
         previous_member_epoch=current.previous_member_epoch,
-        member_state=consumer_values.member_state(current.state).name,
+        member_state=consumer_group.member_state(current.state).name,
         assigned_partitions=[
             AssignedPartition(found.topic, found.partition)
             for found in _named(current.assigned_partitions, topic_names)
@@ -84,6 +84,6 @@ def _named(
     """Partitions by topic; where nobody told a topic's name, its id stands in its place."""
     return [
         TargetPartition(topic_names.get(topic_id, topic_id), topic_id, partition)
-        for topic_id, partitions in sorted(consumer_values.assignment(topics).items())
+        for topic_id, partitions in sorted(consumer_group.assignment(topics).items())
         for partition in partitions
     ]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial, reduce
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import pandas as pd
 from deltalake import Transaction
 from msgspec import json
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BooleanType,
@@ -28,12 +28,65 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.commit_lock import commit_of_spark
 from group_coordinator.tables.compaction.fold import Change, fold
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.once import once
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
-from group_coordinator.tables.compaction.touched import condition, touched_groups
 from group_coordinator.tables.creation import COMPACTED
-from group_coordinator.tables.definition import GROUP_KEY, TableDefinition
+from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, GROUP_KEY, TableDefinition
+from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.topic_ids import topic_names
+
+_APP_ID = "spark.databricks.delta.write.txnAppId"
+_VERSION = "spark.databricks.delta.write.txnVersion"
+
+
+def once(session: SparkSession, app_id: str, version: int) -> AbstractContextManager[None]:
+    """Delta skips the one MERGE inside if the application has done this version, or a later one, before.
+
+    Delta reads this from the session that runs the batch, which is the same for all batches: what is left behind
+    would silence later writes.
+    """
+    return session_conf(session, {_APP_ID: app_id, _VERSION: str(version)})
+
+
+_MOST_GROUPS = 10_000
+"""Group ids that the driver may hold; more than these are in every file anyway."""
+_MOST_RANGES = 128
+"""Comparisons with the least and the greatest group of a file cost little, and there are hundreds of files at most."""
+
+
+class Range(NamedTuple):
+    """From one group to another, with both."""
+
+    first: str
+    last: str
+
+
+def ranges_of(groups: Sequence[str]) -> list[Range]:
+    """Few ranges that have these groups, and not many others; in the order of their bytes, as Delta's statistics."""
+    ordered = sorted(groups)
+    size = -(-len(ordered) // _MOST_RANGES) or 1
+    parts = (ordered[start : start + size] for start in range(0, len(ordered), size))
+    return [Range(part[0], part[-1]) for part in parts]
+
+
+def touched_groups(log: DataFrame) -> list[Range] | None:
+    """Ranges with the groups of a stretch of the log; None: they are too many."""
+    found = log.select(GROUP_ID.name).distinct().limit(_MOST_GROUPS + 1).collect()
+    return None if len(found) > _MOST_GROUPS else ranges_of([row[0] for row in found])
+
+
+def condition(cluster_id: str, ranges: Sequence[Range] | None, table: str) -> Column:
+    """Whether a row of the table, by its alias, may be of these groups.
+
+    With values, not with columns of a join: Delta compares them with what it knows of each file. Not as a text: in texts
+    Spark puts variables of the driver's environment in the place of ${env:...}, and clients choose the ids of groups.
+    """
+    of_cluster = F.col(f"{table}.{CLUSTER_ID.name}") == F.lit(cluster_id)
+    if not ranges:
+        return of_cluster
+    group = F.col(f"{table}.{GROUP_ID.name}")
+    within = (group.between(F.lit(first), F.lit(last)) for first, last in ranges)
+    return of_cluster & reduce(Column.__or__, within)
+
 
 CHANGES = "changes of the tables that follow from the log"
 """What Spark's UI calls them."""

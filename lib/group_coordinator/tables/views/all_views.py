@@ -12,9 +12,8 @@ from group_coordinator.tables.views.group_timeline import GROUP_TIMELINE
 from group_coordinator.tables.views.lag import LAG_NOW
 from group_coordinator.tables.views.lag_history import LAG_HISTORY
 from group_coordinator.tables.views.lost_offsets import LOST_OFFSETS
-from group_coordinator.tables.views.offset_changes import OFFSET_CHANGES
+from group_coordinator.tables.views.offset_changes import OFFSET_CHANGES, RECENT_CHANGES
 from group_coordinator.tables.views.partition_status import PARTITION_STATUS
-from group_coordinator.tables.views.recent_changes import RECENT_CHANGES
 from group_coordinator.tables.views.stale_topics import STALE_TOPICS
 from group_coordinator.tables.views.time_lag import TIME_LAG
 from group_coordinator.tables.views.topic_groups import TOPIC_GROUPS

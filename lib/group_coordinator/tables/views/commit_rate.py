@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     TOPIC,
     ViewDefinition,
+    is_offset,
     required,
 )
 

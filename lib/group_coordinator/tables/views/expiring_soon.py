@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     PARTITION,
     TOPIC,
     ViewDefinition,
+    is_offset,
     number_in,
     optional,
     required,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import is_ahead, offset_or_null
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     PARTITION,
     TOPIC,
     ViewDefinition,
+    is_ahead,
+    offset_or_null,
     optional,
 )
-from group_coordinator.tables.views.positions_now import POSITIONS_NOW
+from group_coordinator.tables.views.position_steps import POSITIONS_NOW
 
 COMMITTED_OFFSET = optional(
     "committed_offset",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import is_ahead, is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     PARTITION,
     TOPIC,
     ViewDefinition,
+    is_ahead,
+    is_offset,
     optional,
     required,
 )

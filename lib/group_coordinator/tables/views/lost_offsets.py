@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
@@ -11,6 +10,7 @@ from group_coordinator.tables.views.definition import (
     PRINCIPAL,
     TOPIC,
     ViewDefinition,
+    is_offset,
     optional,
     required,
 )

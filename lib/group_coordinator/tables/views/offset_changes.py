@@ -1,4 +1,4 @@
-"""Every change of a committed offset, as it took effect: what the views of the past are made of."""
+"""Every change of a committed offset, as it took effect: the ground of the views of the past, and of the last hours."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 from group_coordinator.tables.views.group_records import GROUP_RECORDS
+from group_coordinator.tables.views.position_steps import since
 
 _OF_PRODUCER = "PARTITION BY cluster_id, group_id, producer_id"
 _TO_HERE = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
@@ -143,4 +144,28 @@ OFFSET_CHANGES = ViewDefinition(
     "Which offsets did a partition have, in order?",
     "SELECT `before`, `after`, at, reason FROM offset_changes "
     "WHERE group_id = 'billing' AND topic = 'orders' AND `partition` = 0 ORDER BY batch_id, seq",
+)
+
+
+RECENT_HOURS = 6
+
+# A time that is one value leaves out rows before anything is put in order; the clusters' own times are for who reads this.
+_RECENT = f"""
+WITH recent_log AS (
+  SELECT *
+  FROM $coordinator_log
+  WHERE event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}
+)
+SELECT * FROM ({OFFSET_CHANGES.text.replace("$coordinator_log", "recent_log")}) recent
+"""  # noqa: S608 - texts of our own
+
+RECENT_CHANGES = ViewDefinition(
+    "recent_changes",
+    f"As offset_changes, but only of the {RECENT_HOURS} hours before the newest sample of topic_positions; `before` is null at their "
+    "beginning, `by_member` where they have no record of the group, and a transaction that began earlier is left out",
+    OFFSET_CHANGES.columns,
+    _RECENT,
+    "Which commits are the newest?",
+    "SELECT group_id, topic, `partition`, `before`, `after`, at FROM recent_changes "
+    "WHERE topic = 'orders' ORDER BY at DESC LIMIT 20",
 )

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import SURELY_LATER_SECONDS, offset_or_null
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     PARTITION,
+    SURELY_LATER_SECONDS,
     TOPIC,
     ViewDefinition,
+    offset_or_null,
     optional,
     required,
 )
 from group_coordinator.tables.views.lag import COMMITTED_OFFSET, LAG
-from group_coordinator.tables.views.position_steps import large, micros, position_steps, small
-from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES, since
-from group_coordinator.tables.views.recent_changes import RECENT_HOURS
+from group_coordinator.tables.views.offset_changes import RECENT_HOURS
+from group_coordinator.tables.views.position_steps import (
+    NEWEST_SAMPLES,
+    large,
+    micros,
+    position_steps,
+    since,
+    small,
+)
 from group_coordinator.tables.views.time_lag import LAG_SECONDS, TIMED_LAG
 
 WINDOW = 10

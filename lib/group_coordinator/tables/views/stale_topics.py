@@ -10,8 +10,7 @@ from group_coordinator.tables.views.definition import (
     required,
     total_of,
 )
-from group_coordinator.tables.views.position_steps import position_steps, small
-from group_coordinator.tables.views.positions_now import NEWEST_SAMPLES
+from group_coordinator.tables.views.position_steps import NEWEST_SAMPLES, position_steps, small
 
 _SAMPLES = f"""(
     SELECT {small("candidates")} samples.*

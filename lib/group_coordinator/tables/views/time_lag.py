@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from group_coordinator.tables.views.committed import is_offset
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     PARTITION,
     TOPIC,
     ViewDefinition,
+    is_offset,
     optional,
 )
 from group_coordinator.tables.views.position_steps import (
@@ -20,9 +20,9 @@ from group_coordinator.tables.views.position_steps import (
     position_steps,
     reached,
     seconds_behind,
+    since,
     small,
 )
-from group_coordinator.tables.views.positions_now import since
 
 LAG_SECONDS = optional(
     "lag_seconds",

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from group_coordinator.codecs import events, responses
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.requests import Request
 from group_coordinator.core.model.responses import Reply, Response
-from group_coordinator.core.model.ticket import Ticket
 
 
 def read(api: str, version: int, body: dict[str, Any]) -> Request:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs.offsets_topic import decode_entry
-from group_coordinator.codecs.records.envelope import LogEntry
+from group_coordinator.codecs.records.record_types import LogEntry
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 OFFSET_KEY = "0001 0001 67 0006 6f7264657273 00000002"

@@ -14,7 +14,7 @@ from group_coordinator.codecs.offsets_topic import (
     decode_entry,
     encode_entry,
 )
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from tests.conformance.decoder.drawn_messages import TYPES_AND_VERSIONS, drawn
 from tests.support.offsets_topic_messages import entry
 

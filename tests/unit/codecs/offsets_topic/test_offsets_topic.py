@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.offsets_topic import (
     MessageRecord,
     UnknownRecordTypeError,
     decode,
     encode,
 )
-from group_coordinator.codecs.uuids import ZERO_UUID
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, OffsetRecord, Reason
 from tests.unit.codecs import strategies

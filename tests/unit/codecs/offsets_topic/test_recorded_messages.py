@@ -4,7 +4,7 @@ import pytest
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.offsets_topic.schemas import RECORDS
-from group_coordinator.codecs.records.envelope import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from tests.conformance.language.lines import Json
 from tests.support.offsets_topic_messages import Message, recorded, verdict
 

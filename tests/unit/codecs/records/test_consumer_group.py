@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.codecs.records.envelope import LogEntry
 from group_coordinator.codecs.records.log_entry import RecordError
+from group_coordinator.codecs.records.record_types import LogEntry
 from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
 from group_coordinator.core.model.records import (
     CurrentRecord,

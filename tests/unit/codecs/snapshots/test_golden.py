@@ -12,7 +12,7 @@ from msgspec import Raw
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.classic_member import Member, Protocol, Ticket
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
@@ -25,7 +25,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import (
     JOIN_TIMER,
     SYNC_TIMER,

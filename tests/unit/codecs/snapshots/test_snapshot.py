@@ -16,12 +16,11 @@ from group_coordinator.codecs.snapshots.snapshot import (
 )
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.classic_member import Member, Protocol, Ticket
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import JOIN_TIMER, Timer, Timers, session_timer
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.model.topic_offsets import TopicOffsets

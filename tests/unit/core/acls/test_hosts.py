@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.acls.hosts import HostRange, Length, address_of, range_of, ranges_with
+from group_coordinator.core.acls.authorizer import (
+    HostRange,
+    Length,
+    address_of,
+    range_of,
+    ranges_with,
+)
 
 
 @pytest.mark.parametrize(

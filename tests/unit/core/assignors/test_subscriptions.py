@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.assignors.spec import SubscriptionType
-from group_coordinator.core.assignors.subscriptions import (
+from group_coordinator.core.assignors.spec import (
+    SubscriptionType,
     subscribers,
     subscription_type,
     type_told_by_topic_ids,

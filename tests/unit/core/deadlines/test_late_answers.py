@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.deadlines.late_answers import SLOW_MS, LateAnswers
-from group_coordinator.core.deadlines.outages import Outage, Outages, due_after, noted
+from group_coordinator.core.deadlines.outages import (
+    SLOW_MS,
+    LateAnswers,
+    Outage,
+    Outages,
+    due_after,
+    noted,
+)
 from group_coordinator.core.model.timers import Timer
 
 

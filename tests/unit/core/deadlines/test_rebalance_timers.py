@@ -7,11 +7,11 @@ from itertools import islice
 import pytest
 
 from group_coordinator.core import coordinator
+from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import RequestContext
 from group_coordinator.core.model.responses import SyncGroupResponse
-from group_coordinator.core.model.ticket import Ticket
 from group_coordinator.core.model.timers import JOIN_TIMER, SYNC_TIMER, session_timer
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests

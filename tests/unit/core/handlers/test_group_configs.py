@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from group_coordinator.core.group_configs import in_effect
-from group_coordinator.core.group_configs.definitions import GROUP_CONFIGS
+from group_coordinator.core.group_configs.in_effect import GROUP_CONFIGS
 from group_coordinator.core.model.config import CoordinatorConfig, key_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import ConfigRecord, Reason

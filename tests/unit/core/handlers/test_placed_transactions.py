@@ -6,8 +6,11 @@ import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
-from group_coordinator.core.offsets.late_commits import REMEMBERED_MS, REMEMBERED_PRODUCERS
-from group_coordinator.core.offsets.pending import awaited_markers
+from group_coordinator.core.offsets.pending import (
+    REMEMBERED_MS,
+    REMEMBERED_PRODUCERS,
+    awaited_markers,
+)
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import groups_in_every_state, requests
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.core.model.owners import Owners
+from group_coordinator.core.model.consumer_group import Owners
 
 
 def test_partitions_have_the_owner_that_was_named_last() -> None:

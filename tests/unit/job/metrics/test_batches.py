@@ -6,8 +6,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from group_coordinator.job.metrics.batches import Batches
-from group_coordinator.streaming.batch_outputs import BatchCounts
 from group_coordinator.streaming.checkpoint.plans import Plan
+from group_coordinator.streaming.small_batch import BatchCounts
 from tests.unit.job.metrics.scraped import scraped
 
 TOPIC = "group-events"

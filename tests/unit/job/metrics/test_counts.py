@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from group_coordinator.job.metrics.counts import Counts
-from group_coordinator.streaming.batch_outputs import BatchMeters
 from group_coordinator.streaming.meter_totals import MeterTotals
+from group_coordinator.streaming.small_batch import BatchMeters
 from tests.support.files import FilesInMemory
 from tests.unit.job.metrics.scraped import shown
 

@@ -18,7 +18,7 @@ from group_coordinator.runtime.outputs import (
 )
 from group_coordinator.streaming.operator import output_rows
 from group_coordinator.streaming.operator.output_rows import OutputLimits, OutputRows, Row
-from group_coordinator.tables.packed_log import unpacked
+from group_coordinator.tables.log_rows import unpacked
 
 
 def log_row(group_id: str, seq: int, value: bytes = b"{}") -> LogRow:

@@ -15,7 +15,7 @@ from group_coordinator.runtime.group_call import (
 )
 from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.streaming.operator.output_rows import OutputRows
-from group_coordinator.streaming.operator.stateful import STATE, update_state
+from group_coordinator.streaming.operator.worker_function import STATE, update_state
 from tests.support.group_updates import update_context
 from tests.support.operator_rows import lines_in
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from group_coordinator.streaming.rebuild.starting_offsets import ForeignLogError, starting_offsets
+from group_coordinator.streaming.rebuild.rebuild import ForeignLogError, starting_offsets
 
 
 def test_each_partition_goes_on_behind_the_last_event_that_left_something() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.tables.compaction.touched import Range, ranges_of
+from group_coordinator.tables.compaction.spark import Range, ranges_of
 
 
 def test_few_groups_are_named_one_by_one() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.tables.history.rule import DAY_MS, Cut, HistoryRule, cut_now, steps
-from group_coordinator.tables.instants import FIRST_MS
+from group_coordinator.tables.thinning import DAY_MS, Cut, HistoryRule, cut_now, steps
+from group_coordinator.tables.timestamps import FIRST_MS
 
 WEEK, MONTH = HistoryRule(7 * DAY_MS), HistoryRule(7 * DAY_MS, 30 * DAY_MS)
 NOON = 100 * DAY_MS + DAY_MS // 2

@@ -10,9 +10,8 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.history.rule import DAY_MS, Cut
-from group_coordinator.tables.history.thinning_in_folder import in_portions, thin_in_folder
-from group_coordinator.tables.instants import FIRST_MS
+from group_coordinator.tables.thinning import DAY_MS, Cut, in_portions, thin_in_folder
+from group_coordinator.tables.timestamps import FIRST_MS
 from tests.support.commit_rows import Row, append, commit, raw
 
 CUT = Cut(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
@@ -110,7 +109,7 @@ def test_old_rows_that_come_meanwhile_are_not_lost(
             written(tmp_path, *rows)
             write_deltalake(*arguments, **options)
 
-        name = "group_coordinator.tables.history.thinning_in_folder.write_deltalake"
+        name = "group_coordinator.tables.thinning.write_deltalake"
         monkeypatch.setattr(name, write)
 
     comes_meanwhile(commit(5, 5))

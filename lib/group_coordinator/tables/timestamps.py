@@ -1,6 +1,9 @@
-"""Milliseconds of Kafka as times that every reader of the tables can show. It imports nothing of Spark."""
+"""Milliseconds of Kafka as timestamps, and the column of each table that says when a row came. It imports nothing of Spark."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 FIRST_MS = -62_135_596_800_000
 """0001-01-01, the earliest of them."""
@@ -16,3 +19,16 @@ def shown_ms(milliseconds: int) -> int:
 def shown_ms_or_none(milliseconds: int | None) -> int | None:
     """As shown_ms, where there may be no instant."""
     return None if milliseconds is None else shown_ms(milliseconds)
+
+
+ROW_TIMES: Mapping[str, str] = MappingProxyType(
+    {
+        "coordinator_log": "event_time",
+        "dead_letters": "event_time",
+        "denials": "event_time",
+        "writers": "claimed_at",
+        "topic_positions": "sampled_at",
+        "topic_ids": "first_seen_at",
+    }
+)
+"""The column that says it, by table."""

@@ -1,12 +1,14 @@
-"""The stateful operator: Spark's side of a group's calls, with the documented exchange, a pandas frame a group."""
+"""The stateful operator: Spark's side of a group's calls, and the function on its way to the workers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
@@ -21,10 +23,45 @@ from group_coordinator.runtime.group_call import (
 from group_coordinator.runtime.outputs import Piece
 from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming.operator.batch_context import in_this_task
-from group_coordinator.streaming.operator.known_pyspark import Wanted
+from group_coordinator.streaming.operator.batch_context import in_this_task, limits_in_this_task
+from group_coordinator.streaming.operator.known_pyspark import Wanted, chosen, digest_here
+from group_coordinator.streaming.operator.lean_exchange import exchange_leanly
 from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputRows
-from group_coordinator.streaming.operator.pickled import PickledFunction
+from group_coordinator.streaming.operator.worker_process import cheaper_while_there
+
+
+class PickledFunction:
+    """The stateful function as Spark pickles it, without its `rows`; a worker unpickles it at the beginning of every task.
+
+    The exchange is chosen there: the PySpark of a worker need not be the driver's.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], context: UpdateContext, exchange: Wanted
+    ) -> None:
+        self._given = function, context, exchange
+
+    def __call__(self, *arguments: Any) -> NoReturn:
+        """Spark asks for a callable; it calls what `__reduce__` makes of it."""
+        raise NotImplementedError("a PickledFunction is called in a Python worker only")
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpickled, self._given
+
+
+def _unpickled(
+    function: Callable[..., Any], context: UpdateContext, exchange: Wanted
+) -> Callable[..., Any]:
+    """The function for stock PySpark to call, with the task's rows; with the lean exchange nobody calls it."""
+    if TaskContext.get() is None:
+        return function
+    rows = OutputRows(limits_in_this_task())
+    function = partial(function, rows=rows)
+    cheaper_while_there(function)
+    if chosen(exchange, digest_here()) == "lean":
+        exchange_leanly(function, in_this_task(context), rows)
+    return function
+
 
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
 """Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""

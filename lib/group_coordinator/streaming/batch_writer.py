@@ -1,4 +1,4 @@
-"""Where a batch goes: responses to Kafka, then records to coordinator_log, then dead letters and denials to their tables.
+"""The outputs of a batch: responses to Kafka, then records to coordinator_log, then dead letters and denials to their tables.
 
 The order has reasons. Responses go first because clients wait for them; those of a batch of few events are on their way
 while its log is written (quick_batch.py). What groups need to know of topics comes right
@@ -20,27 +20,68 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
-from group_coordinator.streaming.batch_outputs import (
+from group_coordinator.streaming.cluster_options import cluster_options
+from group_coordinator.streaming.operator.output_rows import DENIAL, RESPONSE
+from group_coordinator.streaming.small_batch import (
+    LETTERS,
     BatchCounts,
     BatchMeters,
     BatchOutputs,
+    QuickWay,
     outputs_of,
+    quick_batch,
 )
-from group_coordinator.streaming.cluster_options import cluster_options
-from group_coordinator.streaming.kept_outputs import KEPT, rows_of
-from group_coordinator.streaming.operator.output_rows import RESPONSE
-from group_coordinator.streaming.quick_batch import QuickWay, quick_batch
+from group_coordinator.tables import dead_letters, denials
 from group_coordinator.tables.append import Rows, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.denials import DENIALS, denial_row
 from group_coordinator.tables.log_rows import LogOrigin
 from group_coordinator.tables.writer import Writer
+
+
+class MakesRow(Protocol):
+    """Makes a struct with a table's columns, except those of the batch, from a parsed line."""
+
+    def __call__(self, row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
+        """The struct."""
+        ...
+
+
+class KeptOutputs(NamedTuple):
+    """The outputs of some kinds, each a line of JSON, and the table that keeps them."""
+
+    kinds: tuple[str, ...]
+    table: TableDefinition
+    line: StructType
+    row: MakesRow
+
+
+_LETTERS = KeptOutputs(LETTERS, DEAD_LETTERS, dead_letters.LINE, dead_letter_row)
+_DENIALS = KeptOutputs((DENIAL,), DENIALS, denials.LINE, denial_row)
+
+KEPT = (_LETTERS, _DENIALS)
+"""In the order in which they are appended."""
+
+
+def rows_of(batch: DataFrame, kept: KeptOutputs, job: JobSettings) -> DataFrame:
+    """The rows that the outputs of some kinds are in their table, except the columns of the batch."""
+    parsed = F.from_json(F.col("content").cast("string"), kept.line)
+    row = kept.row(
+        F.col("line"), cluster_id=F.lit(job.cluster_id), source_topic=F.lit(job.events_topic)
+    )
+    lines = batch.where(F.col("kind").isin(*kept.kinds)).select(parsed.alias("line"))
+    return lines.select(row.alias("row")).select("row.*")
 
 
 def responses_of(batch: DataFrame, most_bytes: int, partitions: int) -> DataFrame:

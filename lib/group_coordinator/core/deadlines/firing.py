@@ -1,0 +1,193 @@
+"""The next deadline of a group and its effect: a request that time makes, decided and applied as any other.
+
+Told in: stories/classic/sessions.py, stories/classic/syncing.py, stories/classic/rebalancing.py.
+
+Told in: stories/consumer/consumer_timers.py, stories/consumer/assignment_interval.py.
+
+There are three: a timer of the membership; the sweep that removes expired offsets, and an Empty group without any
+(cleanupGroupMetadata in Kafka 4.4's GroupCoordinatorShard); and the end of what a group that does not exist knows of
+topics. `coordinator.advance` fires one at a time, each at its own time, and then asks again: what a deadline changes may
+cancel or set others.
+
+Timers of one millisecond fire in the order in which they were armed; arming a timer anew puts it behind all others. Kafka
+sweeps every offsets.retention.check.interval.ms after the log was loaded; here the sweeps lie on a grid, the multiples of
+that interval since the epoch, so that a replay has the same ones, and only those that would change the group count. A
+sweep is armed by the sweep before it: of the timers of its millisecond, those that were armed earlier still fire first.
+"""
+
+from __future__ import annotations
+
+from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.classic.rebalance import Rebalance
+from group_coordinator.core.consumer.regexes import resolve
+from group_coordinator.core.consumer.update import ConsumerUpdate
+from group_coordinator.core.deadlines.outages import Outages, due_after, since
+from group_coordinator.core.migration.downgrade import remove_or_downgrade
+from group_coordinator.core.model.changes import Decision, TopicsForgotten
+from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import (
+    NEVER_MS,
+    REGEX_TIMER,
+    Timer,
+    TimerKey,
+    TimerKind,
+    Timers,
+)
+from group_coordinator.core.offsets import expiration
+from group_coordinator.core.value import Value
+
+
+def fire_classic_timer(
+    membership: ClassicGroup, key: TimerKey, now_ms: int, config: CoordinatorConfig
+) -> Decision:
+    """Decide what an elapsed timer brings; it is gone in the next membership."""
+    timer = membership.timers[key]
+    is_session = key.kind is TimerKind.SESSION
+    reason = Reason.SESSION_TIMEOUT if is_session else Reason.REBALANCE_TIMEOUT
+    rebalance = Rebalance(membership, now_ms, config, reason)
+    rebalance.cancel(key)
+    match key.kind:
+        case TimerKind.JOIN_PHASE:
+            rebalance.join_timer_fired(timer.due_ms - timer.armed_ms)
+        case TimerKind.SYNC_PHASE:
+            _sync_timed_out(rebalance)
+        case TimerKind.SESSION:
+            _session_timed_out(rebalance, key.member_id)
+        case _:
+            pass  # left from a consumer group, where it may count again after an upgrade
+    return rebalance.decision()
+
+
+def _sync_timed_out(rebalance: Rebalance) -> None:
+    """Members that never sent their SyncGroup are out, static ones too (expirePendingSync)."""
+    membership = rebalance.membership
+    if membership.pending_syncs:
+        for member_id in sorted(membership.pending_syncs):
+            rebalance.remove_member(member_id)
+        rebalance.prepare_rebalance()
+
+
+def _session_timed_out(rebalance: Rebalance, member_id: str) -> None:
+    """A member fell silent, or a pending one never came back (expireClassicGroupMemberHeartbeat)."""
+    membership = rebalance.membership
+    member = membership.members.get(member_id)
+    if member is None and member_id not in membership.pending_joins:
+        return
+    if member is not None and member.is_waiting and not member.is_new:
+        return  # it cannot heartbeat while its request is parked
+    rebalance.remove_member(member_id)
+    if membership.state is ClassicState.PREPARING_REBALANCE:
+        if membership.has_all_members_joined:
+            # Unlike a join or a leave, this ends even an initial delay.
+            rebalance.complete_join()
+    elif member is not None:
+        rebalance.prepare_rebalance()
+
+
+def fire_consumer_timer(
+    group: Group,
+    membership: ConsumerGroup,
+    key: TimerKey,
+    now_ms: int,
+    config: CoordinatorConfig,
+    rights: Rights | None,
+) -> Decision:
+    """Decide what an elapsed timer brings; it is gone afterwards."""
+    update = ConsumerUpdate(group, membership, now_ms, config, _reason(key.kind))
+    update.cancel(key)
+    if key.kind is TimerKind.REGEX:
+        resolve(update, rights)
+    elif key.member_id in membership.members and not _is_outdated(membership, key):
+        remove_or_downgrade(update, [key.member_id])
+    return update.decision([])
+
+
+def _reason(kind: TimerKind) -> Reason:
+    if kind is TimerKind.REGEX:
+        return Reason.TOPICS_RESOLVED
+    return Reason.SESSION_TIMEOUT if kind is TimerKind.SESSION else Reason.REBALANCE_TIMEOUT
+
+
+def _is_outdated(membership: ConsumerGroup, key: TimerKey) -> bool:
+    """A member at another epoch has given its partitions back."""
+    epoch = membership.members[key.member_id].epoch
+    is_rebalance = key.kind is TimerKind.REBALANCE
+    return is_rebalance and membership.rebalance_epochs.get(key.member_id) != epoch
+
+
+class Deadline(Value, frozen=True):
+    """Something that time will do to a group: a timer, or, without one, the sweep of expired offsets."""
+
+    due_ms: int
+    timer_key: TimerKey | None
+    swept_ms: int
+    """Sweeps up to this time lie behind the group when the deadline has fired."""
+
+
+def first_deadline(
+    group: Group, swept_ms: int, config: CoordinatorConfig, outages: Outages = ()
+) -> Deadline | None:
+    """The deadline to fire next; sweeps up to `swept_ms` are done."""
+    if group.membership is None:
+        return _end_of_memory(group, config)
+    sweep_ms = expiration.next_sweep(group, swept_ms, config)
+    if not group.membership.timers:
+        return None if sweep_ms is None else Deadline(sweep_ms, None, sweep_ms)
+    key, timer = _first_timer(group.membership.timers, outages)
+    before_sweep = timer.armed_ms < timer.due_ms - config.offsets_retention_check_interval_ms
+    timer_swept_ms = timer.due_ms - 1 if before_sweep else timer.due_ms
+    if sweep_ms is not None and sweep_ms <= timer_swept_ms:
+        return Deadline(sweep_ms, None, sweep_ms)
+    return Deadline(timer.due_ms, key, max(swept_ms, timer_swept_ms))
+
+
+def _first_timer(timers: Timers, outages: Outages) -> tuple[TimerKey, Timer]:
+    """The timer that runs out first, with the time at which it does."""
+    if outages:
+        outages = since(min(timer.armed_ms for timer in timers.by_text.values()), outages)
+    if not outages:
+        return timers.soonest()
+    put_off = (
+        (
+            text,
+            timer if text == REGEX_TIMER.text else Timer(due_after(timer, outages), timer.armed_ms),
+        )
+        for text, timer in timers.by_text.items()
+    )
+    text, timer = min(put_off, key=lambda item: item[1].due_ms)
+    return TimerKey.of(text), timer
+
+
+def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
+    """What was told of the cluster's topics to a group that does not exist is kept as long as the coordinator keeps an offset."""
+    if group.topics is None:
+        return None
+    due_ms = min(group.clock_ms + max(config.retention_ms, 0), NEVER_MS)
+    return Deadline(due_ms, None, due_ms)
+
+
+def fire(
+    group: Group,
+    deadline: Deadline,
+    now_ms: int,
+    config: CoordinatorConfig,
+    rights: Rights | None = None,
+) -> Decision:
+    """Decide what an elapsed deadline brings; a timer is gone in the next membership.
+
+    `rights` are those of a sender whose request made the deadline due at once.
+    """
+    if group.membership is None:
+        return Decision([], [], (TopicsForgotten(),))
+    if deadline.timer_key is None:
+        return expiration.sweep(group, now_ms, config)
+    if isinstance(group.membership, ConsumerGroup):
+        return fire_consumer_timer(
+            group, group.membership, deadline.timer_key, now_ms, config, rights
+        )
+    return fire_classic_timer(group.membership, deadline.timer_key, now_ms, config)
