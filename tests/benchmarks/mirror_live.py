@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.job.mirrored_topic import MirroredTopic
+from group_coordinator.driver.mirror.topic import MirroredTopic
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder

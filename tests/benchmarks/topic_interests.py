@@ -19,7 +19,7 @@ import click
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder

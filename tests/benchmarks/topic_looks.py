@@ -22,8 +22,8 @@ from kafka.admin import NewPartitions, NewTopic
 from group_coordinator import settings
 from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.job.topic_agent import TopicAgent
-from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.driver.agents.topic_agent import TopicAgent
+from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.support.files import FilesInMemory
 from tests.support.until import until

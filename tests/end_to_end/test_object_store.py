@@ -14,8 +14,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.job import owner_watch
-from group_coordinator.job.owner_watch import OwnerWatch
+from group_coordinator.driver.agents import monitors
+from group_coordinator.driver.agents.monitors import OwnerWatch
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import WRITERS, Claim, write_claim
@@ -82,7 +82,7 @@ def test_a_claim_of_another_is_seen_by_a_look_of_two_requests(
     store: S3, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SimpleNamespace(now_s=0.0, monotonic=lambda: clock.now_s)
-    monkeypatch.setattr(owner_watch, "time", clock)
+    monkeypatch.setattr(monitors, "time", clock)
     no_spark = cast("SparkSession", None)
     query = cast("StreamingQuery", None)
     catalog = TableCatalog(f"s3a://{BUCKET}/claims")

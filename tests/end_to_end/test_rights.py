@@ -28,18 +28,23 @@ from group_coordinator.clients.cluster.coordinator_topics import TopicsError, cr
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
-from group_coordinator.job.program_rights import (
+from group_coordinator.driver.checks.rights import (
     ITS_GROUPS,
     ITS_TOPICS,
     RIGHTS,
     can_be_asked_for,
+    look_at_rights,
     right_of,
 )
-from group_coordinator.job.rights_look import look_at_rights
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.offset_reporter.targets import (
+    CoordinatorTarget,
+    KafkaTarget,
+    NotTakenError,
+    Target,
+)
 from group_coordinator.settings import JobSettings, load
-from group_coordinator.spark.targets import CoordinatorTarget, KafkaTarget, NotTakenError, Target
 from tests.broker.clients.kafka_tool import ALL_TOOLS, java_command
 from tests.end_to_end.installation import Installation
 from tests.support.authorized_broker import (

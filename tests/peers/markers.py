@@ -11,8 +11,7 @@ from msgspec import json
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.marker_reader import MarkerReader
-from group_coordinator.job.awaited_markers import AwaitedMarkers
-from group_coordinator.job.marker_follower import MarkerFollower
+from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers, MarkerFollower
 from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from tests.peers.in_process_job import InProcessJob
 

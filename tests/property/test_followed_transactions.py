@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
 from group_coordinator.core.model.group import Group
-from group_coordinator.job.awaited_markers import AwaitedMarkers
-from group_coordinator.job.marker_follower import MarkerFollower
+from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers, MarkerFollower
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import load
 from tests.support.files import FilesInMemory
 from tests.support.group_updates import lines_of, updated
-from tests.unit.job.test_marker_follower import Topic
+from tests.unit.driver.test_marker_follower import Topic
 
 PRODUCERS = (17, 18)
 PARTITIONS = (0, 1)

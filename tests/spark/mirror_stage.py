@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
-from group_coordinator.job.mirror import MirrorOptions, mirror_settings, run_mirror
+from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings, run_mirror
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from group_coordinator.tables.definition import TableDefinition

@@ -14,8 +14,8 @@ from group_coordinator.clients import AdminClient
 from group_coordinator.clients.admin.descriptions import GroupListing
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import TablesUnavailableError, query
-from group_coordinator.job.ask_tables import ask_tables
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.tables import ask_tables
 from group_coordinator.settings import Settings
 from group_coordinator.tables.append import append_few
 from group_coordinator.tables.catalog import TableCatalog

@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.job import certificates_check
-from group_coordinator.job.certificates_check import check_certificates
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.checks import workers
+from group_coordinator.driver.checks.workers import check_certificates
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.security import Security
 
 pytestmark = pytest.mark.spark
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(autouse=True)
 def as_on_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certificates_check, "is_on_this_machine", lambda _: False)
-    monkeypatch.setattr(certificates_check, "_TASKS", 2)
+    monkeypatch.setattr(workers, "is_on_this_machine", lambda _: False)
+    monkeypatch.setattr(workers, "_TASKS", 2)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_an_executor_without_the_file(
 ) -> None:
     """Here they share a disk, so the driver is the one who has it: in its memory."""
     read = trusted.read_bytes()
-    monkeypatch.setattr(certificates_check.Path, "read_bytes", lambda _: read)
+    monkeypatch.setattr(workers.Path, "read_bytes", lambda _: read)
     security = encrypted(trusted)
     trusted.unlink()
 
@@ -59,7 +59,7 @@ def test_an_executor_without_the_file(
 def test_an_executor_with_another_file(
     spark: SparkSession, trusted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certificates_check.Path, "read_bytes", lambda _: b"the driver's")
+    monkeypatch.setattr(workers.Path, "read_bytes", lambda _: b"the driver's")
 
     with pytest.raises(JobRefusedError, match="is another file on the executor"):
         check_certificates(spark, encrypted(trusted))

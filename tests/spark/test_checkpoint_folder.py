@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.streaming.checkpoint.file_manager import PACKAGES
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.journal import FEW_FILES

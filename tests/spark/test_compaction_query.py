@@ -14,8 +14,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
-from group_coordinator.job import run
-from group_coordinator.job.session_life import MakeSession
+from group_coordinator.driver import coordinator
+from group_coordinator.driver.session import MakeSession
 from group_coordinator.settings import Settings
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.compaction_query import CompactionQuery
@@ -103,7 +103,7 @@ def test_a_batch_that_fails_is_not_the_end_of_compact_tables(
 
     monkeypatch.setattr(Compaction, "apply", apply_at_last)
     monkeypatch.setattr(compaction_query, "_PAUSE_S", 0)
-    monkeypatch.setattr(run, "session_and_stop", stopped_after_a_batch)
-    run.run_compaction(of_the_log, lambda: spark, drain=False)
+    monkeypatch.setattr(coordinator, "session_and_stop", stopped_after_a_batch)
+    coordinator.run_compaction(of_the_log, lambda: spark, drain=False)
 
     assert offsets(catalog) == {"a": 0}

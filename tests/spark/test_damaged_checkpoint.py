@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.awaited_markers import AwaitedMarkers
-from group_coordinator.job.refusal_causes import refusals_told
-from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers
+from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder, read_origin

@@ -20,8 +20,8 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
-from group_coordinator.job.mirror import MirrorOptions
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
@@ -246,7 +246,7 @@ def test_in_a_catalog_the_ends_of_topics_are_sampled_by_spark(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Spark's first look at ten tables takes as long as all the rest, and these have been made a moment ago.
-    monkeypatch.setattr("group_coordinator.job.mirror.prepare_tables", lambda *_: None)
+    monkeypatch.setattr("group_coordinator.driver.mirror.run.prepare_tables", lambda *_: None)
     topic = new_topic(admin, "mirror-catalog", 2)
     produce(broker, topic, [commit(1), commit(2)], partition=1)
     tables = TableCatalog(in_a_catalog)

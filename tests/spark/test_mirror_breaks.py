@@ -11,8 +11,8 @@ from confluent_kafka import Producer
 from kafka import KafkaAdminClient, TopicPartition
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.mirror import MirrorOptions
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
 from group_coordinator.tables.dead_letters import DEAD_LETTERS

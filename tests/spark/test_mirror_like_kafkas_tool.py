@@ -13,7 +13,7 @@ from kafka import KafkaAdminClient
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.job.mirror import MirrorOptions, mirror_settings, run_mirror
+from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings, run_mirror
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from tests.broker.clients.java_clients import WORDS

@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.job.position_rounds import sample_positions
+from group_coordinator.driver.positions import sample_positions
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.offset_reporter import OffsetReporter
 from group_coordinator.settings import Settings
-from group_coordinator.spark import OffsetReporter
 from tests.broker.clients.kafka_tool import kafka_consumer_groups
 from tests.support.group_history import tables_of
 from tests.support.one_group_job import OneGroupJob

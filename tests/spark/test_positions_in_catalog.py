@@ -15,9 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.clients.cluster.positions import Sample
-from group_coordinator.job.position_rounds import PositionRounds
-from group_coordinator.job.position_tables import PositionTables, tables_by_spark
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.positions import PositionRounds, PositionTables, tables_by_spark
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.position import Position

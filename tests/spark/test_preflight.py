@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.cli import check, check_options
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.job.preflight import Finding, preflight
+from group_coordinator.driver.checks.preflight import Finding, preflight
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder

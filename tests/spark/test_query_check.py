@@ -8,8 +8,8 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.query_check import check_query
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.checks.queries import check_query
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.tables.views.all_views import VIEWS
 from group_coordinator.tables.views.definition import SPARK, ViewDefinition
 

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.job.partitions_check import check_partitions
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.checks.partitions import check_partitions
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.job.rights_check import check_catalog_takes_appends, check_takes_files
+from group_coordinator.driver.checks.storage import check_catalog_takes_appends, check_takes_files
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG

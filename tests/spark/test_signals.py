@@ -12,7 +12,7 @@ pytestmark = pytest.mark.spark
 
 PROGRAM = """
 from group_coordinator import settings
-from group_coordinator.job.session_life import session
+from group_coordinator.driver.session import session
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session

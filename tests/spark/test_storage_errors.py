@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.job.ask_tables import ask_tables
-from group_coordinator.job.create import create_tables_of
-from group_coordinator.job.refusals import JobRefusedError
-from group_coordinator.job.run import prepare_tables
+from group_coordinator.driver.coordinator import prepare_tables
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.tables import ask_tables, create_tables_of
 from group_coordinator.settings import Settings
 from group_coordinator.tables.creation import create_tables
 from group_coordinator.tables.storage_errors import StorageError

@@ -14,12 +14,11 @@ from prometheus_client.core import InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from group_coordinator.core.acls.rule import Acls
-from group_coordinator.job.acl_agent import AclAgent
-from group_coordinator.job.metrics.batches import Batches
-from group_coordinator.job.metrics.counts import Counts
-from group_coordinator.job.metrics.families import Figures
-from group_coordinator.job.metrics.table_figures import TableFigures
-from group_coordinator.job.metrics.unread import Backlog, behind_families
+from group_coordinator.driver.agents.acls import AclAgent
+from group_coordinator.driver.metrics.families import Figures
+from group_coordinator.driver.metrics.job_lag import Backlog, behind_families
+from group_coordinator.driver.metrics.meters import Batches, Counts
+from group_coordinator.driver.metrics.table_gauges import TableFigures
 from group_coordinator.streaming.checkpoint.plans import Plan
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from group_coordinator.job.program_rights import (
+from group_coordinator.driver.checks.rights import (
     EVENTS,
     ITS_GROUPS,
     ITS_TOPICS,

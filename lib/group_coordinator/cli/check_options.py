@@ -13,13 +13,13 @@ from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.cli.login_option import command_config_option
-from group_coordinator.job.preflight import (
+from group_coordinator.driver.checks.preflight import (
     Finding,
     identity_of_clients,
     preflight,
     rights_of,
 )
-from group_coordinator.job.program_rights import RIGHTS, can_be_asked_for
+from group_coordinator.driver.checks.rights import RIGHTS, can_be_asked_for
 from group_coordinator.settings import Settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from group_coordinator.job.preflight import Finding
+from group_coordinator.driver.checks.preflight import Finding
 
 _WRONG = 1
 _WIDTH = len("events partitions")

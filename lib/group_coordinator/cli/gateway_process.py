@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.local.own_python import python_module
 from group_coordinator.local.watchdog import Watchdog
 

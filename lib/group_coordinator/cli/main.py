@@ -14,7 +14,7 @@ import click
 from group_coordinator import __version__
 from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.cli.standard_output import escape_missing_characters
-from group_coordinator.job.python_signals import TerminatedError, signals_raised_in_python
+from group_coordinator.driver.signals import TerminatedError, signals_raised_in_python
 from group_coordinator.settings import SettingsError
 
 COMMANDS = {

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
-from group_coordinator.job.mirror import run_mirror
-from group_coordinator.job.run import checkpoints_held
+from group_coordinator.driver.coordinator import checkpoints_held
+from group_coordinator.driver.mirror.run import run_mirror
 from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.mirror.query import QUERY_NAME

@@ -14,7 +14,7 @@ from group_coordinator.cli.client_properties.options import options_of_both
 from group_coordinator.cli.job_options import metrics_option
 from group_coordinator.cli.login_option import command_config_option
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.job.mirror import MirrorOptions, mirror_settings
+from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings
 from group_coordinator.settings import Settings, keys_given, load
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from group_coordinator.cli.position_options import position_options, sampling
-from group_coordinator.job.position_rounds import sample_positions
-from group_coordinator.job.refusal_causes import refusals_told
+from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.positions import sample_positions
 from group_coordinator.local.jars import session_jars
 from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import click
 
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.gateway.start_errors import GatewayStartError
-from group_coordinator.job.refusals import JobRefusedError
 from group_coordinator.local.broker import BrokerError
 from group_coordinator.local.daemon import AlreadyRunsError, DamagedRecordError
 from group_coordinator.local.jars import JarsError

@@ -17,7 +17,7 @@ from group_coordinator.cli.whole_numbers import NumberRange
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.codecs.host_and_port import AddressError, host_and_port
-from group_coordinator.job.python_signals import stop_on_signals_to_python
+from group_coordinator.driver.signals import stop_on_signals_to_python
 from group_coordinator.report.answers import Report, ask
 from group_coordinator.report.page import content, page
 from group_coordinator.report.scope import Scope

@@ -31,13 +31,12 @@ from group_coordinator.cli.query_output import (
 from group_coordinator.cli.refusals import refusals_shown
 from group_coordinator.cli.standard_output import escape_missing_characters
 from group_coordinator.cli.times import as_of_option
-from group_coordinator.job.ask_tables import ask_tables
-from group_coordinator.job.create import create_tables_of
-from group_coordinator.job.mirror import run_mirror
-from group_coordinator.job.position_rounds import sample_positions
-from group_coordinator.job.python_signals import TerminatedError, signals_raised_in_python
-from group_coordinator.job.rebuild import rebuild_checkpoint
-from group_coordinator.job.run import RunOptions, run_compaction, run_coordinator
+from group_coordinator.driver.coordinator import RunOptions, run_compaction, run_coordinator
+from group_coordinator.driver.mirror.run import run_mirror
+from group_coordinator.driver.positions import sample_positions
+from group_coordinator.driver.rebuild import rebuild_checkpoint
+from group_coordinator.driver.signals import TerminatedError, signals_raised_in_python
+from group_coordinator.driver.tables import ask_tables, create_tables_of
 from group_coordinator.settings import SettingsError
 from group_coordinator.streaming.checkpoint.object_store import use_login_of_submit
 from group_coordinator.streaming.session import submitted_session

@@ -81,9 +81,9 @@ class UpdateContext:
     timers_hold: bool
     outages: Outages = ()
     asks_for_topics: bool = False
-    """Whether groups ask for the topics that they need; an agent tells them (job/topic_agent.py)."""
+    """Whether groups ask for the topics that they need; an agent tells them (driver/agents/topic_agent.py)."""
     follows_markers: bool = False
-    """Whether groups say which markers they wait for; a follower tells them (job/marker_follower.py)."""
+    """Whether groups say which markers they wait for; a follower tells them (driver/agents/transaction_markers.py)."""
     tells_rebalancing: bool = False
     """Whether classic groups say that they rebalance; gauges show it (job/metrics)."""
     acls: Authorizer | None = None

@@ -2,7 +2,7 @@
 
 The order has reasons. Responses go first because clients wait for them; those of a batch of few events are on their way
 while its log is written (quick_batch.py). What groups need to know of topics comes right
-behind them, as nobody else waits for so little (job/topic_interests.py), and which markers they wait for (job/awaited_markers.py). The log goes before what is kept of an event that was not taken, so that a
+behind them, as nobody else waits for so little (driver/agents/topic_subscriptions.py), and which markers they wait for (driver/agents/transaction_markers.py). The log goes before what is kept of an event that was not taken, so that a
 table that has anything of a batch means that the log has its records: a rebuild starts from the last batch that it finds
 (rebuild/rebuild.py).
 

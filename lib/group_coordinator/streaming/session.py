@@ -72,7 +72,7 @@ _EVERYWHERE = {
     # An event may have a megabyte. All that Spark sends to a worker at once are outside the heap, in every running task,
     # and twice at the moment when Arrow doubles its buffer.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "250",
-    # Only the causes of a failure say whether Kafka, the disk or our code failed (job/query_failures.py).
+    # Only the causes of a failure say whether Kafka, the disk or our code failed (driver/error_causes.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     # Spark starts Python workers by -m: they would import modules from the current folder first, whoever wrote them.
     "spark.executorEnv.PYTHONSAFEPATH": "1",

@@ -7,7 +7,7 @@ import pytest
 from group_coordinator import settings
 from group_coordinator.clients.cluster.broker_retention import BrokerRetention, broker_retention
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.job.mirror_retention import with_retention_of_brokers
+from group_coordinator.driver.mirror.cluster_facts import with_retention_of_brokers
 from group_coordinator.local.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.kafka

@@ -20,8 +20,7 @@ from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.marker_reader import MarkerReader
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
-from group_coordinator.job.awaited_markers import AwaitedMarkers
-from group_coordinator.job.marker_follower import MarkerFollower
+from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers, MarkerFollower
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext

@@ -22,8 +22,7 @@ from group_coordinator.clients import sql_tables
 from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler
-from group_coordinator.job.position_rounds import PositionRounds
-from group_coordinator.job.position_tables import tables_in_folder
+from group_coordinator.driver.positions import PositionRounds, tables_in_folder
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS

@@ -19,8 +19,8 @@ from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.job.topic_agent import TopicAgent
-from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.driver.agents.topic_agent import TopicAgent
+from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext

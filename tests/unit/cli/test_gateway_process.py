@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
 from group_coordinator.cli.main import main
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.errors import JobRefusedError
 from tests.support.until import until
 
 NOBODY = "127.0.0.1:1"

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from group_coordinator.cli.main import main
-from group_coordinator.job.mirror import MirrorOptions
+from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.settings import Settings
 
 NOBODY = "127.0.0.1:1"

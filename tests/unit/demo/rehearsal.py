@@ -30,8 +30,8 @@ from group_coordinator.demo.play import Play
 from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.story import scenes
 from group_coordinator.demo.survey import Survey
-from group_coordinator.job.topic_agent import TopicAgent
-from group_coordinator.job.topic_interests import TopicInterests
+from group_coordinator.driver.agents.topic_agent import TopicAgent
+from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.runtime.outputs import LogRow, Output, Response, TopicNeedLine
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext

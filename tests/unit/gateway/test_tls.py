@@ -12,6 +12,7 @@ from ssl import SSLContext
 import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.driver.checks.preflight import identity_of_clients
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
 from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
 from group_coordinator.gateway.connections.tls_buffers import begin_small
@@ -21,7 +22,6 @@ from group_coordinator.gateway.identity import (
     lends_certificate,
 )
 from group_coordinator.gateway.start_errors import GatewayStartError
-from group_coordinator.job.preflight import identity_of_clients
 from group_coordinator.settings import JobSettings, load
 from tests.support.certificates import self_signed
 from tests.unit.gateway.stage import Certificates, staged, until

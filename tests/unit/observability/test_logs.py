@@ -26,7 +26,7 @@ def test_an_outage_of_kafka_does_not_drown_what_is_said_of_it(said: StringIO) ->
     of_library.warning("No node available for metadata refresh - backoff/retry")
     of_library.error("Metadata refresh: failed %s", ConnectionError())
     logging.getLogger("kafka.net.manager").error("connection failed")
-    logging.getLogger("group_coordinator.job").warning("batches wait for Kafka")
+    logging.getLogger("group_coordinator.driver").warning("batches wait for Kafka")
 
     assert said.getvalue() == "batches wait for Kafka\n"
 

@@ -19,7 +19,7 @@ from kubeflow_spark_api.models import SparkV1beta2SparkApplication
 
 from group_coordinator import settings
 from group_coordinator.cli.submitted import run
-from group_coordinator.job import stop_signals
+from group_coordinator.driver import session
 
 FOLDER = Path(__file__).parents[3] / "deploy" / "kubernetes"
 NEWEST = kubernetes_validate.latest_version()
@@ -82,7 +82,7 @@ def taken(manifest: Manifest) -> Manifest:
 
 def test_the_old_driver_has_the_time_to_end_its_batch_before_the_new_one_starts() -> None:
     deployment = by_kind("Deployment")["spec"]
-    longest_stop_s = stop_signals._LONGEST_STOP_S  # noqa: SLF001
+    longest_stop_s = session._LONGEST_STOP_S  # noqa: SLF001
 
     assert deployment["replicas"] == 1
     assert deployment["strategy"] == {"type": "Recreate"}

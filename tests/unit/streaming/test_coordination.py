@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.job.refusals import JobRefusedError
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import Settings
 from group_coordinator.streaming import coordination
 from group_coordinator.streaming.batch_gate import BatchGate

@@ -17,7 +17,7 @@ from deltalake.table import TableAlterer, TableOptimizer
 from pyspark.sql.types import StructType
 
 from group_coordinator import settings
-from group_coordinator.job.position_tables import tables_in_folder
+from group_coordinator.driver.positions import tables_in_folder
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.upkeep import OF_COMPACTION, OF_THE_COORDINATOR
 from group_coordinator.tables.append import append_on_disk

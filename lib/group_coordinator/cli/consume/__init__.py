@@ -21,7 +21,7 @@ from group_coordinator.cli.consume.wanted import wanted
 from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.cli.whole_numbers import INT64, LAST_INT32, NumberRange
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.job.python_signals import stop_on_signals_to_python
+from group_coordinator.driver.signals import stop_on_signals_to_python
 
 _KILLED_BY = 128
 """Exit statuses of shells are this and the number of the signal; Kafka's tool has them too."""

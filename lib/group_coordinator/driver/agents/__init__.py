@@ -1,0 +1,1 @@
+"""Background tasks of a coordinator's driver: topics, transaction markers, ACLs, monitors."""

@@ -1,0 +1,199 @@
+"""Monitors of a run: Kafka or this process was away, another checkpoint has taken over, this machine's clock differs from the brokers'."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Lock
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from group_coordinator.background import repeat
+from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.core.deadlines.outages import Outage
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.streaming.checkpoint.ownership import check_still_owner
+from group_coordinator.tables.claims import WRITERS
+from group_coordinator.tables.delta_errors import in_one_line
+from group_coordinator.tables.writer import Writer
+
+_LOOK_S = 2.0
+_WAIT_S = 0.1
+
+OUTAGE_MS = 6_000
+"""Shorter silence is no outage: no session is shorter (Kafka's default of group.min.session.timeout.ms)."""
+
+_log = logging.getLogger(__name__)
+
+
+class KafkaWatch:
+    """Asks Kafka every other second, in a thread of its own.
+
+    Args:
+        ask: returns when the brokers that lead the events topic have answered; BrokerUnreachableError: they do not.
+        note: remembers an outage.
+        stop: the end of the run.
+    """
+
+    def __init__(
+        self, ask: Callable[[], None], note: Callable[[Outage], None], stop: Event
+    ) -> None:
+        self._ask = ask
+        self._note = note
+        self._stop = stop
+        self._heard_s = time.monotonic()
+        self._is_away = False
+
+    def run(self, ended: Event) -> None:
+        """Look again and again until `ended` is set."""
+        repeat(self.look, ended, _LOOK_S)
+
+    def look(self) -> None:
+        """Ask once; remember an outage that is over."""
+        try:
+            self._ask()
+        except BrokerUnreachableError as failure:
+            if not self._is_away:
+                _log.warning("batches wait for Kafka: %s", failure)
+            self._is_away = True
+            return
+        self._is_away = False
+        silent_ms = self._silent_ms
+        if silent_ms > OUTAGE_MS:
+            _log.warning("no contact with Kafka for %d s: sessions begin anew", silent_ms // 1000)
+            now_ms = time.time_ns() // 1_000_000
+            self._note(Outage(now_ms - silent_ms, now_ms, was_heard=False))
+        self._heard_s = time.monotonic()
+
+    def await_contact(self) -> None:
+        """Return once an outage is over and noted, or at the end of the run; at once if there is none."""
+        while self._silent_ms > OUTAGE_MS and not self._stop.wait(_WAIT_S):
+            pass
+
+    @property
+    def _silent_ms(self) -> int:
+        return round((time.monotonic() - self._heard_s) * 1000)
+
+
+_INTERVAL_S = 15
+_INTERVAL_ON_S3_S = 60
+"""A look is two requests there, also of a job that rests; who appends, or writes a batch, finds out by that."""
+
+
+class OwnerWatch:
+    """Asks the table writers now and then: who appends nothing would otherwise answer for ever."""
+
+    def __init__(self, spark: SparkSession, writer: Writer) -> None:
+        self._spark = spark
+        self._writer = writer
+        self._folder = writer.catalog.direct(WRITERS.name)
+        self._interval_s = _INTERVAL_ON_S3_S if isinstance(self._folder, str) else _INTERVAL_S
+        self._seen: DeltaTable | None = None
+        self._next_s = time.monotonic() + self._interval_s
+
+    def look(self, _query: StreamingQuery) -> None:
+        """Look, if it is time to.
+
+        Raises:
+            NotTheWriterError: another checkpoint writes now.
+        """
+        if time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + self._interval_s
+        try:
+            if self._is_as_before():
+                return
+            check_still_owner(self._spark, self._writer)
+        except (DeltaError, OSError, PySparkException, Py4JError) as failure:
+            self._seen = None
+            _log.warning(
+                "the table writers cannot be read, and is asked again: %s", in_one_line(failure)
+            )
+
+    def _is_as_before(self) -> bool:
+        """Whether the table on S3 has no new claim: to read it takes more requests, and few of them are ever new."""
+        if not isinstance(self._folder, str):
+            return False
+        if self._seen is None:
+            self._seen = DeltaTable(self._folder)
+            return False
+        version = self._seen.version()
+        self._seen.update_incremental()
+        return self._seen.version() == version
+
+
+_CLOCK_LOOK_S = 60.0
+
+
+def check_clock(ahead_ms: int, slack_ms: int) -> None:
+    """Refuse a clock that is this far ahead of the brokers'.
+
+    Raises:
+        JobRefusedError: sessions of living members would lapse, or dead ones live on.
+    """
+    if abs(ahead_ms) > slack_ms:
+        raise JobRefusedError(
+            f"the clock of this machine is {abs(ahead_ms)} ms {'ahead of' if ahead_ms > 0 else 'behind'} the "
+            f"brokers', more than timer.slack.ms = {slack_ms}: sessions would not last as long as they "
+            "should. Set the clock (NTP) here, or there"
+        )
+
+
+class Clock:
+    """Compares them at a start, and again as soon as this machine's clock was set.
+
+    Args:
+        measure: by how many milliseconds this machine's clock is ahead of the brokers' now.
+        slack_ms: what it may be, timer.slack.ms.
+    """
+
+    def __init__(self, measure: Callable[[], int], slack_ms: int) -> None:
+        self._measure = measure
+        self._slack_ms = slack_ms
+        self._lock = Lock()
+        self._offset_ms = _offset_ms()
+        self._next_s = time.monotonic() + _CLOCK_LOOK_S
+
+    def check(self, ahead_ms: int) -> None:
+        """Refuse a clock that is this far ahead of the brokers', see check_clock."""
+        self._offset_ms = _offset_ms()
+        check_clock(ahead_ms, self._slack_ms)
+
+    def look(self, _query: StreamingQuery) -> None:
+        """Say so once a minute if the clock has drifted off."""
+        if time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + _CLOCK_LOOK_S
+        ahead_ms = self._measured()
+        if ahead_ms is not None and abs(ahead_ms) > self._slack_ms:
+            _log.warning("the clock of this machine is %d ms ahead of the brokers'", ahead_ms)
+
+    def is_wrong(self) -> bool:
+        """Whether the clock was set, and is not known to be right again."""
+        with self._lock:
+            if abs(_offset_ms() - self._offset_ms) <= self._slack_ms:
+                return False
+            ahead_ms = self._measured()
+            if ahead_ms is None or abs(ahead_ms) > self._slack_ms:
+                return True  # and it is asked again
+            self._offset_ms = _offset_ms()
+        _log.warning("the clock of this machine was set, and agrees with the brokers'")
+        return False
+
+    def _measured(self) -> int | None:
+        """None: no broker answers, which others tell."""
+        try:
+            return self._measure()
+        except BrokerUnreachableError:
+            return None
+
+
+def _offset_ms() -> int:
+    """Between the clock that may be set and the one that may not."""
+    return (time.time_ns() - time.monotonic_ns()) // 1_000_000

@@ -1,0 +1,215 @@
+"""The topic agent: it writes TopicMetadata events, by which groups know the topics that they subscribe to.
+
+The stateful function must not ask the cluster itself: what it knows comes from its log of events, so that a batch that is
+done again comes to the same. Groups say what they need, once and when it changes; who needs nothing costs nothing.
+
+A look costs what has changed, but for the cluster's answer: Kafka has none that says only that. A group that is new is
+told after a look at its own topics. All topics that somebody wants, and all topics of the cluster where there are
+patterns, are looked at only as often as that takes a small part of the time (pace.py): this thread and the one that
+writes batches share a Python.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
+from typing import TypeAlias
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.cluster_topics import ClusterTopics, Look
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.event_writer import EventWriter
+from group_coordinator.driver.agents.topic_changes import Hashes, News, SeenTopics, event, news
+from group_coordinator.driver.agents.topic_subscriptions import Subscriptions, TopicInterests
+from group_coordinator.driver.outages import look_again_and_again
+from group_coordinator.driver.pace import Pace
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+
+_log = logging.getLogger(__name__)
+
+LookAt: TypeAlias = Callable[[Collection[str] | None], Look]
+"""Asks for the topics of these names, or for all."""
+Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
+"""Writes events, pairs of group id and value; returns when the brokers have them."""
+
+
+class TopicAgent:
+    """Looks at the cluster and at the groups' interests, and brings news from the one to the others.
+
+    Args:
+        interests: what groups need and were told, for longer than a run.
+        look_at: asks the cluster.
+        send: tells the groups.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        interests: TopicInterests,
+        look_at: LookAt,
+        send: Send,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._interests = interests
+        self._look_at = look_at
+        self._send = send
+        self._subscriptions = Subscriptions()
+        self._seen = SeenTopics()
+        self._hashes = Hashes()
+        self._of_wanted = Pace(clock)
+        self._of_all = Pace(clock)
+        self._has_looked = False
+        self._to_tell: set[str] = set()
+        """Groups for which there may be news."""
+
+    def run(self, stop: Event, interval_s: float) -> None:
+        """Look again and again; while no broker answers, say so once and go on trying."""
+        look_again_and_again(self.look, stop, interval_s, "topics are looked at", _log)
+
+    def look(self) -> None:
+        """Tell the groups what is new to them.
+
+        Raises:
+            ChannelError: the cluster does not answer; the next look makes up for it.
+        """
+        self._hear()
+        # A broker that has only just started is not believed that topics are gone: the first look only learns.
+        may_tell = self._has_looked
+        self._look_at_topics()
+        if may_tell:
+            self._tell()
+
+    def _hear(self) -> None:
+        changed = self._interests.take_changed()
+        self._subscriptions.take(changed, self._seen.topics)
+        for group_id, interest in changed.items():
+            if interest is None:
+                self._to_tell.discard(group_id)
+            else:
+                self._to_tell.add(group_id)
+
+    def _look_at_topics(self) -> None:
+        if self._subscriptions.has_patterns and self._of_all.is_due:
+            with self._of_all.working():
+                self._ask(None)
+        elif self._of_wanted.is_due:
+            with self._of_wanted.working():
+                names = self._subscriptions.all_wanted() | self._concerning_groups()
+                self._ask(names)
+                if not self._subscriptions.has_patterns:
+                    self._seen.forget_all_but(names)
+        else:
+            self._ask(self._concerning_groups())
+
+    def _concerning_groups(self) -> set[str]:
+        """Topics about which groups may be told something."""
+        names: set[str] = set()
+        for group_id in self._to_tell:
+            names |= self._subscriptions.wanted(group_id)
+            names.update(self._subscriptions[group_id].told or ())
+        return names
+
+    def _ask(self, names: set[str] | None) -> None:
+        if names is not None and not names:
+            return
+        look = self._look_at(names)
+        doubtful = self._doubtful(look) if names is None else set()
+        if doubtful:
+            look = look.with_more(self._look_at(doubtful))
+        self._warn(look.hidden - self._seen.hidden)
+        came, changed, went = self._seen.take(names, look)
+        subscriptions = self._subscriptions
+        subscriptions.topics_came(came)
+        self._to_tell |= subscriptions.concerned(came | changed | went)
+        subscriptions.topics_went(went)
+        self._hashes.forget(went)
+        self._has_looked = True
+
+    def _doubtful(self, all_topics: Look) -> set[str]:
+        """Topics that were there and are not among all: only a question by name says whether they may not be seen."""
+        known = self._seen.topics.keys() | self._seen.hidden | self._concerning_groups()
+        return known - all_topics.topics.keys()
+
+    def _warn(self, hidden: frozenset[str]) -> None:
+        if hidden:
+            _log.warning(
+                "the job's user may not see (ACL DESCRIBE) the topics %s: groups keep what they were told of them, "
+                "and new ones get no partitions of them",
+                ", ".join(sorted(hidden)),
+            )
+
+    def _tell(self) -> None:
+        topics, found, waiting = self._seen.topics, dict[str, News](), set[str]()
+        unseen = self._seen.hidden - topics.keys()
+        for group_id in sorted(self._to_tell):
+            wanted = self._subscriptions.wanted(group_id)
+            told = self._subscriptions[group_id].told
+            if unseen and told and not unseen.isdisjoint(told):
+                # What a run before this one saw would be told as deleted, and its offsets would go.
+                waiting.add(group_id)
+                continue
+            new = news(wanted, told, topics, self._hashes)
+            if new is not None:
+                found[group_id] = new
+        if found:
+            self._send([(group_id, event(group_id, new)) for group_id, new in found.items()])
+            told_now = {group_id: new.told for group_id, new in found.items()}
+            self._interests.told(told_now)
+            self._subscriptions.told(told_now)
+        self._to_tell = waiting
+
+
+_LOOKS_OF_A_DRAIN = 2
+"""The first one only learns what there is (TopicAgent.look)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TellingOfTopics:
+    """How the groups of one run hear of the cluster's topics."""
+
+    interests: TopicInterests
+    agent: TopicAgent
+    interval_s: float
+
+    def tell(self) -> None:
+        """Tell what is new since the last run, before a run that ends by itself.
+
+        What groups turn out to need while it goes on, it keeps for the next run: a run that waited for news of the
+        cluster would have no end of its own. Until then a group that is new, or subscribes to more, has no partitions
+        of topics that it has not been told of, and an upgrade is answered COORDINATOR_LOAD_IN_PROGRESS.
+        """
+        if not self.interests.are_there:
+            return
+        for _ in range(_LOOKS_OF_A_DRAIN):
+            self.agent.look()
+            time.sleep(self.interval_s)
+
+    def run(self, ended: Event) -> None:
+        """Tell until `ended` is set."""
+        self.agent.run(ended, self.interval_s)
+
+
+@contextmanager
+def telling_of_topics(
+    spark: SparkSession, job: JobSettings, connection: Connection
+) -> Iterator[TellingOfTopics | None]:
+    """What tells groups of topics during a run; None: the settings want nobody to."""
+    if not job.topic_metadata_interval_ms:
+        yield None
+        return
+    interests = TopicInterests(coordinator_folder(spark, job))
+    # A pattern that matched these two would have its consumers read what their own commits become.
+    cluster = ClusterTopics(connection, (job.events_topic, job.responses_topic))
+    writer = EventWriter(connection, job.events_topic)
+    try:
+        agent = TopicAgent(interests, cluster.look, writer.write)
+        yield TellingOfTopics(interests, agent, job.topic_metadata_interval_ms / 1000)
+    finally:
+        cluster.close()
+        writer.close()

@@ -1,0 +1,176 @@
+"""The topics that groups must know, by topic and by pattern, and the facts that each was given.
+
+What a batch says is kept before Spark commits the batch: a group says it once, and its state then holds it for said. It is
+kept after the batch's responses, as clients wait for those.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from threading import Lock
+from typing import TypeAlias
+
+from msgspec import Struct, json
+
+from group_coordinator.core.topics.patterns import matching_names
+from group_coordinator.runtime.outputs import TopicNeedLine
+from group_coordinator.streaming.checkpoint.journal import Files, Journal
+
+KnownTopics: TypeAlias = dict[str, tuple[str, int]]
+"""Topic names with topic ids and hashes (core/topics/hash.py)."""
+
+_FOLDER = "topics/interests"
+
+
+class Interest(Struct, frozen=True):
+    """What a group subscribes to, and what it was told at last; None: nothing yet."""
+
+    names: tuple[str, ...]
+    regexes: tuple[str, ...]
+    told: KnownTopics | None = None
+
+
+_decode_need = json.Decoder(TopicNeedLine).decode
+
+
+class TopicInterests:
+    """The interests of all groups; the sinks add to them in one thread, the agent reads them in another.
+
+    To keep what changes costs what changes, not what there is.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self._journal = Journal(files, _FOLDER, Interest)
+        self._lock = Lock()
+        self._interests = self._journal.read()
+        self._changed = set(self._interests)
+
+    @property
+    def are_there(self) -> bool:
+        """Whether any group has one."""
+        with self._lock:
+            return bool(self._interests)
+
+    def note(self, lines: Sequence[str]) -> None:
+        """Take over what the operator says groups need, in order; it may say the same again."""
+        needs = [_decode_need(line) for line in lines]
+        with self._lock:
+            for need in needs:
+                self._note(need)
+            noted = {need.group_id for need in needs}
+            self._changed |= noted
+            self._journal.keep(noted, self._interests)
+
+    def _note(self, need: TopicNeedLine) -> None:
+        known = self._interests.pop(need.group_id, None)
+        if need.names or need.regexes:
+            told = None if known is None or _is_the_same(known, need) else known.told
+            self._interests[need.group_id] = Interest(need.names, need.regexes, told)
+
+    def take_changed(self) -> dict[str, Interest | None]:
+        """The interests that have changed since the last call, at first all; None: the group has none any more."""
+        with self._lock:
+            changed, self._changed = self._changed, set()
+            return {group_id: self._interests.get(group_id) for group_id in changed}
+
+    def told(self, news: Mapping[str, KnownTopics]) -> None:
+        """Remember what groups were told, unless their interest is gone."""
+        with self._lock:
+            still_there = news.keys() & self._interests.keys()
+            for group_id in still_there:
+                interest = self._interests[group_id]
+                self._interests[group_id] = Interest(
+                    interest.names, interest.regexes, news[group_id]
+                )
+            if still_there:
+                self._journal.keep(still_there, self._interests)
+
+
+def _is_the_same(known: Interest, need: TopicNeedLine) -> bool:
+    """A group says the same again because it has not been told, or has forgotten."""
+    return (known.names, known.regexes) == (need.names, need.regexes)
+
+
+class Subscriptions:
+    """The interests of all groups, and the topics that their patterns match among those that exist."""
+
+    def __init__(self) -> None:
+        self._interests: dict[str, Interest] = {}
+        self._by_name: defaultdict[str, set[str]] = defaultdict(set)
+        self._by_regex: defaultdict[str, set[str]] = defaultdict(set)
+        self._matches: dict[str, set[str]] = {}
+
+    def __getitem__(self, group_id: str) -> Interest:
+        return self._interests[group_id]
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether a topic that nobody has named may concern a group."""
+        return bool(self._matches)
+
+    def take(self, changed: Mapping[str, Interest | None], existing: Collection[str]) -> None:
+        """Let groups have other interests, or none; new patterns are matched with the topics that exist."""
+        for group_id, interest in changed.items():
+            before = self._interests.pop(group_id, None)
+            if before is not None:
+                _leave(self._by_name, before.names, group_id)
+                _leave(self._by_regex, before.regexes, group_id)
+            if interest is not None:
+                self._interests[group_id] = interest
+                _enter(self._by_name, interest.names, group_id)
+                _enter(self._by_regex, interest.regexes, group_id)
+        for regex in self._matches.keys() - self._by_regex.keys():
+            del self._matches[regex]
+        for regex in self._by_regex.keys() - self._matches.keys():
+            self._matches[regex] = set(matching_names(regex, existing))
+
+    def topics_came(self, names: Collection[str]) -> None:
+        """Match these topics, which did not exist before, with all patterns."""
+        if names:
+            for regex, matches in self._matches.items():
+                matches.update(matching_names(regex, names))
+
+    def topics_went(self, names: Collection[str]) -> None:
+        """These topics match nothing any more."""
+        for matches in self._matches.values():
+            matches.difference_update(names)
+
+    def concerned(self, names: AbstractSet[str]) -> set[str]:
+        """The groups that subscribe to one of these topics, by name or by a pattern."""
+        groups: set[str] = set()
+        for name in self._by_name.keys() & names:
+            groups |= self._by_name[name]
+        for regex, matches in self._matches.items():
+            if not matches.isdisjoint(names):
+                groups |= self._by_regex[regex]
+        return groups
+
+    def wanted(self, group_id: str) -> set[str]:
+        """The topics that a group subscribes to: those that it names, existing or not, and those that it matches."""
+        interest = self._interests[group_id]
+        return set(interest.names).union(*(self._matches[regex] for regex in interest.regexes))
+
+    def all_wanted(self) -> set[str]:
+        """The topics that any group subscribes to."""
+        return set(self._by_name).union(*self._matches.values())
+
+    def told(self, news: Mapping[str, KnownTopics]) -> None:
+        """Remember what groups have been told."""
+        for group_id, told in news.items():
+            interest = self._interests[group_id]
+            self._interests[group_id] = Interest(interest.names, interest.regexes, told)
+
+
+def _enter(index: defaultdict[str, set[str]], keys: Iterable[str], group_id: str) -> None:
+    for key in keys:
+        index[key].add(group_id)
+
+
+def _leave(index: defaultdict[str, set[str]], keys: Iterable[str], group_id: str) -> None:
+    for key in keys:
+        groups = index[key]
+        groups.discard(group_id)
+        if not groups:
+            del index[key]

@@ -1,0 +1,1 @@
+"""Checks before a start: a run would fail by what they find."""

@@ -1,0 +1,121 @@
+"""The number of partitions: of the events topic, which orders the groups' events, and of the state, which the first run chooses.
+
+Kafka's hash finds a group's partition by that number. Once there are more, a group's events are in two of them, and which
+was sent first does not follow from their offsets. Events of both are taken all the same: it is their order that is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.backlog import lowest_limit
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import (
+    PARTITIONS,
+    coordinator_folder,
+    has_begun,
+    read_origin,
+)
+from group_coordinator.streaming.checkpoint.plans import Plan, state_partitions, unended_repartition
+from group_coordinator.streaming.spark_lines import is_on_this_machine
+
+_log = logging.getLogger(__name__)
+
+
+def check_batch_limit(job: JobSettings, partitions: int) -> None:
+    """Refuse a limit with which sessions of members that are gone would not lapse as long as others are busy.
+
+    Raises:
+        JobRefusedError: the message names the limit and the least that it may be.
+    """
+    limit, least = job.max_offsets_per_trigger, lowest_limit(partitions)
+    if 0 < limit < least:
+        raise JobRefusedError(
+            f"max.offsets.per.trigger = {limit}, and {job.events_topic} has {partitions} partitions: with a limit so "
+            "low a batch of one event a partition cannot be told from one that left events unread, and in such a "
+            f"batch no session lapses. Give it {least} or more, or 0 for no limit"
+        )
+
+
+def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
+    """Refuse a topic that has got partitions while no job read it: nobody knows what was sent meanwhile, and where to.
+
+    Args:
+        topic: events.topic.
+        read: how many partitions it had when the checkpoint read it last; None: it never did.
+        present: how many it has.
+
+    Raises:
+        JobRefusedError: the message names both numbers and the way out.
+    """
+    if read is not None and present > read:
+        raise JobRefusedError(
+            f"events.topic = {topic} has {present} partitions, and had {read} when the job read it last: a group's "
+            "events may be in two of them now, and those that were sent later may be taken first. "
+            "`run --accept-new-partitions`, given once, takes them so; groups whose members have been silent since "
+            "all was read lose nothing by it"
+        )
+
+
+def tell_of_new_partitions(topic: str, before: Plan | None, now: Plan | None) -> None:
+    """Log a warning if a batch is the first one that reads more partitions than the one before it."""
+    if before is None or now is None:
+        return
+    read, present = len(before.ends.get(topic, {})), len(now.ends.get(topic, {}))
+    if 0 < read < present:
+        _log.warning(
+            "events.topic = %s HAS GOT MORE PARTITIONS, %d after %d: groups move to other ones, and a group's events "
+            "that were sent later may be taken before those that are still unread in its old one",
+            topic,
+            present,
+            read,
+        )
+
+
+def check_partitions(spark: SparkSession, job: JobSettings) -> str:
+    """The number of state partitions of a run, which a first run on a cluster must not leave to chance.
+
+    Raises:
+        JobRefusedError: it is left to the executors that happen to be there, or a `rebuild` that changes it has not ended.
+    """
+    folder = coordinator_folder(spark, job)
+    partitions = (
+        _kept(folder, job.shuffle_partitions) if has_begun(folder) else _chosen(spark, job, folder)
+    ) or spark.conf.get(PARTITIONS)
+    _log.info("the state has %s partitions", partitions)
+    return str(partitions)
+
+
+def _kept(folder: CheckpointFolder, wanted: int) -> int | None:
+    """What the checkpoint has, which this Spark goes by whatever the settings say."""
+    unended = unended_repartition(folder)
+    if unended is not None:
+        raise JobRefusedError(
+            f"checkpoint {folder.location}: `group-coordinator rebuild --partitions {unended}` was cut off; run it again, "
+            "which ends what it began"
+        )
+    kept = state_partitions(folder)
+    if kept is not None and wanted not in {0, kept}:
+        _log.warning(
+            "shuffle.partitions = %d: the state in %s has %d partitions and keeps them; to change that, stop the job and run "
+            "`group-coordinator rebuild --partitions %d`",
+            *(wanted, folder.location, kept, wanted),
+        )
+    return kept
+
+
+def _chosen(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> int | None:
+    origin = read_origin(folder)
+    of_the_rebuild = None if origin is None else origin.partitions
+    is_chosen = job.shuffle_partitions or spark.sparkContext.getConf().contains(PARTITIONS)
+    if not (of_the_rebuild or is_on_this_machine(spark) or is_chosen):
+        raise JobRefusedError(
+            "shuffle.partitions = 0: on a cluster the number of state partitions must be given at the first start, by "
+            f"--set shuffle.partitions=N or --conf {PARTITIONS}=N. Choose as many as the executors have cores when "
+            "the load is highest; it stays until a rebuild"
+        )
+    return of_the_rebuild

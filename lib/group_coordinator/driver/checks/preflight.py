@@ -1,0 +1,239 @@
+"""What a run would trip over, all of it at once: a start ends with the first thing that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from deltalake.exceptions import DeltaError
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import (
+    check_nothing_answered,
+    check_topics,
+)
+from group_coordinator.clients.cluster.ticks import write_ticks
+from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.driver.agents.acls import reader_of_acls, way_past_rules
+from group_coordinator.driver.agents.monitors import check_clock
+from group_coordinator.driver.checks.partitions import (
+    check_batch_limit,
+    check_no_new_partitions,
+    check_partitions,
+)
+from group_coordinator.driver.checks.rights import look_at_rights, missing_told, named
+from group_coordinator.driver.checks.storage import (
+    check_catalog_takes_appends,
+    check_storage,
+    check_tables_take_files,
+    check_takes_files,
+)
+from group_coordinator.driver.checks.workers import check_certificates, check_workers, worker_here
+from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.session import MakeSession, session
+from group_coordinator.gateway.identity import ONE_USER_TOLD, clients_share_one_user
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.ownership import check_may_write
+from group_coordinator.streaming.checkpoint.pinned import settings_of_open_batch
+from group_coordinator.streaming.checkpoint.plans import partitions_read
+from group_coordinator.streaming.source import read_last_events
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import check_tables
+from group_coordinator.tables.delta_errors import in_one_line
+from group_coordinator.tables.storage_errors import with_cure
+
+
+class Finding(NamedTuple):
+    """The state of something that a run needs, or its fault and the remedy.
+
+    `is_needed` is false if the program runs without it, but does less.
+    """
+
+    subject: str
+    is_right: bool
+    text: str
+    is_needed: bool = True
+
+
+def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding]:
+    """Look at everything that a run of the coordinator needs.
+
+    Nothing stays behind but a Tick in every partition of the events topic, and the checkpoint's empty folder.
+    """
+    job, connection = settings.job, Connection.of(settings.job)
+    topics = _looked("topics", lambda: _topics(connection, job))
+    yield topics
+    yield from rights_of("run", job, connection)
+    yield from identity_of_clients(job, connection)
+    # A cluster may make a topic that is missing, as it likes, for whoever asks for it.
+    if topics.is_right:
+        yield from _with_kafka(connection, job)
+    try:
+        with session(make_session) as spark:
+            if topics.is_right:
+                yield from _with_spark_and_kafka(spark, job, connection)
+            yield from _with_spark(spark, settings, connection)
+    except JobRefusedError as refusal:
+        yield Finding("Spark", is_right=False, text=str(refusal))
+
+
+def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterator[Finding]:
+    """Check the program's rows of RIGHTS; yield the rights that its user has, then each missing right."""
+    try:
+        with refusals_told():
+            looked = list(look_at_rights(program, job, connection))
+    except JobRefusedError as refusal:
+        yield Finding("rights", is_right=False, text=str(refusal))
+        return
+    if held := [named(each.right) for each in looked if each.is_held]:
+        yield Finding("rights", is_right=True, text=", ".join(held))
+    if untold := [named(each.right) for each in looked if each.is_held is None]:
+        text = f"the brokers do not show whether this user has {', '.join(untold)}"
+        yield Finding("rights", is_right=True, text=text)
+    for each in looked:
+        if each.is_held is False:
+            text = missing_told(program, each, connection)
+            yield Finding("rights", is_right=False, text=text, is_needed=each.need.without is None)
+
+
+def identity_of_clients(job: JobSettings, connection: Connection) -> Iterator[Finding]:
+    """Tell if the clients of a gateway with these settings have no user of their own."""
+    if clients_share_one_user(job, connection.options):
+        yield Finding("gateway", is_right=False, text=ONE_USER_TOLD, is_needed=False)
+
+
+def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[Finding]:
+    yield _looked("clock", lambda: _clock(connection, job))
+    yield _looked("rate limit", lambda: _batch_limit(connection, job))
+    yield _looked("ACLs", lambda: _acls(connection, job))
+    past = _looked("authorizer", lambda: way_past_rules(job, connection) or "")
+    if past.text:
+        yield past._replace(is_right=False, is_needed=not past.is_right)
+
+
+def _with_spark(
+    spark: SparkSession, settings: Settings, connection: Connection
+) -> Iterator[Finding]:
+    job = settings.job
+    yield _looked("workers", lambda: _workers(spark, job))
+    yield _looked("storage", lambda: _storage(spark, job))
+    tables = _looked("tables", lambda: _tables(spark, job))
+    yield tables
+    if tables.is_right:
+        yield _looked("rights on tables", lambda: _table_rights(spark, job))
+        yield _looked("checkpoint", lambda: _checkpoint(spark, settings, connection))
+    yield _looked("state partitions", lambda: _partitions(spark, job))
+
+
+def _with_spark_and_kafka(
+    spark: SparkSession, job: JobSettings, connection: Connection
+) -> Iterator[Finding]:
+    yield _looked("Kafka from tasks", lambda: _events(spark, connection, job))
+    yield _looked("events partitions", lambda: _events_partitions(spark, connection, job))
+
+
+def _looked(subject: str, look: Callable[[], str]) -> Finding:
+    try:
+        with refusals_told():
+            return Finding(subject, is_right=True, text=look())
+    except JobRefusedError as refusal:
+        return Finding(subject, is_right=False, text=str(refusal))
+    except DeltaError as failure:
+        text = in_one_line(failure)
+    except Py4JJavaError as failure:
+        text = _in_one_line(str(failure.java_exception))
+    except (PySparkException, Py4JError) as failure:
+        text = _in_one_line(str(failure))
+    return Finding(subject, is_right=False, text=text)
+
+
+def _in_one_line(failure: str) -> str:
+    """The first line that says something, and the cure where it is known."""
+    said = next((line.strip() for line in failure.splitlines() if line.strip()), "no reason given")
+    return with_cure(said, failure)
+
+
+def _topics(connection: Connection, job: JobSettings) -> str:
+    check_topics(connection, job)
+    sizes = (
+        f"{name} has {len(offsets_present(connection, name))} partitions"
+        for name in (job.events_topic, job.responses_topic)
+    )
+    return ", ".join(sizes)
+
+
+def _clock(connection: Connection, job: JobSettings) -> str:
+    ticks = write_ticks(connection, job.events_topic)
+    check_clock(ticks.ahead_ms, job.timer_slack_ms)
+    return (
+        f"{ticks.ahead_ms} ms ahead of the brokers', within timer.slack.ms = {job.timer_slack_ms}"
+    )
+
+
+def _batch_limit(connection: Connection, job: JobSettings) -> str:
+    check_batch_limit(job, len(offsets_present(connection, job.events_topic)))
+    return f"max.offsets.per.trigger = {job.max_offsets_per_trigger}"
+
+
+def _acls(connection: Connection, job: JobSettings) -> str:
+    with reader_of_acls(job, connection) as read:
+        if read is None:
+            return "acls.source = none: everybody may do everything with groups"
+        return f"acls.source = {job.acls_source}: {len(read().rules)} rules"
+
+
+def _workers(spark: SparkSession, job: JobSettings) -> str:
+    check_workers(spark, job.exchange)
+    check_certificates(spark, job.security)
+    return f"Spark {spark.version}, {worker_here().versions}"
+
+
+def _events(spark: SparkSession, connection: Connection, job: JobSettings) -> str:
+    """The jars, the login and the way to the brokers are other ones than those of the driver's Python."""
+    present = offsets_present(connection, job.events_topic)
+    return f"tasks have read {read_last_events(spark, job, present)} events"
+
+
+def _events_partitions(spark: SparkSession, connection: Connection, job: JobSettings) -> str:
+    present = len(offsets_present(connection, job.events_topic))
+    read = partitions_read(coordinator_folder(spark, job), job.events_topic)
+    check_no_new_partitions(job.events_topic, read, present)
+    return f"{present}, none read yet" if read is None else f"{present}, {read} read before"
+
+
+def _storage(spark: SparkSession, job: JobSettings) -> str:
+    check_storage(spark, job)
+    folder = coordinator_folder(spark, job)
+    check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
+    return f"{folder.location} can be written"
+
+
+def _tables(spark: SparkSession, job: JobSettings) -> str:
+    check_tables(spark, job.tables_root)
+    return f"all are in {job.tables_root}"
+
+
+def _table_rights(spark: SparkSession, job: JobSettings) -> str:
+    if TableCatalog(job.tables_root).is_schema:
+        check_catalog_takes_appends(spark, job.tables_root)
+        return "the catalog takes appends; whether its storage takes files, the first batch shows"
+    check_tables_take_files(spark, job.tables_root)
+    return "every table takes files"
+
+
+def _checkpoint(spark: SparkSession, settings: Settings, connection: Connection) -> str:
+    job = settings.job
+    identity = check_may_write(spark, job, lambda: check_nothing_answered(connection, job))
+    if settings_of_open_batch(spark, settings, allows_other_version=False) is not None:
+        return "it has a batch that began with other settings, and ends with those"
+    epoch = identity.epoch
+    return f"a new one for cluster.id = {job.cluster_id}" if epoch is None else f"epoch {epoch}"
+
+
+def _partitions(spark: SparkSession, job: JobSettings) -> str:
+    return check_partitions(spark, job)

@@ -1,0 +1,255 @@
+"""The rights that each program needs at brokers with an authorizer, and a check of them with the commands that grant the missing ones.
+
+`check` looks at these rights, deploy/security/rights.md shows them, and tests/end_to_end/test_rights.py runs each program with its rights alone.
+As in Kafka's StandardAuthorizer, READ and WRITE imply DESCRIBE; the table leaves out implied rights.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kafka import KafkaAdminClient
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.held_rights import has_right
+from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC
+from group_coordinator.core.acls.rule import (
+    ANONYMOUS,
+    CLUSTER_NAME,
+    WILDCARD,
+    Operation,
+    ResourceType,
+    Right,
+)
+from group_coordinator.settings import JobSettings
+
+EVENTS, RESPONSES = "<events.topic>", "<responses.topic>"
+"""Placeholders for the topics that the settings name."""
+ITS_TOPICS, ITS_GROUPS = "<its topics>", "<its groups>"
+"""Placeholders for the topics that the program reads, and the groups for which it commits."""
+
+
+class Need(NamedTuple):
+    """A right that a program needs, and its purpose.
+
+    `without` is the consequence of a missing right; None: the program does not run, or ends. `due` is whether these settings need
+    the right, and `only` names the condition.
+    """
+
+    right: Right
+    purpose: str
+    without: str | None = None
+    only: str = ""
+    due: Callable[[JobSettings], bool] = lambda _job: True
+
+
+def _topic(operation: Operation, name: str) -> Right:
+    return Right(operation, ResourceType.TOPIC, name)
+
+
+_READ, _WRITE, _DESCRIBE = Operation.READ, Operation.WRITE, Operation.DESCRIBE
+_DESCRIBE_CONFIGS = Operation.DESCRIBE_CONFIGS
+_ALL_TOPICS = _topic(_DESCRIBE, WILDCARD)
+_ASKING = (
+    Need(_topic(_WRITE, EVENTS), "requests"),
+    Need(_topic(_READ, RESPONSES), "responses"),
+)
+
+RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
+    {
+        "init": (
+            Need(
+                _topic(Operation.CREATE, EVENTS),
+                "creating the topic",
+                "the topic must exist already",
+            ),
+            Need(
+                _topic(Operation.CREATE, RESPONSES),
+                "creating the topic",
+                "the topic must exist already",
+            ),
+            Need(_topic(_DESCRIBE, EVENTS), "finding the topic"),
+            Need(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
+            Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
+            Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
+        ),
+        "run": (
+            Need(_topic(_READ, EVENTS), "events"),
+            Need(_topic(_WRITE, EVENTS), "ticks, topic metadata, transaction markers"),
+            Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
+            Need(_topic(_WRITE, RESPONSES), "responses"),
+            Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
+            Need(
+                Right(_DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME),
+                "the cluster's ACLs",
+                only="acls.source = cluster",
+                due=lambda job: job.acls_source == "cluster",
+            ),
+            Need(
+                _ALL_TOPICS,
+                "the topics of consumer groups",
+                "consumer groups get no partitions of topics that it may not describe",
+                "topic.metadata.interval.ms > 0",
+                lambda job: job.topic_metadata_interval_ms > 0,
+            ),
+            Need(
+                _topic(_READ, OFFSETS_TOPIC),
+                "transaction markers",
+                "offsets of transactions stay pending",
+                "transactions.markers.interval.ms > 0",
+                lambda job: job.transactions_markers_interval_ms > 0,
+            ),
+            Need(
+                Right(_DESCRIBE, ResourceType.GROUP, ANY_GROUP),
+                f"having the brokers create `{OFFSETS_TOPIC}`",
+                f"offsets of transactions stay pending until `{OFFSETS_TOPIC}` exists",
+                "transactions.markers.interval.ms > 0",
+                lambda job: job.transactions_markers_interval_ms > 0,
+            ),
+        ),
+        "rebuild": (
+            Need(_topic(_DESCRIBE, EVENTS), "the offsets of the events"),
+            Need(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
+            Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
+            Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
+        ),
+        "mirror": (
+            Need(_topic(_READ, OFFSETS_TOPIC), "groups"),
+            Need(
+                _topic(_DESCRIBE_CONFIGS, OFFSETS_TOPIC),
+                "`delete.retention.ms`",
+                "Kafka's default applies, a day",
+            ),
+            Need(
+                Right(_DESCRIBE_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME),
+                "`offsets.retention.minutes`",
+                "forecasts use the setting `offsets.retention.minutes`",
+            ),
+            Need(
+                _ALL_TOPICS,
+                "log ends, lag and deletions of topics",
+                "log ends, lag and deletions are unknown for topics that it may not describe",
+            ),
+        ),
+        "positions": (
+            Need(_ALL_TOPICS, "log ends", "topics that it may not describe are left out"),
+        ),
+        "gateway": (
+            *_ASKING,
+            Need(
+                _ALL_TOPICS,
+                "partitions, ids and leaders of topics",
+                "topics that it may not describe are unknown to groups",
+            ),
+            Need(
+                Right(_DESCRIBE, ResourceType.TRANSACTIONAL_ID, WILDCARD),
+                "the state of transactions",
+                "offsets that come after the end of their transaction are accepted, and stay pending until the producer's next marker",
+            ),
+            Need(
+                Right(_DESCRIBE, ResourceType.GROUP, ANY_GROUP),
+                f"having the brokers create `{OFFSETS_TOPIC}`",
+                f"no offsets of transactions are accepted until `{OFFSETS_TOPIC}` exists",
+            ),
+            Need(
+                Right(_DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME),
+                "finding out whether there is an authorizer",
+                "brokers log a denial every 30 s",
+            ),
+        ),
+        "groups": (
+            *_ASKING,
+            Need(
+                _ALL_TOPICS,
+                "log ends, for lag and resets",
+                "topics that it may not describe have no log end or lag, and their offsets are not reset",
+            ),
+        ),
+        "consume": (*_ASKING, Need(_topic(_READ, ITS_TOPICS), "records")),
+        "OffsetReporter, to the brokers": (
+            Need(Right(_READ, ResourceType.GROUP, ITS_GROUPS), "commits"),
+            Need(_topic(_READ, ITS_TOPICS), "commits"),
+        ),
+        "OffsetReporter, to the coordinator": _ASKING,
+    }
+)
+"""By program: a command of `group-coordinator`, or an OffsetReporter in another job."""
+
+
+def right_of(need: Need, job: JobSettings) -> Right:
+    """Return the right with topic names from the settings."""
+    names = {EVENTS: job.events_topic, RESPONSES: job.responses_topic}
+    return need.right._replace(name=names.get(need.right.name, need.right.name))
+
+
+def can_be_asked_for(needs: Sequence[Need]) -> bool:
+    """Whether the rights have no placeholders that only the program's arguments fill."""
+    return not {ITS_TOPICS, ITS_GROUPS} & {need.right.name for need in needs}
+
+
+_RESOURCE_OPTIONS = {
+    ResourceType.TOPIC: "--topic",
+    ResourceType.GROUP: "--group",
+    ResourceType.TRANSACTIONAL_ID: "--transactional-id",
+}
+"""Options of kafka-acls.sh for a resource and its name; the cluster has no name."""
+_NAMED_ELSEWHERE = ("sasl_mechanism", "ssl_certfile")
+"""Options of logins whose principal only the brokers know."""
+
+
+class LookedAt(NamedTuple):
+    """A right of a program, and whether its user has the right; None: the brokers do not say."""
+
+    need: Need
+    right: Right
+    is_held: bool | None
+
+
+def look_at_rights(program: str, job: JobSettings, connection: Connection) -> Iterator[LookedAt]:
+    """Ask the brokers for each right that the program needs with these settings.
+
+    Raises:
+        ChannelError: the cluster does not respond, or the login fails.
+    """
+    with connection.opened(KafkaAdminClient) as admin:
+        for need in RIGHTS[program]:
+            if need.due(job):
+                right = right_of(need, job)
+                yield LookedAt(need, right, has_right(admin, right))
+
+
+def missing_told(program: str, missing: LookedAt, connection: Connection) -> str:
+    """Describe a missing right in one sentence: user, right, consequence, and the command that grants the right."""
+    need, principal = missing.need, _principal(connection)
+    consequence = f"; without it {need.without}" if need.without else ""
+    return (
+        f"{principal} lacks {named(missing.right)}, which `{program}` needs for {need.purpose}{consequence}: "
+        f"run {grant_command(missing.right, principal, connection.bootstrap_servers)}"
+    )
+
+
+def named(right: Right) -> str:
+    """Name the right in Kafka's words."""
+    return f"{right.operation} on {right.kind} {right.name}"
+
+
+def grant_command(right: Right, principal: str, bootstrap_servers: str) -> str:
+    """Return the command of kafka-acls.sh that grants the right."""
+    option = _RESOURCE_OPTIONS.get(right.kind)
+    resource = [option, right.name] if option else ["--cluster"]
+    operation = right.operation.title().replace("_", "")
+    return shlex.join(
+        [
+            *("kafka-acls.sh", "--bootstrap-server", bootstrap_servers, "--add"),
+            *("--allow-principal", principal, "--operation", operation, *resource),
+        ]
+    )
+
+
+def _principal(connection: Connection) -> str:
+    if connection.principal == ANONYMOUS and any(map(connection.options.get, _NAMED_ELSEWHERE)):
+        return "User:NAME"
+    return connection.principal

@@ -1,0 +1,187 @@
+"""Checks of the storage before anything is written to it: the locations, and the right to write there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from urllib.parse import urlsplit
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.cluster_options import DATABRICKS
+from group_coordinator.streaming.spark_lines import is_on_this_machine
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import clusters
+from group_coordinator.tables.creation import TABLES
+from group_coordinator.tables.roots import URL, is_on_s3
+from group_coordinator.tables.storage_errors import storage_named
+
+_PROBES = 32
+"""Tasks that look at a folder: more than one on every executor, as a rule."""
+
+
+def check_storage(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse stores that let one driver overwrite what another one wrote, and folders that driver and executors do not share.
+
+    A path without a scheme is this machine's disk to the driver, and to each executor its own.
+
+    Raises:
+        JobRefusedError: the message names the setting, the folder and what to do.
+        StorageError: it cannot be reached.
+    """
+    settings = {"tables.root": job.tables_root, "checkpoint.location": job.checkpoint_location}
+    if TableCatalog(job.tables_root).is_schema:
+        del settings["tables.root"]
+    for name, location in settings.items():
+        if is_on_s3(location) and DATABRICKS not in os.environ:
+            _check_one_writes(spark, name, location)
+    if is_on_this_machine(spark):
+        return
+    for name, location in settings.items():
+        folder = _on_a_disk(location)
+        if folder is not None:
+            _check_default_file_system(spark, name, location)
+            _check_shared(spark, name, folder)
+
+
+def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse a checkpoint's location that cannot be reached, or takes no files. Nothing but the folder stays there.
+
+    Raises:
+        JobRefusedError: the message names the setting, the folder and what the storage says.
+        StorageError: likewise.
+    """
+    with storage_named("checkpoint.location", job.checkpoint_location):
+        folder = CheckpointFolder(spark, job.checkpoint_location)
+    check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
+
+
+def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse tables by a file: URL that the coordinator of another cluster writes too: one could replace the other's commits.
+
+    On a disk whose path has no scheme they keep out of each other's way (tables/commit_lock.py).
+
+    Raises:
+        JobRefusedError: the message says what to do.
+    """
+    if urlsplit(job.tables_root).scheme != "file":
+        return
+    others = clusters(spark, TableCatalog(job.tables_root)) - {job.cluster_id}
+    if others:
+        raise JobRefusedError(
+            f"tables.root = {job.tables_root} has rows of cluster.id = {min(others)} too, and by a file: URL two drivers that "
+            "write one Delta table lose each other's commits: give this run tables of its own, or write it as a path, without file:"
+        )
+
+
+def _check_one_writes(spark: SparkSession, name: str, location: str) -> None:
+    """Of two that write one file one must hear that it is there: the fence of batches and Delta's commits go by it."""
+    probe = f".probe-{token_hex(8)}"
+    with storage_named(name, location):
+        folder = CheckpointFolder(spark, location)
+        is_kept = folder.write_new(probe, "") and not folder.write_new(probe, "")
+        folder.remove(probe)
+    if not is_kept:
+        raise JobRefusedError(
+            f"{name} = {location}: this store replaces a file that a PUT with If-None-Match: * must leave as it is, so two "
+            "drivers would overwrite each other's batches: give a store that knows conditional PUTs"
+        )
+
+
+def _on_a_disk(location: str) -> Path | None:
+    """The folder if it is a path, or a file: URL."""
+    if not URL.match(location):
+        return Path(location)
+    url = urlsplit(location)
+    return Path(url.path) if url.scheme == "file" else None
+
+
+def _check_default_file_system(spark: SparkSession, name: str, location: str) -> None:
+    context: Any = spark.sparkContext
+    default = str(context._jsc.hadoopConfiguration().get("fs.defaultFS"))  # noqa: SLF001
+    if not URL.match(location) and not default.startswith("file:"):
+        raise JobRefusedError(
+            f"{name} = {location} has no scheme, and this cluster's default file system is {default}: write "
+            f"{default.rstrip('/')}/..., or file:/... for a disk that all machines share"
+        )
+
+
+def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
+    """Tasks write a file each, and the driver looks for them; it writes one, and they look for it."""
+    mark = f".probe-{token_hex(8)}"
+    of_the_driver = folder / f"{mark}-driver"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        of_the_driver.touch()
+    except OSError as error:
+        raise JobRefusedError(f"{name} = {folder} cannot be written: {error}") from error
+
+    def probe(numbers: Iterable[int]) -> Iterable[tuple[str, bool]]:
+        for number in numbers:
+            with suppress(OSError):  # the folder is not there, or another one
+                (folder / f"{mark}-{number}").touch()
+            yield os.uname().nodename, of_the_driver.exists()
+
+    try:
+        tasks = spark.sparkContext.parallelize(range(_PROBES), _PROBES)
+        blind = sorted(
+            {machine for machine, sees in tasks.mapPartitions(probe).collect() if not sees}
+        )
+        written = list(folder.glob(f"{mark}-[0-9]*"))
+    finally:
+        for file in folder.glob(f"{mark}-*"):
+            file.unlink()
+    if blind or len(written) < _PROBES:
+        raise JobRefusedError(
+            f"{name} = {folder} is a folder that driver and executors do not share"
+            f"{' (not seen on ' + ', '.join(blind) + ')' if blind else ''}: give a folder of a file system that all "
+            "of them mount, with its whole path, or an object store"
+        )
+
+
+def check_tables_take_files(spark: SparkSession, root: str) -> None:
+    """Refuse a root with a table whose folder takes no files. Nothing stays there.
+
+    Raises:
+        JobRefusedError: the message names the folder.
+    """
+    catalog = TableCatalog(root)
+    for table in TABLES:
+        if catalog.exists(spark, table.name):
+            folder = CheckpointFolder(spark, catalog.location(table.name))
+            check_takes_files(folder, f"tables.root = {root}: {folder.location}")
+
+
+def check_catalog_takes_appends(spark: SparkSession, root: str) -> None:
+    """Append no rows to each table: a catalog looks at our rights first. Delta commits nothing then, and writes no file.
+
+    Raises:
+        PySparkException: the catalog says what is missing.
+    """
+    catalog = TableCatalog(root)
+    for table in TABLES:
+        if catalog.exists(spark, table.name):
+            nothing = spark.createDataFrame([], table.schema)
+            catalog.save(nothing.write.format("delta").mode("append"), table.name)
+
+
+def check_takes_files(folder: CheckpointFolder, named: str) -> None:
+    """Refuse a folder in which no file can be made, or none taken away.
+
+    Raises:
+        JobRefusedError: the message begins with what the folder is called.
+    """
+    probe = f".probe-{token_hex(8)}"
+    try:
+        folder.write(probe, "")
+        folder.remove(probe)
+    except Py4JJavaError as error:
+        raise JobRefusedError(f"{named} cannot be written: {error.java_exception}") from error

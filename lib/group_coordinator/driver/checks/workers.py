@@ -1,0 +1,168 @@
+"""Checks of the executors before the first batch: their Python, and the PEM files of the login, which they open at the same path."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+import pyspark
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import group_coordinator
+from group_coordinator.core.model.config import key_of
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.security import Security
+from group_coordinator.streaming.operator.known_pyspark import (
+    UnknownPySparkError,
+    Wanted,
+    chosen,
+    digest_here,
+)
+from group_coordinator.streaming.spark_lines import is_on_this_machine
+
+_TASKS = 32
+"""More than one on every executor, as a rule."""
+_PACKAGES = ("msgspec", "numpy", "pandas", "pyarrow")
+_CAUSE = re.compile(
+    r"(?:ModuleNotFoundError|ImportError|\[PYTHON_VERSION_MISMATCH\]|Cannot run program)[^\n]*"
+)
+_CURE = (
+    "give the driver and all workers one environment with the wheel at the same path, and "
+    "--conf spark.pyspark.python=PATH/bin/python"
+)
+
+_log = logging.getLogger(__name__)
+
+
+class Worker(NamedTuple):
+    """What a Python process has: the versions as one text, and the digest of PySpark's sources (known_pyspark.py)."""
+
+    versions: str
+    pyspark_digest: str | None
+
+
+def check_workers(spark: SparkSession, exchange: Wanted) -> None:
+    """Refuse workers whose Python lacks a package, or has other versions than the driver's; say how rows will travel.
+
+    Raises:
+        JobRefusedError: the message says what they have, and what to do.
+    """
+    _log.info("%s", told_exchange(exchange, workers_like_the_driver(spark)))
+
+
+def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
+    """What the workers have, the same as the driver.
+
+    Raises:
+        JobRefusedError: their Python lacks a package, or has other versions; the message says what to do.
+    """
+    here = worker_here()
+    workers = {here} if is_on_this_machine(spark) else _asked(spark)
+    check_versions(here.versions, workers)
+    return workers
+
+
+def worker_here() -> Worker:
+    """Of this process."""
+    packages = (f"{name} {_version_of(name)}" for name in _PACKAGES)
+    python = ".".join(platform.python_version_tuple()[:2])
+    ours = f"group_coordinator {group_coordinator.__version__}"
+    # From the module: where Spark brings PySpark along, no package of that name is installed.
+    sparks = f"pyspark {pyspark.__version__}"
+    return Worker(", ".join((f"Python {python}", ours, sparks, *packages)), digest_here())
+
+
+def check_versions(here: str, workers: Iterable[Worker]) -> None:
+    """Refuse workers with other versions.
+
+    Raises:
+        JobRefusedError: the message has the first ones that differ.
+    """
+    others = sorted(worker.versions for worker in workers if worker.versions != here)
+    if others:
+        raise JobRefusedError(
+            f"Python on the workers differs from the driver's: {others[0]}, and here {here}: {_CURE}"
+        )
+
+
+def told_exchange(wanted: Wanted, workers: Iterable[Worker]) -> str:
+    """The exchange that the workers will choose, for the log.
+
+    Raises:
+        JobRefusedError: `lean` is wanted, and not known to work with the PySpark of one of them.
+    """
+    digests = sorted({str(worker.pyspark_digest) for worker in workers})
+    try:
+        exchanges = {chosen(wanted, digest) for digest in digests}
+    except UnknownPySparkError as error:
+        raise JobRefusedError(str(error)) from error
+    found = f"PySpark {pyspark.__version__}, sources {', '.join(digests)}"
+    return f"exchange = {wanted}: {' or '.join(sorted(exchanges))} on the workers ({found})"
+
+
+def _asked(spark: SparkSession) -> set[Worker]:
+    try:
+        tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
+        return set(tasks.map(lambda _: worker_here()).collect())
+    except (Py4JJavaError, PySparkException) as failure:
+        cause = _CAUSE.search(str(failure))
+        if cause is None:
+            raise
+        raise JobRefusedError(f"Python on the workers: {cause[0].strip()}: {_CURE}") from failure
+
+
+def _version_of(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
+
+
+"""More than one on every executor, as a rule."""
+_FIELDS = ("ssl_truststore_location", "ssl_keystore_location")
+
+
+def check_certificates(spark: SparkSession, security: Security) -> None:
+    """Refuse executors that lack a PEM file of the settings, or have another one in its place.
+
+    Raises:
+        JobRefusedError: the message names the setting, the file, a machine and what to do.
+    """
+    files = {key_of(name): file for name in _FIELDS if (file := getattr(security, name))}
+    if not files or is_on_this_machine(spark):
+        return
+    here = {key: _content(file) for key, file in files.items()}
+    for key, content in here.items():
+        if not content:
+            raise JobRefusedError(f"{key} = {files[key]} cannot be read on the driver")
+    tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
+    found = set(tasks.mapPartitions(lambda _: _found(files)).collect())
+    for key, machine, content in sorted(found):
+        if content != here[key]:
+            what = "is another file" if content else "cannot be read"
+            raise JobRefusedError(
+                f"{key} = {files[key]} {what} on the executor {machine}: put the driver's file at the same path on all "
+                "machines"
+            )
+
+
+def _found(files: dict[str, str]) -> Iterable[tuple[str, str, str]]:
+    for key, file in files.items():
+        yield key, os.uname().nodename, _content(file)
+
+
+def _content(file: str) -> str:
+    """What tells one file from another; empty: it cannot be read."""
+    try:
+        return sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return ""

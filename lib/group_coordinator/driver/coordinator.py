@@ -1,0 +1,237 @@
+"""What `group-coordinator run` and jobs/run_coordinator.py share: from settings to the end of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+)
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.background import running_beside
+from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import (
+    check_nothing_answered,
+    check_topics,
+)
+from group_coordinator.clients.cluster.partition_count import PartitionCount
+from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.driver.agents.acls import acls_of_run
+from group_coordinator.driver.agents.topic_agent import telling_of_topics
+from group_coordinator.driver.agents.transaction_markers import following_of_markers
+from group_coordinator.driver.checks.partitions import (
+    check_batch_limit,
+    check_no_new_partitions,
+    check_partitions,
+)
+from group_coordinator.driver.checks.storage import (
+    check_checkpoint,
+    check_other_clusters,
+    check_storage,
+)
+from group_coordinator.driver.checks.workers import check_certificates, check_workers
+from group_coordinator.driver.coordinator_wiring import RunInputs, for_a_drain, for_a_long_run
+from group_coordinator.driver.error_causes import query_failures_told, refusals_told
+from group_coordinator.driver.metrics.collector import measuring
+from group_coordinator.driver.metrics.endpoint import Endpoint, metrics_endpoint
+from group_coordinator.driver.outages import ended_if_kafka_is_silent, outlast_outages
+from group_coordinator.driver.session import MakeSession, session, session_and_stop
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.layout import (
+    QUERY_NAME,
+    checkpoint_of,
+    coordinator_folder,
+)
+from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
+from group_coordinator.streaming.checkpoint.ownership import checked_writer
+from group_coordinator.streaming.checkpoint.plans import partitions_read
+from group_coordinator.streaming.compaction_query import CompactionQuery
+from group_coordinator.streaming.coordination import CoordinatorRun
+from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.upkeep import OF_THE_COORDINATOR, maintenance_of
+from group_coordinator.tables.creation import check_tables, upgrade_tables
+from group_coordinator.tables.maintenance import Maintenance
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to run: until a signal or until all is read, with compaction in the same process or without."""
+
+    drain: bool
+    with_compaction: bool
+    progress_file: Path | None
+    redo_open_batch: bool = False
+    """Whether a batch that another version began may be ended by this one."""
+    accept_new_partitions: bool = False
+    """Whether the events topic may have got partitions since it was read last."""
+    gateway: Callable[[Event, Event], None] | None = None
+    """Runs beside the coordinator until one of the events is set: the run is to stop, or it has ended. A drain has none."""
+
+
+@contextmanager
+def checkpoints_held(job: JobSettings, *query_names: str) -> Iterator[None]:
+    """Keep other runs off the checkpoints of these queries, or refuse at once.
+
+    For the commands that run on this machine. What goes to spark-submit may have any file system for its default, and
+    whoever submits it decides how often it runs.
+    """
+    with refusals_told(), ExitStack() as locks:
+        for name in query_names:
+            locks.enter_context(locked_checkpoint(checkpoint_of(job, name)))
+        yield
+
+
+@refusals_told()
+def run_coordinator(settings: Settings, make_session: MakeSession, options: RunOptions) -> None:
+    """Run the coordinator, and end between two batches when a signal says so."""
+    set_up_logs()
+    connection = Connection.of(settings.job)
+    check_topics(connection, settings.job)
+    with (
+        _endpoint(settings.job, options) as endpoint,
+        session_and_stop(make_session) as (spark, stop),
+        ended_if_kafka_is_silent(connection, stop, partial(spark.sparkContext.setLogLevel, "OFF")),
+        closing(ClusterTopics(connection)) as cluster,
+    ):
+        check_workers(spark, settings.job.exchange)
+        check_certificates(spark, settings.job.security)
+        prepare_tables(spark, settings.job)
+        check_partitions(spark, settings.job)
+        check_other_clusters(spark, settings.job)
+        _check_events(spark, settings.job, cluster, options)
+        replies = PartitionCount(cluster.read, settings.job.responses_topic)
+        writer = checked_writer(
+            spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
+        )
+        with (
+            telling_of_topics(spark, settings.job, connection) as telling,
+            following_of_markers(spark, settings.job, connection) as following,
+            acls_of_run(spark, settings.job, connection) as acls,
+            closing(ResponseWriter(connection, settings.job, replies.now)) as responses,
+        ):
+            given = RunInputs(
+                spark,
+                connection,
+                writer,
+                settings.job,
+                options.progress_file,
+                telling,
+                following,
+                replies.now,
+                responses,
+                acls,
+                endpoint,
+            )
+            run = _drain if options.drain else _run
+            with query_failures_told(settings.job):
+                run(given, settings, options, stop)
+
+
+def _endpoint(job: JobSettings, options: RunOptions) -> AbstractContextManager[Endpoint | None]:
+    """A run that ends by itself is over before anybody asks a second time."""
+    return nullcontext() if options.drain else metrics_endpoint(job)
+
+
+def _check_events(
+    spark: SparkSession, job: JobSettings, cluster: ClusterTopics, options: RunOptions
+) -> None:
+    present = PartitionCount(cluster.read, job.events_topic).now()
+    check_batch_limit(job, present)
+    if not options.accept_new_partitions:
+        read = partitions_read(coordinator_folder(spark, job), job.events_topic)
+        check_no_new_partitions(job.events_topic, read, present)
+
+
+def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
+    coordinator = CoordinatorRun(
+        given.spark, settings, given.writer, for_a_drain(given), stop, options.redo_open_batch
+    )
+    if given.telling is not None:
+        outlast_outages(given.telling.tell, stop)
+    if given.following is not None:
+        outlast_outages(given.following.tell, stop)
+    outlast_outages(coordinator.drain, stop)
+    if settings.job.maintenance_interval_ms and not stop.is_set():
+        _maintenance(given).look_if_time()
+    if options.with_compaction and not stop.is_set():
+        CompactionQuery(given.spark, settings).drain()
+
+
+def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
+    with ExitStack() as beside:
+        measured = beside.enter_context(
+            measuring(
+                given.endpoint,
+                given.spark,
+                given.connection,
+                given.job,
+                given.acls.agent,
+                stop,
+            )
+        )
+        around = beside.enter_context(for_a_long_run(given, measured, stop))
+        if given.telling is not None:
+            beside.enter_context(running_beside(given.telling.run, stop, "topics"))
+        if given.following is not None:
+            beside.enter_context(running_beside(given.following.run, stop, "markers"))
+        if given.acls.agent is not None:
+            looking = partial(given.acls.agent.run, interval_s=given.job.acls_interval_ms / 1000)
+            beside.enter_context(running_beside(looking, stop, "acls"))
+        if options.with_compaction:
+            compaction = CompactionQuery(given.spark, settings)
+            beside.enter_context(running_beside(compaction.run_again_and_again, stop, "compaction"))
+        if settings.job.maintenance_interval_ms:
+            beside.enter_context(running_beside(partial(_maintain, given), stop, "maintenance"))
+        if options.gateway is not None:
+            beside.enter_context(running_beside(partial(options.gateway, stop), stop, "gateway"))
+        coordinator = CoordinatorRun(
+            given.spark, settings, given.writer, around, stop, options.redo_open_batch
+        )
+        outlast_outages(coordinator.run, stop)
+
+
+def _maintain(given: RunInputs, ended: Event) -> None:
+    with in_pool(given.spark, "maintenance"):
+        _maintenance(given).run(ended)
+
+
+def _maintenance(given: RunInputs) -> Maintenance:
+    """Of the tables that the coordinator appends to; compaction looks after its own."""
+    return maintenance_of(given.spark, given.job, QUERY_NAME, OF_THE_COORDINATOR)
+
+
+@refusals_told()
+def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool) -> None:
+    """Run compaction alone."""
+    set_up_logs()
+    with query_failures_told(settings.job):
+        if drain:
+            with session(make_session) as spark:
+                _compaction(spark, settings).drain()
+        else:
+            with session_and_stop(make_session) as (spark, stop):
+                _compaction(spark, settings).run_again_and_again(stop)
+
+
+def _compaction(spark: SparkSession, settings: Settings) -> CompactionQuery:
+    prepare_tables(spark, settings.job)
+    return CompactionQuery(spark, settings)
+
+
+def prepare_tables(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse storage and tables that the job cannot work with; give tables what a later version added."""
+    check_storage(spark, job)
+    check_tables(spark, job.tables_root)
+    upgrade_tables(spark, job.tables_root)
+    check_checkpoint(spark, job)

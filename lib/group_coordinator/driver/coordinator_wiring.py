@@ -1,0 +1,160 @@
+"""What a run of the coordinator sees of the world around it: Kafka, the clock, other runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.background import running_beside
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.leaders import Leaders
+from group_coordinator.clients.cluster.new_events import NewEvents
+from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
+from group_coordinator.driver.agents.acls import AclsOfRun
+from group_coordinator.driver.agents.monitors import Clock, KafkaWatch, OwnerWatch
+from group_coordinator.driver.agents.topic_agent import TellingOfTopics
+from group_coordinator.driver.agents.transaction_markers import FollowingOfMarkers
+from group_coordinator.driver.checks.partitions import tell_of_new_partitions
+from group_coordinator.driver.metrics.collector import Measuring
+from group_coordinator.driver.metrics.endpoint import Endpoint
+from group_coordinator.observability.progress import ProgressReport
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.pinned import note_empty
+from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.streaming.coordination import Surroundings
+from group_coordinator.streaming.outage_log import OutageLog
+from group_coordinator.streaming.rest import Rest, no_rest
+from group_coordinator.streaming.small_batch import BatchCounts
+from group_coordinator.tables.writer import Writer
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunInputs:
+    """What a run works with."""
+
+    spark: SparkSession
+    connection: Connection
+    writer: Writer
+    job: JobSettings
+    progress_file: Path | None
+    telling: TellingOfTopics | None
+    following: FollowingOfMarkers | None
+    reply_partitions: Callable[[], int]
+    responses: ResponseWriter
+    acls: AclsOfRun
+    endpoint: Endpoint | None
+
+
+def for_a_drain(given: RunInputs) -> Surroundings:
+    """For a run that ends by itself: between two of them members speak and are not answered, and the log has it all."""
+    folder = coordinator_folder(given.spark, given.job)
+    plans = Plans(folder)
+    outages = OutageLog(given.spark, folder, plans)
+    return _surroundings(given, plans, outages.begin, None)
+
+
+@contextmanager
+def for_a_long_run(
+    given: RunInputs, measured: Measuring | None, stop: Event
+) -> Iterator[Surroundings]:
+    """For a run that goes on: what members cannot do because of Kafka or of this job is not held against them."""
+    folder = coordinator_folder(given.spark, given.job)
+    plans = Plans(folder)
+    with (
+        closing(Leaders(given.connection, given.job.events_topic)) as leaders,
+        closing(NewEvents(given.connection, given.job.events_topic)) as events,
+    ):
+        rest = Rest(
+            plans,
+            partial(note_empty, folder),
+            events.wait,
+            given.job.trigger_interval_ms,
+            given.job.idle_interval_ms,
+        )
+        outages = OutageLog(
+            given.spark, folder, plans, rest.ms_after, given.job.max_offsets_per_trigger
+        )
+        watch = KafkaWatch(leaders.ask, outages.add, stop)
+
+        def before_batch(batch_id: int) -> None:
+            watch.await_contact()
+            outages.add_wait_for(batch_id)
+            outages.begin(batch_id)
+
+        with running_beside(watch.run, stop, "kafka-watch"):
+            yield _surroundings(given, plans, before_batch, rest, measured)
+
+
+def _surroundings(
+    given: RunInputs,
+    plans: Plans,
+    before_batch: Callable[[int], None],
+    rest: Rest | None,
+    measured: Measuring | None = None,
+) -> Surroundings:
+    def ticks() -> Ticks:
+        written = write_ticks(given.connection, given.job.events_topic)
+        if rest is not None:
+            rest.note_ticks(written.ends)
+        return written
+
+    clock = Clock(lambda: ticks().ahead_ms, given.job.timer_slack_ms)
+
+    def tick() -> Mapping[int, int]:
+        written = ticks()
+        clock.check(written.ahead_ms)
+        return written.ends
+
+    def begin(batch_id: int) -> None:
+        before, now = plans.of(batch_id - 1), plans.of(batch_id)
+        tell_of_new_partitions(given.job.events_topic, before, now)
+        before_batch(batch_id)
+        given.acls.log.begin(batch_id)
+        if measured is not None:
+            measured.begin(batch_id, plans)
+
+    def report(batch_id: int, counts: BatchCounts) -> None:
+        _report(batch_id, counts)
+        if measured is not None:
+            measured.end(counts)
+
+    progress = ProgressReport(given.progress_file)
+    owner = OwnerWatch(given.spark, given.writer)
+    return Surroundings(
+        tick,
+        clock.is_wrong,
+        plans,
+        given.acls.log.before_query,
+        begin,
+        report,
+        no_rest if rest is None else rest.after,
+        (progress.look, owner.look, clock.look),
+        given.reply_partitions,
+        None if given.telling is None else given.telling.interests.note,
+        None if given.following is None else given.following.awaited.note,
+        None if measured is None else measured.meters,
+        given.responses,
+    )
+
+
+def _report(batch_id: int, counts: BatchCounts) -> None:
+    if counts.denials:
+        _log.info("batch %d: %d denials, in the table denials", batch_id, counts.denials)
+    if counts.dead_letters:
+        _log.warning(
+            "batch %d: %d dead letters, %d of them defects",
+            batch_id,
+            counts.dead_letters,
+            counts.defects,
+        )

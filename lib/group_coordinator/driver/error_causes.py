@@ -1,0 +1,177 @@
+"""Failures of other layers and of a streaming query that end a run with one sentence, as they are no defects.
+
+It is found by the texts that Kafka's client, the operating system and Delta leave: the failure passes through Java,
+Python and Java again, and only its text comes through whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import StreamingQueryException
+
+from group_coordinator.clients.cluster.coordinator_topics import TopicsError
+from group_coordinator.clients.cluster.unreadable_time import LAST_MS
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.folder import DamagedFileError
+from group_coordinator.streaming.checkpoint.lock import (
+    CheckpointInUseError,
+    UnwritableCheckpointError,
+)
+from group_coordinator.streaming.checkpoint.ownership import CheckpointError
+from group_coordinator.streaming.rebuild.rebuild import ForeignLogError
+from group_coordinator.streaming.spark_lines import UnknownSparkError
+from group_coordinator.tables.append import TableWriteError
+from group_coordinator.tables.catalog import TablesRootError
+from group_coordinator.tables.creation import MissingTablesError
+from group_coordinator.tables.storage_errors import StorageError, root_cause
+from group_coordinator.tables.writer import NotTheWriterError
+
+_CAUSES = (
+    ClientError,
+    CheckpointError,
+    CheckpointInUseError,
+    DamagedFileError,
+    ForeignLogError,
+    MissingTablesError,
+    NotTheWriterError,
+    StorageError,
+    TableWriteError,
+    TablesRootError,
+    TopicsError,
+    UnknownSparkError,
+    UnwritableCheckpointError,
+)
+
+
+@contextmanager
+def refusals_told() -> Iterator[None]:
+    """Turn what a user can mend into JobRefusedError."""
+    try:
+        yield
+    except _CAUSES as error:
+        raise JobRefusedError(str(error)) from error
+
+
+_KAFKA = r"org\.apache\.kafka\.common\.errors\."
+_OUTAGE = re.compile(
+    rf"{_KAFKA}(?:Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable|NotLeaderOrFollower"
+    r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*|BrokerUnreachableError: [^\n]*"
+)
+_REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
+_LOST = re.compile(
+    r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka"
+)
+_UNREADABLE_TIME = re.compile(
+    r"ArithmeticException: long overflow(?:\s+at [^\n]*){1,20}KafkaRecordToRowConverter"
+)
+_OURS = re.compile(
+    r"(?:TableWriteError|NotTheWriterError|AccessDeniedError|LoginRefusedError): ([^\n]*)"
+)
+"""Errors of this program that say it all."""
+_DISK = re.compile(
+    r"[^\n]*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
+    r"|Not a directory|Input/output error)[^\n]*"
+)
+
+_SECOND_RUN = "CONCURRENT_STREAM_LOG_UPDATE"
+"""What Spark calls it if a file of the checkpoint that it wants to write is there."""
+_HDFS = re.compile(
+    r"(?:Call From|No Route to Host from|End of File Exception between|Invalid host name:|DestHost:destPort) "
+    r"[^\n]*?(?=; For more details see:|$)",
+    re.MULTILINE,
+)
+"""What Hadoop says of a server that does not answer."""
+_S3 = re.compile(r"org\.apache\.hadoop\.fs\.s3a\.|software\.amazon\.awssdk\.")
+
+
+@contextmanager
+def query_failures_told(job: JobSettings) -> Iterator[None]:
+    """Turn a query's failure that a user can mend into JobRefusedError."""
+    try:
+        yield
+    except StreamingQueryException as failure:
+        told = sentence(str(failure), job)
+        if told is None:
+            raise
+        raise JobRefusedError(told) from failure
+
+
+def outage(text: str) -> str | None:
+    """What Kafka's client said if the query failed because no broker answered in time."""
+    return _found(_OUTAGE, text)
+
+
+def has_lost_records(text: str) -> bool:
+    """Whether the query failed because records are gone that it had not read."""
+    return _LOST.search(text) is not None
+
+
+def has_unreadable_time(text: str) -> bool:
+    """Whether the query failed at a record whose timestamp Spark's Kafka source cannot read, though nobody asks for it."""
+    return _UNREADABLE_TIME.search(text) is not None
+
+
+def unreadable_time_told(job: JobSettings, where: str) -> str:
+    """What the user can do about such a record; `where` says which it is, with a space behind it."""
+    return (
+        f"topic {job.events_topic} at {job.bootstrap_servers} has a record {where}whose timestamp Spark cannot read: it is "
+        f"not within {LAST_MS} ms of 1970. Write a newer record with its key, or a tombstone, and start again when the log "
+        "cleaner has removed it, or mirror a copy of the topic that is without it under another name. "
+        "message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic keep such records out"
+    )
+
+
+def sentence(text: str, job: JobSettings) -> str | None:
+    """What the user can mend, and where; None: not known."""
+    refusal = _REFUSAL.search(text)
+    if refusal is not None:
+        # A login may be in other settings than these, or have no name.
+        name = job.security.sasl_username
+        user = f"user {name}" if name else "this user"
+        return f"Kafka at {job.bootstrap_servers} refuses {user}: {refusal[1]}"
+    told = _OURS.search(text)
+    if told is not None:
+        return told[1]
+    if _SECOND_RUN in text:
+        return (
+            f"checkpoint.location = {job.checkpoint_location}: another run works on this checkpoint, and has written a batch that "
+            "this one wanted to write; nothing is lost, and this run ends"
+        )
+    about = _about_storage(text, job) or _about_topic(text, job)
+    if about is not None:
+        return about
+    waited = outage(text)
+    return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
+
+
+def _about_storage(text: str, job: JobSettings) -> str | None:
+    folders = f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
+    silent = _found(_HDFS, text)
+    if silent is not None:
+        return f"HDFS does not answer ({folders}): {silent}"
+    if _S3.search(text):
+        return f"S3 does not do what the job asks ({folders}): {root_cause(text)}"
+    broken = _found(_DISK, text)
+    if broken is None:
+        return None
+    return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
+
+
+def _about_topic(text: str, job: JobSettings) -> str | None:
+    if has_lost_records(text):
+        return (
+            f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they are older "
+            "than its retention, or the topic was made anew. What they said is not in the tables, so this run cannot go "
+            "on; a run with another cluster.id, and a checkpoint of its own, begins with what the topic has now"
+        )
+    return unreadable_time_told(job, "") if has_unreadable_time(text) else None
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return None if found is None else found[0]

@@ -1,0 +1,105 @@
+"""How far the job is behind its topic: events that are not answered yet, and how old the oldest of them is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+from prometheus_client.metrics_core import Metric
+
+from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.driver.metrics.families import gauge
+
+_POLL_MS = 200
+_POLLS = 10
+
+
+class Backlog(NamedTuple):
+    """What is not answered; `oldest_ms` is the timestamp of the first such event, None: there is none."""
+
+    events: int
+    oldest_ms: int | None
+
+
+class Unread(LastingClient[KafkaConsumer]):
+    """Asks Kafka over the same connections again and again, and connects again after a failure.
+
+    Args:
+        connection: the cluster.
+        topic: the events topic.
+        read_to: by partition the offset behind what is answered.
+    """
+
+    def __init__(
+        self, connection: Connection, topic: str, read_to: Callable[[], Mapping[int, int]]
+    ) -> None:
+        super().__init__(
+            connection,
+            KafkaConsumer,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            # Of each partition one event is wanted.
+            fetch_max_bytes=1,
+            max_partition_fetch_bytes=1,
+        )
+        self._topic = topic
+        self._read_to = read_to
+        self._found: Backlog | None = None
+
+    def look(self) -> None:
+        """Ask now; nothing is known where Kafka cannot be asked, which others tell."""
+        try:
+            self._found = self._asked(self.opened(), self._read_to())
+        except (ChannelError, KafkaError):
+            self._found = None
+            self.close()
+
+    def families(self) -> Iterator[Metric]:
+        """As it was when it was looked at last; nothing where it is not known."""
+        if self._found is not None:
+            yield from behind_families(self._found)
+
+    def _asked(self, consumer: KafkaConsumer, read_to: Mapping[int, int]) -> Backlog:
+        numbers = consumer.partitions_for_topic(self._topic) or ()
+        partitions = [TopicPartition(self._topic, number) for number in numbers]
+        begins = consumer.beginning_offsets(partitions)
+        behind: dict[TopicPartition, int] = {}
+        events = 0
+        for partition, end in consumer.end_offsets(partitions).items():
+            first = max(read_to.get(partition.partition, 0), begins[partition])
+            if first < end:
+                behind[partition] = first
+                events += end - first
+        return Backlog(events, _oldest_ms(consumer, behind))
+
+
+def behind_families(backlog: Backlog) -> Iterator[Metric]:
+    """The gauges of a backlog, now."""
+    behind_s = 0.0
+    if backlog.oldest_ms is not None:
+        behind_s = max(0.0, time.time_ns() / 1e9 - backlog.oldest_ms / 1e3)
+    for name, meaning, number in (
+        ("events", "Events that are not answered yet", backlog.events),
+        ("seconds", "The age of the oldest of them", behind_s),
+    ):
+        yield gauge(f"group_coordinator_behind_{name}", meaning, (), [((), number)])
+
+
+def _oldest_ms(consumer: KafkaConsumer, behind: Mapping[TopicPartition, int]) -> int | None:
+    """The timestamp of the oldest event at these offsets, of those that come in time."""
+    missing, times_ms = dict(behind), []
+    for _ in range(_POLLS):
+        if not missing:
+            break
+        consumer.assign([*missing])
+        for partition, offset in missing.items():
+            consumer.seek(partition, offset)
+        for partition, records in consumer.poll(_POLL_MS, max_records=len(missing)).items():
+            times_ms += [record.timestamp for record in records[:1]]
+            missing.pop(partition, None)
+    return min(times_ms, default=None)

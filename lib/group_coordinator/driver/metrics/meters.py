@@ -1,0 +1,161 @@
+"""Metrics of the batches: their duration, Kafka's meters, and counters of records that could not be taken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from threading import Lock
+
+from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client.core import CounterMetricFamily, UnknownMetricFamily
+from prometheus_client.metrics_core import Metric
+
+from group_coordinator.driver.metrics.families import Figures, gauge
+from group_coordinator.observability.rates import Rates
+from group_coordinator.runtime.meters import METERS
+from group_coordinator.streaming.checkpoint.plans import Plan
+from group_coordinator.streaming.meter_totals import MeterTotals
+from group_coordinator.streaming.small_batch import (
+    DEFECTS_METER,
+    DENIALS_METER,
+    LETTERS_METER,
+    BatchCounts,
+    BatchMeters,
+)
+
+_BOUNDS_S = (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 300)
+_PATIENCE_S = 60.0
+"""Batches of minutes are no life for members: their clients have given up by then (request.timeout.ms)."""
+
+
+class Batches:
+    """Hears of every batch in the thread that runs it.
+
+    Args:
+        registry: where the figures go.
+        idle_s: for how long a job rests to which nothing happens.
+    """
+
+    def __init__(self, registry: CollectorRegistry, idle_s: float) -> None:
+        self._idle_s = idle_s
+        self._lock = Lock()
+        self._begun: tuple[Plan | None, int] = None, 0
+        self._last_s = time.monotonic()
+        self._has_any = False
+        self._duration_s = 0.0
+        self._ends: dict[int, int] | None = None
+        self._totals = {"events": 0, "responses": 0, "records": 0}
+        self._durations = Histogram(
+            "group_coordinator_batch_seconds",
+            "From the planning of a batch until its answers and rows are written",
+            buckets=_BOUNDS_S,
+            registry=registry,
+        )
+        registry.register(Figures(self.families))
+
+    def begin(self, plan: Plan | None, events: int) -> None:
+        """A batch begins that takes so many events."""
+        self._begun = plan, events
+
+    def end(self, counts: BatchCounts, topic: str) -> None:
+        """What has begun is written."""
+        plan, events = self._begun
+        with self._lock:
+            self._last_s, self._has_any = time.monotonic(), True
+            for name, number in zip(self._totals, (events, *counts[:2]), strict=True):
+                self._totals[name] += number
+            if plan is None:
+                return
+            self._ends = plan.ends.get(topic, {})
+            self._duration_s = max(0.0, time.time_ns() / 1e9 - plan.at_ms / 1e3)
+        self._durations.observe(self._duration_s)
+
+    @property
+    def read_to(self) -> dict[int, int] | None:
+        """By partition of the events topic the offset behind what is answered; None: no batch has ended yet."""
+        return self._ends
+
+    def trouble(self) -> str | None:
+        """Why no answer can be expected soon; None: batches end one after the other."""
+        age_s = self._age_s()
+        if not self._has_any:
+            return f"no batch has ended in the {age_s:.0f} s since the start"
+        if age_s > _PATIENCE_S + self._idle_s:
+            return f"the last batch ended {age_s:.0f} s ago"
+        return None
+
+    def families(self) -> Iterator[Metric]:
+        """All but the histogram, which the registry has itself."""
+        with self._lock:
+            totals, duration_s = dict(self._totals), self._duration_s
+        for name, number in totals.items():
+            yield CounterMetricFamily(f"group_coordinator_{name}", _MEANINGS[name], number)
+        ready = float(self.trouble() is None)
+        yield gauge("group_coordinator_ready", "1: /readyz says 200", (), [((), ready)])
+        if self._has_any:
+            yield gauge(
+                "group_coordinator_last_batch_seconds",
+                "The duration of the last batch",
+                (),
+                [((), duration_s)],
+            )
+            yield gauge(
+                "group_coordinator_last_batch_age_seconds",
+                "The time since it ended; a job to which nothing happens rests for up to idle.interval.ms",
+                (),
+                [((), self._age_s())],
+            )
+
+    def _age_s(self) -> float:
+        return time.monotonic() - self._last_s
+
+
+_MEANINGS = {
+    "events": "Events that this run has read",
+    "responses": "Responses that this run has sent, repeats included",
+    "records": "Rows that this run has added to coordinator_log",
+}
+
+
+KAFKAS = "kafka_server_group_coordinator_metrics"
+"""How the JMX exporter's usual configurations call kafka.server:type=group-coordinator-metrics."""
+
+OURS = {
+    LETTERS_METER: ("group_coordinator_dead_letters", "Rows of the table dead_letters"),
+    DEFECTS_METER: ("group_coordinator_defects", "Those of them that a mistake of ours has made"),
+    DENIALS_METER: ("group_coordinator_denials", "Rows of the table denials"),
+}
+"""By the name that BatchMeters has for it."""
+
+
+class Counts:
+    """The totals, once they are whole, and the rates of this run."""
+
+    def __init__(self, totals: MeterTotals) -> None:
+        self._totals = totals
+        self._rates = Rates()
+
+    def add(self, batch_id: int, meters: BatchMeters) -> None:
+        """Add a batch, by its number in the tables, unless it was added before."""
+        if self._totals.add(batch_id, meters):
+            self._rates.add(meters.counts, time.monotonic())
+
+    def families(self) -> Iterator[Metric]:
+        """Counts are missing until those of batches before this run are known."""
+        now_s = time.monotonic()
+        for meter in METERS:
+            name = f"{KAFKAS}_{meter.name.replace('-', '_')}_rate"
+            rate = self._rates.per_second(meter.name, now_s)
+            yield gauge(name, f"A second: {meter.meaning}", (), [((), rate)])
+        counts = self._totals.counts()
+        if counts is None:
+            return
+        for meter in METERS:
+            # The JMX exporter knows no type for it, and a counter would be called _count_total.
+            yield UnknownMetricFamily(
+                f"{KAFKAS}_{meter.name.replace('-', '_')}_count",
+                f"All in all: {meter.meaning}",
+                counts.get(meter.name, 0),
+            )
+        for kind, (name, meaning) in OURS.items():
+            yield CounterMetricFamily(name, meaning, counts.get(kind, 0))

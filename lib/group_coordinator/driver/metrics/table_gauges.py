@@ -1,0 +1,231 @@
+"""Gauges from the tables: groups and offsets as Kafka names them, lag as kafka_exporter names it, read from time to time.
+
+Source: GroupCoordinatorMetrics in Kafka 4.4, with the names that the JMX exporter's usual configurations make.
+
+Where nothing is known there is no series: neither -1 nor NaN. A group that is gone has none any more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from prometheus_client.metrics_core import Metric
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients import sql_tables
+from group_coordinator.clients.plain_arrow import without_views
+from group_coordinator.core.model.states import ClassicState, ConsumerState
+from group_coordinator.driver.metrics.families import Point, gauge
+from group_coordinator.driver.metrics.meters import KAFKAS
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.pools import in_pool
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import TABLES, create_temporary_views
+from group_coordinator.tables.definition import quoted
+from group_coordinator.tables.quoting import in_datafusion
+
+_MANAGER = "kafka_coordinator_group_groupmetadatamanager"
+_CLASSIC = "classic"
+_STATES = {
+    _CLASSIC: tuple(state.value for state in ClassicState),
+    "consumer": tuple(state.value for state in ConsumerState),
+    "share": ("Empty", "Stable", "Dead"),
+    "streams": ("Empty", "NotReady", "Assigning", "Reconciling", "Stable", "Dead"),
+}
+"""By type. Only a mirrored cluster has groups of the last two."""
+
+
+def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator[Metric]:
+    """Gauges of the groups that exist.
+
+    Args:
+        groups: group_id, group_type, state and offset_count of each.
+        rebalancing: by group id the state of the classic groups that are between two generations: the log has none for it.
+    """
+    counts = _counted(groups, rebalancing)
+    by_type = [((kind,), sum(counts[kind, state] for state in _STATES[kind])) for kind in _STATES]
+    yield gauge(f"{KAFKAS}_group_count", "Groups by type", ("protocol",), by_type)
+    for kind, states in _STATES.items():
+        points = [((state,), counts[kind, state]) for state in states]
+        meaning = f"Groups of type {kind} by state"
+        yield gauge(f"{KAFKAS}_{kind}_group_count", meaning, ("state",), points)
+    offsets = pc.sum(groups["offset_count"]).as_py() or 0
+    yield gauge(f"{KAFKAS}_offset_count", "Committed offsets", (), [((), offsets)])
+    yield gauge(f"{_MANAGER}_numoffsets", "Committed offsets", (), [((), offsets)])
+    yield gauge(f"{_MANAGER}_numgroups", "Classic groups", (), [((), by_type[0][1])])
+    for state in _STATES[_CLASSIC]:
+        name = f"{_MANAGER}_numgroups{state.lower()}"
+        yield gauge(name, f"Classic groups that are {state}", (), [((), counts[_CLASSIC, state])])
+
+
+def _counted(groups: pa.Table, rebalancing: Mapping[str, str]) -> Counter[tuple[str, str]]:
+    """How many groups there are by type and state; a classic group of which nothing is logged yet exists too."""
+    counts = _by_type_and_state(groups)
+    if not rebalancing:
+        return counts
+    named = pc.is_in(groups["group_id"], pa.array([*rebalancing], groups["group_id"].type))
+    logged = groups.filter(named)
+    is_classic = pc.equal(logged["group_type"], _CLASSIC)
+    # It may have been upgraded since.
+    others = {*logged.filter(pc.invert(is_classic))["group_id"].to_pylist()}
+    counts -= _by_type_and_state(logged.filter(is_classic))
+    counts.update((_CLASSIC, state) for group, state in rebalancing.items() if group not in others)
+    return counts
+
+
+def _by_type_and_state(groups: pa.Table) -> Counter[tuple[str, str]]:
+    kinds = groups.group_by(["group_type", "state"]).aggregate([([], "count_all")])
+    rows: list[dict[str, Any]] = kinds.to_pylist()
+    return Counter({(row["group_type"], row["state"]): row["count_all"] for row in rows})
+
+
+_GROUP, _TOPIC, _PARTITION = "consumergroup", "topic", "partition"
+_LABELS: Mapping[str, Sequence[str]] = {
+    "group": (_GROUP,),
+    "topic": (_GROUP, _TOPIC),
+    "partition": (_GROUP, _TOPIC, _PARTITION),
+}
+"""By granularity, of the finest series."""
+_SUMS = (
+    ("current_offset", "committed_offset", "Committed offset"),
+    ("lag", "lag", "Records between it and the end of the log, as sampled last"),
+)
+
+Row = Mapping[str, Any]
+
+
+def lag_families(groups: pa.Table, lag: pa.Table, granularity: str) -> Iterator[Metric]:
+    """Gauges of each group.
+
+    Args:
+        groups: group_id and member_count.
+        lag: group_id, topic, partition, committed_offset, lag of the committed ones, and what was sampled.
+        granularity: metrics.lag.granularity.
+    """
+    if granularity not in _LABELS:
+        return
+    members = ((row["group_id"],) for row in groups.select(["group_id"]).to_pylist())
+    numbers = groups["member_count"].to_pylist()
+    yield gauge(
+        "kafka_consumergroup_members",
+        "Members of the group",
+        (_GROUP,),
+        zip(members, numbers, strict=True),
+    )
+    rows = lag.to_pylist()
+    for name, column, meaning in _SUMS:
+        known = [row for row in rows if row[column] is not None]
+        yield from _committed(name, column, meaning, known, granularity)
+    if granularity == "partition":
+        yield from _topics(rows)
+
+
+def _committed(
+    name: str, column: str, meaning: str, rows: Sequence[Row], granularity: str
+) -> Iterator[Metric]:
+    if granularity == "partition":
+        points = ((_values(row, granularity), row[column]) for row in rows)
+        yield gauge(f"kafka_consumergroup_{name}", meaning, _LABELS[granularity], points)
+    coarse = "topic" if granularity == "partition" else granularity
+    sums: Counter[Sequence[str]] = Counter()
+    for row in rows:
+        sums[_values(row, coarse)] += row[column]
+    meaning = f"{meaning}, of all partitions of a {coarse}"
+    yield gauge(f"kafka_consumergroup_{name}_sum", meaning, _LABELS[coarse], sums.items())
+
+
+def _values(row: Row, granularity: str) -> tuple[str, ...]:
+    values = row["group_id"], row["topic"], str(row["partition"])
+    return values[: len(_LABELS[granularity])]
+
+
+def _topics(rows: Iterable[Row]) -> Iterator[Metric]:
+    """Of the topics that groups have to do with."""
+    ends: dict[str, list[Point]] = defaultdict(list)
+    seen: dict[tuple[str, str], Row] = {(row["topic"], str(row["partition"])): row for row in rows}
+    for place, row in seen.items():
+        for name, column in (("current", "log_end_offset"), ("oldest", "log_start_offset")):
+            if row[column] is not None:
+                ends[name].append((place, row[column]))
+    for name, points in ends.items():
+        meaning = f"The {name} offset of the log, as sampled last"
+        full_name = f"kafka_topic_partition_{name}_offset"
+        yield gauge(full_name, meaning, (_TOPIC, _PARTITION), points)
+
+
+Ask = Callable[[str], pa.Table]
+"""Answers a SELECT from one table or view, by its plain name, with the rows of the job's own cluster."""
+
+_GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM groups"
+_LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, log_start_offset, log_end_offset, sampled_at FROM lag"
+
+
+class TableFigures:
+    """Reads in one thread, and shows in another what was read last.
+
+    Args:
+        ask: asks the tables.
+        granularity: metrics.lag.granularity.
+        rebalancing: which classic groups rebalance now.
+    """
+
+    def __init__(
+        self, ask: Ask, granularity: str, rebalancing: Callable[[], Mapping[str, str]]
+    ) -> None:
+        self._ask = ask
+        self._granularity = granularity
+        self._rebalancing = rebalancing
+        self._read_s: float | None = None
+        self._sampled_at: datetime | None = None
+        self._families: Sequence[Metric] = ()
+
+    def read(self) -> None:
+        """Read now; what cannot be read, which is raised, stays as it was, and grows old."""
+        groups = self._ask(_GROUPS)
+        lag = None if self._granularity == "none" else self._ask(_LAG)
+        self._families = [*self._of(groups, lag)]
+        self._sampled_at = None if lag is None else pc.max(lag["sampled_at"]).as_py()
+        self._read_s = time.monotonic()
+
+    def families(self) -> Iterable[Metric]:
+        """What was read last, and how long ago."""
+        yield from self._families
+        if self._read_s is not None:
+            age_s = time.monotonic() - self._read_s
+            meaning = "Since the tables were read for the gauges of groups"
+            yield gauge("group_coordinator_tables_age_seconds", meaning, (), [((), age_s)])
+        if self._sampled_at is not None:
+            age_s = time.time_ns() / 1e9 - self._sampled_at.timestamp()
+            meaning = "Since the topics' ends were sampled, which lag is counted to"
+            yield gauge("group_coordinator_positions_age_seconds", meaning, (), [((), age_s)])
+
+    def _of(self, groups: pa.Table, lag: pa.Table | None) -> Iterator[Metric]:
+        yield from group_families(groups, self._rebalancing())
+        if lag is not None:
+            yield from lag_families(groups, lag, self._granularity)
+
+
+def table_asker(spark: SparkSession, job: JobSettings) -> Ask:
+    """Without Spark where that is possible: it has members to serve."""
+    catalog = TableCatalog(job.tables_root)
+    if catalog.direct_root is not None:
+        own = f"WHERE cluster_id = {in_datafusion(job.cluster_id)}"
+        return lambda select: without_views(sql_tables.query(job.tables_root, f"{select} {own}"))
+    # Names of a session of its own are in nobody's way.
+    apart = spark.newSession()
+
+    def ask(select: str) -> pa.Table:
+        with in_pool(spark, "metrics"):
+            names = [table.name for table in TABLES if catalog.exists(apart, table.name)]
+            for name in names:
+                catalog.read(apart, name).createOrReplaceTempView(name)
+            create_temporary_views(apart, names, select)
+            return apart.sql(f"{select} WHERE cluster_id = {quoted(job.cluster_id)}").toArrow()
+
+    return ask

@@ -1,0 +1,1 @@
+"""A mirror's run, from its settings to its end."""

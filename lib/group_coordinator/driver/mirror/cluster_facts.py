@@ -1,0 +1,108 @@
+"""Facts of the mirrored cluster: the reasons of its tombstones, the retention of its offsets, and the folder of its checkpoint."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection
+from contextlib import closing
+from dataclasses import replace
+from hashlib import sha256
+
+from pyspark.sql import DataFrame
+
+from group_coordinator.clients.cluster.broker_retention import (
+    CHECK_INTERVAL,
+    RETENTION,
+    broker_retention,
+)
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.mirror.reasons import with_reasons
+from group_coordinator.settings import Settings
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction.offset_rows import Retention
+
+
+class MirrorReasons:
+    """Infers the reasons of tombstones from the tables, and from the topics that the cluster has at that moment."""
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        """Of the cluster that is reached so."""
+        coordinator = settings.coordinator
+        self._cluster_id = settings.job.cluster_id
+        self._topic = settings.job.events_topic
+        self._catalog = TableCatalog(settings.job.tables_root)
+        self._retention = Retention(
+            coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
+        )
+        self._connection = connection
+
+    def explain(self, rows: DataFrame, batch_id: int, gone: DataFrame | None) -> DataFrame:
+        """The rows with these reasons; what is `gone` comes in front of them.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        lost = rows.where("value IS NULL AND topic IS NOT NULL").select("topic").distinct()
+        # The mirrored one is there: of nothing but topics that are gone, nobody would believe it.
+        asked = {self._topic, *(row.topic for row in lost.toLocalIterator())}
+        with closing(Cluster(self._connection)) as cluster:
+            seen = cluster.topics_seen(asked)
+        batch = MirrorBatch(
+            *(rows.sparkSession, self._catalog, self._cluster_id, batch_id, self._retention),
+            topics={name: topic_id for name, topic_id in seen.items() if topic_id is not None},
+            unseen=frozenset(asked - seen.keys()),
+            gone=gone,
+        )
+        return with_reasons(rows, batch)
+
+
+_log = logging.getLogger(__name__)
+
+
+def with_retention_of_brokers(
+    settings: Settings, given: Collection[str], connection: Connection
+) -> Settings:
+    """The settings with the brokers' retention of offsets, for forecasts, unless they say otherwise themselves.
+
+    Raises:
+        ChannelError: the cluster does not answer, or does not let us in.
+    """
+    coordinator = settings.coordinator
+    if {RETENTION, "offsets.retention.ms"} & set(given):
+        _log.info("offsets are kept for %d ms, by the settings", coordinator.retention_ms)
+        return settings
+    found = broker_retention(connection)
+    if found is None:
+        _log.warning(
+            "the brokers do not tell %s (ACL DESCRIBE_CONFIGS on the cluster): forecasts go by the setting, %d",
+            RETENTION,
+            coordinator.offsets_retention_minutes,
+        )
+        return settings
+    _log.info("the brokers keep offsets for %d minutes: forecasts go by that", found[0])
+    check_interval_ms = (
+        coordinator.offsets_retention_check_interval_ms
+        if CHECK_INTERVAL in given
+        else found.check_interval_ms
+    )
+    theirs = replace(
+        coordinator,
+        offsets_retention_minutes=found.retention_minutes,
+        offsets_retention_check_interval_ms=check_interval_ms,
+    )
+    return replace(settings, coordinator=theirs)
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+_HASH_DIGITS = 8
+
+
+def cluster_folder(cluster_id: str) -> str:
+    """Its name; of a name that no folder may have, a part and a hash, so that two clusters never share one."""
+    if _PLAIN.fullmatch(cluster_id):
+        return cluster_id
+    plain = "".join(_PLAIN.findall(cluster_id))
+    return f"{plain}~{sha256(cluster_id.encode()).hexdigest()[:_HASH_DIGITS]}"

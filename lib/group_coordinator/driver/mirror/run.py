@@ -1,0 +1,239 @@
+"""What `group-coordinator mirror` and jobs/mirror_offsets_topic.py share: from settings to the end of the run."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+)
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Event
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.background import running_beside
+from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.clients.cluster.positions import PositionSampler
+from group_coordinator.driver.agents.monitors import OwnerWatch
+from group_coordinator.driver.checks.storage import check_other_clusters, check_storage
+from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
+from group_coordinator.driver.coordinator import prepare_tables
+from group_coordinator.driver.error_causes import query_failures_told, refusals_told
+from group_coordinator.driver.metrics.collector import tables_read
+from group_coordinator.driver.metrics.endpoint import Endpoint, metrics_endpoint
+from group_coordinator.driver.mirror.cluster_facts import (
+    MirrorReasons,
+    cluster_folder,
+    with_retention_of_brokers,
+)
+from group_coordinator.driver.mirror.progress import MirrorProgress
+from group_coordinator.driver.mirror.topic import MirroredTopic, checked_topic
+from group_coordinator.driver.outages import ended_if_kafka_is_silent, outlast_outages
+from group_coordinator.driver.positions import (
+    PositionRounds,
+    repeat,
+    tables_by_spark,
+    tables_in_folder,
+)
+from group_coordinator.driver.session import MakeSession, session_and_stop
+from group_coordinator.mirror.lost_checkpoint import make_again_if_lost
+from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun
+from group_coordinator.mirror.sinks import MirrorSinks
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.ownership import checked_writer
+from group_coordinator.streaming.cluster_options import cluster_options
+from group_coordinator.streaming.compaction_query import CompactionQuery
+from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.upkeep import OF_THE_COORDINATOR, maintenance_of
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.creation import SAMPLED, create_tables
+from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.storage_errors import storage_named
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorOptions:
+    """How to mirror: until a signal or until all is read, with compaction in the same process or without.
+
+    `java` and `python` are what the clients of both sides are given beside the settings, in their own words.
+    """
+
+    drain: bool
+    with_compaction: bool
+    java: Mapping[str, str] = field(default_factory=dict, repr=False)
+    python: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def mirror_settings(settings: Settings, topic: str) -> Settings:
+    """The settings of a mirror of this topic; its checkpoints are in a folder named after the cluster."""
+    job = settings.job
+    root = job.checkpoint_location.rstrip("/")
+    folder = f"{root}/mirror-{cluster_folder(job.cluster_id)}"
+    return replace(settings, job=replace(job, events_topic=topic, checkpoint_location=folder))
+
+
+@refusals_told()
+def run_mirror(
+    settings: Settings, given: Collection[str], make_session: MakeSession, options: MirrorOptions
+) -> None:
+    """Mirror the topic `events_topic` of mirror_settings, and end between two batches when a signal says so.
+
+    Args:
+        settings: those of mirror_settings.
+        given: the keys of settings that are not defaults: the brokers' own retention does not replace these.
+        make_session: makes Spark's session.
+        options: how to run.
+
+    Raises:
+        JobRefusedError: the message says why it does not run, or not any longer, and what to do.
+    """
+    set_up_logs()
+    job = settings.job
+    connection = Connection(
+        job.bootstrap_servers, {**login_options(job.security), **options.python}
+    )
+    topic = checked_topic(connection, job)  # before Spark starts, which takes much longer
+    settings = with_retention_of_brokers(settings, given, connection)
+    with (
+        nullcontext() if options.drain else metrics_endpoint(job) as endpoint,
+        session_and_stop(make_session) as (spark, stop),
+        ended_if_kafka_is_silent(connection, stop, partial(spark.sparkContext.setLogLevel, "OFF")),
+    ):
+        _prepare(spark, job)
+        make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)
+        mirror = _Mirror(spark, settings, connection, options, stop, endpoint)
+        with query_failures_told(job):
+            mirror.drain() if options.drain else mirror.run()
+
+
+def _prepare(spark: SparkSession, job: JobSettings) -> None:
+    """Refuse what a batch would trip over; whoever mirrors need not have made the tables: there is one command for all."""
+    workers_like_the_driver(spark)
+    check_certificates(spark, job.security)
+    check_storage(spark, job)
+    with storage_named("tables.root", job.tables_root):
+        are_there = TableCatalog(job.tables_root).exists(spark, COORDINATOR_LOG.name)
+    if not are_there:
+        create_tables(job.tables_root, lambda: spark)
+        _log.info("tables.root = %s: the tables have been made", job.tables_root)
+    prepare_tables(spark, job)
+    check_other_clusters(spark, job)
+
+
+def _is_well() -> None:
+    """It ends if it is not; where nobody commits, no batch is due."""
+
+
+class _Mirror:
+    """A run of the mirror with all that goes on beside it."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        connection: Connection,
+        options: MirrorOptions,
+        stop: Event,
+        endpoint: Endpoint | None,
+    ) -> None:
+        self._spark = spark
+        self._endpoint = endpoint
+        self._settings = settings
+        self._connection = connection
+        self._options = options
+        self._stop = stop
+        job = settings.job
+        writer = checked_writer(spark, job, lambda: None, MIRROR)
+        self._progress = MirrorProgress(
+            job.events_topic, lambda: time.time_ns() // 1_000_000, time.monotonic
+        )
+        reasons = MirrorReasons(settings, connection)
+        self._topic = MirroredTopic(spark, job, connection, cluster_options(job, options.java))
+        sinks = MirrorSinks(
+            writer, job.events_topic, reasons.explain, self._progress.batch_done, self._topic.gone
+        )
+        watches = (self._progress.look, OwnerWatch(spark, writer).look, self._topic.look)
+        self._query = MirrorRun(
+            *(spark, job, self._topic.take_up, self._topic.may_go_on, sinks, stop, watches)
+        )
+
+    def drain(self) -> None:
+        """All that is readable now, then one round of everything else."""
+        with self._rounds() as rounds:
+            if rounds is not None:
+                rounds.run_or_tell()
+        begun_ms = time.time_ns() // 1_000_000
+        self._query.drain()
+        if not self._stop.is_set():
+            self._topic.is_read(begun_ms)
+        self._progress.tell()
+        if self._settings.job.maintenance_interval_ms and not self._stop.is_set():
+            self._maintenance().look_if_time()
+        if self._options.with_compaction and not self._stop.is_set():
+            CompactionQuery(self._spark, self._settings).drain()
+
+    def run(self) -> None:
+        """Until `stop` is set."""
+        with ExitStack() as beside:
+            if self._endpoint is not None:
+                beside.enter_context(self._measuring(self._endpoint))
+            rounds = beside.enter_context(self._rounds())
+            if rounds is not None:
+                every_s = self._settings.job.mirror_positions_interval_ms / 1000
+                sample = partial(self._sample, rounds, every_s)
+                beside.enter_context(running_beside(sample, self._stop, "positions"))
+            if self._options.with_compaction:
+                compaction = CompactionQuery(self._spark, self._settings)
+                run = compaction.run_again_and_again
+                beside.enter_context(running_beside(run, self._stop, "compaction"))
+            if self._settings.job.maintenance_interval_ms:
+                beside.enter_context(running_beside(self._maintain, self._stop, "maintenance"))
+            outlast_outages(self._query.run, self._stop)
+
+    def _measuring(self, endpoint: Endpoint) -> AbstractContextManager[None]:
+        """What the tables say; of its own batches a mirror tells in its log."""
+        endpoint.watch = _is_well
+        return tables_read(endpoint, self._spark, self._settings.job, dict, self._stop)
+
+    @contextmanager
+    def _rounds(self) -> Iterator[PositionRounds | None]:
+        """Samples of the topics' ends; None where they are not wanted."""
+        job = self._settings.job
+        if not job.mirror_positions_interval_ms:
+            yield None
+            return
+        if TableCatalog(job.tables_root).is_schema:
+            # Spark's upkeep sets what holds for the whole session: there is one.
+            tables = tables_by_spark(self._spark, job)._replace(maintenance=None)
+        else:
+            tables = tables_in_folder(job)
+        sampler = PositionSampler(self._connection, None, internal=[job.events_topic])
+        with closing(sampler):
+            yield PositionRounds(job, sampler, tables, self._progress.sampled)
+
+    def _sample(self, rounds: PositionRounds, every_s: float, ended: Event) -> None:
+        with in_pool(self._spark, "positions"):
+            repeat(rounds.run_or_tell, every_s, time.monotonic, ended.wait)
+
+    def _maintain(self, ended: Event) -> None:
+        with in_pool(self._spark, "maintenance"):
+            self._maintenance().run(ended)
+
+    def _maintenance(self) -> Maintenance:
+        job = self._settings.job
+        tables = [*OF_THE_COORDINATOR]
+        if TableCatalog(job.tables_root).is_schema and job.mirror_positions_interval_ms:
+            tables += SAMPLED
+        return maintenance_of(self._spark, job, QUERY_NAME, tables)

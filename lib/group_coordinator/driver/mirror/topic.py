@@ -1,0 +1,180 @@
+"""The topic of a mirror while it runs: how it is read now, and when that must begin anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from msgspec import json
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.topic_facts import TopicFacts, topic_facts
+from group_coordinator.clients.cluster.unreadable_time import unreadable_time
+from group_coordinator.driver.error_causes import (
+    has_lost_records,
+    has_unreadable_time,
+    unreadable_time_told,
+)
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.mirror.continuity import Continuity
+from group_coordinator.mirror.lookback import Lookback
+from group_coordinator.mirror.query import MIRROR, Reading, TopicChangedError
+from group_coordinator.mirror.sinks import GroupsMovedError
+from group_coordinator.mirror.source import MessageSource
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.layout import (
+    Origin,
+    last_planned_batch,
+    read_origin,
+)
+from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.tables.catalog import TableCatalog
+
+_LOOK_S = 30
+
+
+class MirroredTopic:
+    """Asks the brokers about the topic, and keeps what the checkpoint is to remember of it.
+
+    Args:
+        spark: the session.
+        job: names the topic, the tables and the checkpoint.
+        connection: to the brokers.
+        cluster: Spark's options for the same brokers.
+        now_ms: this machine's wall clock.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        job: JobSettings,
+        connection: Connection,
+        cluster: Mapping[str, str],
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._job = job
+        self._connection = connection
+        self._now_ms = now_ms
+        self._clock = clock
+        self._folder = MIRROR.folder(spark, job)
+        self._lookback = Lookback(self._folder, TableCatalog(job.tables_root), job.cluster_id)
+        self._continuity = Continuity(self._folder, job.events_topic, self._lookback)
+        self._source = MessageSource(cluster, job.events_topic, ())
+        self._topic_id = ""
+        self._is_lossy = False
+        self._looked_s = clock()
+
+    def take_up(self) -> Reading:
+        """How the topic is read from now on.
+
+        Raises:
+            BrokerUnreachableError: the topic is not there.
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        facts = self._ask()
+        thread = self._continuity.taken_up(facts, self._now_ms())
+        self._topic_id = facts.topic_id
+        self._is_lossy = thread.is_broken
+        origin = read_origin(self._folder) or Origin()
+        self._source = MessageSource(
+            *(self._source.cluster, self._source.topic, frozenset(facts.extent), thread.homes),
+            starts=origin.starting_offsets,
+        )
+        return Reading(self._source, self._is_lossy, facts.topic_id, origin.first_batch_id)
+
+    def gone(self, session: SparkSession, batch_id: int) -> DataFrame | None:
+        """Tombstones for what the topic has no more, if there is reason to look for any."""
+        return self._lookback.gone(session, batch_id, lambda: self._source.present(session))
+
+    def look(self, query: StreamingQuery) -> None:
+        """Look at the topic, now and then.
+
+        Raises:
+            TopicChangedError: the query must be started again.
+        """
+        if self._clock() - self._looked_s < _LOOK_S:
+            return
+        self._looked_s, now_ms = self._clock(), self._now_ms()
+        if self._is_lossy and not self._lookback.is_due:
+            raise TopicChangedError(
+                "what was gone has been looked for: from here on nothing is passed over"
+            )
+        facts = self._ask()
+        if facts.topic_id != self._topic_id or facts.extent.keys() != self._source.partitions:
+            raise TopicChangedError(
+                f"topic {self._job.events_topic} was made anew, or has more partitions"
+            )
+        if not self._is_lossy and self._continuity.was_away(facts, now_ms):
+            raise TopicChangedError("nobody has read for longer than tombstones stay")
+        if _has_read_all(query):
+            self._continuity.all_is_read(now_ms)
+
+    def is_read(self, since_ms: int) -> None:
+        """A drain has read what was there at that time."""
+        self._continuity.all_is_read(since_ms)
+
+    def may_go_on(self, failure: StreamingQueryException) -> bool:
+        """Whether the query is to be started again after a failure: the topic is not what it was.
+
+        Raises:
+            JobRefusedError: the topic has a record that Spark cannot read; the message says where.
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        if has_unreadable_time(str(failure)):
+            told = unreadable_time_told(self._job, self._where_unreadable())
+            raise JobRefusedError(told) from failure
+        if GroupsMovedError.__name__ in str(failure):
+            self._continuity.groups_have_moved(self._now_ms())
+            return True
+        return has_lost_records(str(failure)) and self._continuity.is_broken(
+            self._ask(), self._now_ms()
+        )
+
+    def _where_unreadable(self) -> str:
+        """In the batch that failed: what lies before it was read."""
+        batch = Plans(self._folder).ranges_of(last_planned_batch(self._folder))
+        found = unreadable_time(self._connection, self._job.events_topic, batch)
+        if found is None:
+            return ""
+        return (
+            f"in partition {found.partition} at offset {found.offset}, of {found.timestamp_ms} ms, "
+        )
+
+    def _ask(self) -> TopicFacts:
+        """Wait for a topic that is not there just now, as for a broker: somebody may be making it anew."""
+        facts = topic_facts(self._connection, self._job.events_topic)
+        if facts is None:
+            raise BrokerUnreachableError(
+                f"topic {self._job.events_topic} is not there at {self._job.bootstrap_servers} now"
+            )
+        return facts
+
+
+def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:
+    """The topic as it is; a mirror of one that is not there is refused.
+
+    Raises:
+        JobRefusedError: it is not there.
+        ChannelError: the cluster does not answer, or does not let us in.
+    """
+    facts = topic_facts(connection, job.events_topic)
+    if facts is None:
+        raise JobRefusedError(
+            f"topic {job.events_topic} is not there at {job.bootstrap_servers}, or this user may not see it "
+            "(ACL DESCRIBE); Kafka makes __consumer_offsets when the first group commits or joins"
+        )
+    return facts
+
+
+def _has_read_all(query: StreamingQuery) -> bool:
+    progress = query.lastProgress
+    if progress is None or query.status["isTriggerActive"]:
+        return False
+    [source] = json.decode(progress.json)["sources"]
+    return bool(source["endOffset"]) and source["endOffset"] == source["latestOffset"]

@@ -1,0 +1,127 @@
+"""An outage of the brokers: the job waits for its end; a run that is stopped meanwhile ends without waiting.
+
+Such a call may be in a Java client of a task or of the driver, or in a thread of Python. None of these notices a signal, and
+some wait for minutes. Checkpoint and tables survive the kill, as at any other time: an open batch runs again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from kafka import KafkaAdminClient
+from pyspark.errors import StreamingQueryException
+
+from group_coordinator.background import keep_trying, repeat
+from group_coordinator.clients.channel_errors import BrokerUnreachableError, ChannelError
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.driver.error_causes import outage
+
+_PAUSE_S = 5
+_log = logging.getLogger(__name__)
+
+
+def outlast_outages(run: Callable[[], None], stop: Event) -> None:
+    """Run, and run again as often as it ends because no broker answers; `stop` ends the waiting too.
+
+    Kafka's clients wait for a minute or more before they give up. What the query was at is done again: the checkpoint
+    has it.
+    """
+    keep_trying(
+        run,
+        stop,
+        pause_s=_PAUSE_S,
+        passes=lambda failure: _outage_in(failure) is not None,
+        say=lambda failure, _: _log.warning(
+            "the job waits for Kafka, and goes on when it answers: %s", _outage_in(failure)
+        ),
+    )
+
+
+def look_again_and_again(
+    look: Callable[[], None], stop: Event, interval_s: float, said: str, log: logging.Logger
+) -> None:
+    """Look until `stop` is set; while no broker answers, say so once and go on trying.
+
+    Args:
+        look: raises ChannelError where the cluster does not answer; any other error goes on to the caller.
+        stop: ends it.
+        interval_s: the pause between two looks, and between two tries.
+        said: what is done again when Kafka answers, such as "topics are looked at".
+        log: of whom it is that looks.
+    """
+
+    def failed(failure: Exception, count: int) -> None:
+        if not isinstance(failure, ChannelError):
+            raise failure
+        if count == 1:
+            log.warning("%s again when Kafka answers: %s", said, failure)
+
+    repeat(look, stop, interval_s, failed=failed)
+
+
+def _outage_in(failure: BaseException) -> str | None:
+    """How it says that no broker answers; None: it is another failure."""
+    match failure:
+        case BrokerUnreachableError():
+            return str(failure)
+        case StreamingQueryException():
+            return outage(str(failure))
+        case _:
+            return None
+
+
+_LOOK_S = 1.0
+_ORDERLY_S = 13.0
+"""The time that a run has to end by itself: Java's clients give up a request after 10 s."""
+_STATUS = 1
+
+
+@contextmanager
+def ended_if_kafka_is_silent(
+    connection: Connection, stop: Event, hush: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """End this process if `stop` is set, the block does not end, and Kafka does not respond.
+
+    Args:
+        connection: tried repeatedly once `stop` is set.
+        stop: set when the run is to end.
+        hush: called before the end, to silence the errors of other threads.
+    """
+    ended = Event()
+
+    def watch() -> None:
+        while not stop.wait(_LOOK_S):
+            if ended.is_set():
+                return
+        told_s = time.monotonic()
+        while not ended.wait(_LOOK_S):
+            silence = _silence(connection)
+            left_s = max(0.0, told_s + _ORDERLY_S - time.monotonic())
+            if silence is not None and not ended.wait(left_s):
+                hush()
+                _log.error(
+                    "the run was told to stop, and ends without waiting for Kafka, which does not respond: %s",
+                    silence,
+                )
+                logging.shutdown()
+                os._exit(_STATUS)
+
+    Thread(target=watch, name="silent Kafka", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _silence(connection: Connection) -> str | None:
+    """Return why Kafka does not respond; None if it does."""
+    try:
+        with connection.opened(KafkaAdminClient):
+            return None
+    except BrokerUnreachableError as failure:
+        return str(failure)

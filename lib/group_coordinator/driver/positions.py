@@ -1,0 +1,243 @@
+"""Samples of the topics' ends, once or repeatedly, and their way into the tables."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from threading import Event
+from typing import NamedTuple
+
+from pyspark.sql import SparkSession
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.positions import PositionSampler, Sample, Skipped
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.mirror.cluster_facts import cluster_folder
+from group_coordinator.driver.outages import ended_if_kafka_is_silent
+from group_coordinator.driver.session import MakeSession, session_and_stop
+from group_coordinator.driver.signals import stop_on_signals_to_python
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.upkeep import notebook_of
+from group_coordinator.tables.append import TableWriteError
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import SAMPLED
+from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.positions_store import PositionsBySpark, PositionsFolder
+from group_coordinator.tables.storage_errors import storage_named
+from group_coordinator.tables.topic_ids import TopicIdsBySpark, TopicIdsFolder
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+
+
+class PositionTables(NamedTuple):
+    """The two tables of a cluster, and who looks after their files; None: nobody here."""
+
+    positions: PositionsFolder | PositionsBySpark
+    topic_ids: TopicIdsFolder | TopicIdsBySpark
+    maintenance: Maintenance | None
+
+
+def tables_in_folder(job: JobSettings) -> PositionTables:
+    """Without Spark; what is remembered of the upkeep is in topic_positions itself.
+
+    Raises:
+        JobRefusedError: the table has not been made.
+    """
+    positions = PositionsFolder(TableCatalog(job.tables_root), job.cluster_id)
+    with storage_named("tables.root", job.tables_root):
+        are_there = positions.exists()
+    if not are_there:
+        raise _not_made(job)
+    topic_ids = TopicIdsFolder(positions.catalog, job.cluster_id)
+    return PositionTables(positions, topic_ids, _maintenance(None, job, positions.notebook()))
+
+
+def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
+    """By Spark; what is remembered of the upkeep is in a folder of the checkpoint's, one a cluster.
+
+    Raises:
+        JobRefusedError: the table has not been made.
+    """
+    catalog = TableCatalog(job.tables_root)
+    with storage_named("tables.root", job.tables_root):
+        are_there = catalog.exists(spark, TOPIC_POSITIONS.name)
+    if not are_there:
+        raise _not_made(job)
+    notebook = notebook_of(spark, job, f"positions-{cluster_folder(job.cluster_id)}")
+    return PositionTables(
+        PositionsBySpark(spark, catalog, job.cluster_id, notebook),
+        TopicIdsBySpark(spark, catalog, job.cluster_id),
+        _maintenance(spark, job, notebook),
+    )
+
+
+def _not_made(job: JobSettings) -> JobRefusedError:
+    return JobRefusedError(
+        f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: `group-coordinator init` makes it, or, "
+        "without the topics, `group-coordinator-job create-tables`"
+    )
+
+
+def _maintenance(
+    spark: SparkSession | None, job: JobSettings, notebook: Notebook
+) -> Maintenance | None:
+    if not job.maintenance_interval_ms:
+        return None
+    return Maintenance(spark, job, SAMPLED, notebook)
+
+
+_NAMED = 10
+"""So many of the partitions that are missing for one reason are told by name."""
+_log = logging.getLogger(__name__)
+
+
+class NothingSampledError(JobRefusedError):
+    """No partition could be sampled; the message says why."""
+
+
+@refusals_told()
+def sample_positions(
+    job: JobSettings,
+    connection: Connection,
+    topics: Collection[str] | None,
+    every_s: float | None,
+    make_session: MakeSession,
+) -> None:
+    """Append samples to topic_positions: one, or one every so many seconds until SIGINT or SIGTERM.
+
+    Args:
+        job: where the table is, and what the cluster is called there.
+        connection: how the cluster is reached.
+        topics: those that are sampled; None: all but Kafka's internal ones.
+        every_s: how often; None: once.
+        make_session: makes Spark's session, which starts only where the table is in a catalog.
+
+    Raises:
+        JobRefusedError: the table is not there, or the only sample could not be taken.
+    """
+    set_up_logs()
+    with (
+        _tables_and_signals(job, make_session) as (tables, signals),
+        closing(PositionSampler(connection, topics)) as sampler,
+    ):
+        rounds = PositionRounds(job, sampler, tables)
+        if every_s is None:
+            rounds.run_alone()
+            return
+        with signals as stop, ended_if_kafka_is_silent(connection, stop):
+            repeat(rounds.run_or_tell, every_s, time.monotonic, stop.wait)
+
+
+@contextmanager
+def _tables_and_signals(
+    job: JobSettings, make_session: MakeSession
+) -> Iterator[tuple[PositionTables, AbstractContextManager[Event]]]:
+    """The tables, and what a signal sets while it is entered."""
+    if not TableCatalog(job.tables_root).is_schema:
+        yield tables_in_folder(job), stop_on_signals_to_python()
+        return
+    with session_and_stop(make_session) as (spark, stop):
+        yield tables_by_spark(spark, job), nullcontext(stop)
+
+
+class PositionRounds:
+    """Each round takes a sample, appends it, notes new topic ids, lets `hear` have it, and looks after the table."""
+
+    def __init__(
+        self,
+        job: JobSettings,
+        sampler: PositionSampler,
+        tables: PositionTables,
+        hear: Callable[[Sample], None] = lambda _sample: None,
+    ) -> None:
+        self._hear = hear
+        self._sampler = sampler
+        self._tables = tables
+        self._retention_ms = job.positions_retention_ms
+        self._full_ms = job.positions_full_ms
+        self._told = ""
+
+    def run_alone(self) -> None:
+        """A round.
+
+        Raises:
+            NothingSampledError: the sample is empty.
+            ClientError: the cluster does not answer, or does not let us in.
+            TableWriteError: a table does not take the sample.
+        """
+        sample = self._sampler.sample()
+        if not sample.positions:
+            raise NothingSampledError(summary(sample))
+        self._tables.positions.append(sample.positions, sample.sampled_at_ms)
+        self._tables.topic_ids.note(sample.topic_ids, sample.sampled_at_ms)
+        self._tell(sample)
+        self._hear(sample)
+        self._look_after_the_table(sample.sampled_at_ms)
+
+    def run_or_tell(self) -> None:
+        """A round, and what is wrong with it: the next one tries again."""
+        try:
+            self.run_alone()
+        except (ClientError, NothingSampledError, TableWriteError) as failure:
+            _log.warning("no sample this time: %s", failure)
+            self._told = ""
+
+    def _tell(self, sample: Sample) -> None:
+        """Not again what the round before has told."""
+        told = summary(sample)
+        if told != self._told:
+            _log.log(logging.WARNING if sample.skipped else logging.INFO, told)
+        self._told = told
+
+    def _look_after_the_table(self, now_ms: int) -> None:
+        try:
+            if self._retention_ms:
+                self._tables.positions.remove_old(self._retention_ms, now_ms)
+            if self._full_ms:
+                self._tables.positions.thin(self._full_ms, now_ms)
+        except TableWriteError as failure:
+            _log.warning("old samples stay, and go in a later round: %s", failure)
+        if self._tables.maintenance is not None:
+            self._tables.maintenance.look_if_time()
+
+
+def repeat(
+    work: Callable[[], None],
+    every_s: float,
+    clock: Callable[[], float],
+    wait: Callable[[float], bool],
+) -> None:
+    """Work now, and at each multiple of an interval from now on; one that finds the work still going on is left out.
+
+    Args:
+        work: what is done.
+        every_s: the interval.
+        clock: seconds that never go back.
+        wait: waits for so many seconds; true: that is the end.
+    """
+    begun_s = clock()
+    due_s = begun_s
+    while not wait(max(due_s - clock(), 0)):
+        work()
+        due_s = begun_s + (math.floor((clock() - begun_s) / every_s) + 1) * every_s
+
+
+def summary(sample: Sample) -> str:
+    """How many partitions were sampled, and which were not, by reason."""
+    count = len(sample.positions)
+    sampled = f"partitions sampled: {count}" if count else "nothing could be sampled"
+    by_reason: dict[str, list[Skipped]] = {}
+    for skipped in sample.skipped:
+        by_reason.setdefault(skipped.why, []).append(skipped)
+    return "; ".join([sampled, *(f"{why}: {_names(those)}" for why, those in by_reason.items())])
+
+
+def _names(skipped: list[Skipped]) -> str:
+    named = ", ".join(each.what for each in skipped[:_NAMED])
+    more = len(skipped) - _NAMED
+    return f"{named} and {more} more" if more > 0 else named

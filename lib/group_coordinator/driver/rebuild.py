@@ -1,0 +1,64 @@
+"""What `group-coordinator rebuild` and jobs/rebuild_checkpoint.py share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import check_topics
+from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.driver.coordinator import prepare_tables
+from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.session import MakeSession, session
+from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder, has_begun
+from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
+from group_coordinator.streaming.rebuild.repartition import repartition
+
+
+@refusals_told()
+def rebuild_checkpoint(
+    settings: Settings, make_session: MakeSession, partitions: int | None
+) -> list[str]:
+    """Make the coordinator's checkpoint anew, or divide the state of one that is there, and tell what it begins with.
+
+    Args:
+        settings: the job's.
+        make_session: makes a session, or takes the one that is there.
+        partitions: how many the state shall have; None: a checkpoint that is there stays as it is, and is refused.
+    """
+    set_up_logs()
+    job = settings.job
+    connection = Connection.of(job)
+    check_topics(connection, job)
+    present = offsets_present(connection, job.events_topic)
+    with session(make_session) as spark:
+        prepare_tables(spark, job)
+        if partitions is not None and has_begun(coordinator_folder(spark, job)):
+            before = repartition(spark, job, partitions)
+            return [f"state partitions: {partitions} instead of {before}; groups stay as they are"]
+        rebuilt = rebuild(spark, job, present, partitions)
+    return summary(rebuilt, job.events_topic, present)
+
+
+def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[str]:
+    """What a user wants to know before the next `run`."""
+    begins = rebuilt.origin.starting_offsets
+    return [
+        f"groups: {rebuilt.origin.groups}",
+        f"batches go on with {rebuilt.origin.first_batch_id}",
+        *(
+            f"{topic} {partition} goes on at {offset}: {present[partition].stop - offset} to read"
+            + _gone(rebuilt.handled.get(partition), offset)
+            for partition, offset in begins.items()
+        ),
+        "what groups were told of topics is not in the log",
+        "`run` tells consumer groups of theirs again; send other TopicMetadata events again",
+    ]
+
+
+def _gone(handled: int | None, begins: int) -> str:
+    """Retention may have taken events away that the log knows nothing of."""
+    expected = 0 if handled is None else handled + 1
+    return f"; {expected} to {begins - 1} are gone" if expected < begins else ""

@@ -1,0 +1,136 @@
+"""What is to be committed next: the newest offsets of each group, however many batches ended meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from group_coordinator.offset_reporter.query_offsets import Offsets
+
+_LONGEST_BACKOFF_S = 30.0
+_LARGEST_POWER = 5
+
+
+class Parcel(NamedTuple):
+    """A commit to make."""
+
+    group_id: str
+    offsets: Offsets
+
+
+@dataclass(slots=True)
+class _Group:
+    news_from_s: float
+    """Before that no news is sent."""
+    refresh_at_s: float
+    by_run: dict[str, Offsets] = field(default_factory=dict)
+    """Of the runs of queries that report to it; the youngest run comes last, and counts where two have a partition."""
+    is_news: bool = False
+    is_hurried: bool = False
+    """Until it is tried."""
+    failures: int = 0
+    """Since the last commit that was taken."""
+
+    @property
+    def due_s(self) -> float:
+        return self.news_from_s if self.is_news else self.refresh_at_s
+
+    @property
+    def offsets(self) -> Offsets:
+        return {
+            partition: offset for part in self.by_run.values() for partition, offset in part.items()
+        }
+
+
+class Outbox:
+    """One commit is on its way at a time; times are seconds of one clock that never goes back.
+
+    Args:
+        interval_s: between two commits of a group.
+        refresh_s: after so long, offsets that have not changed are committed again, so that those of a query without
+            input do not expire: a group without members has only its commits to show that it is alive.
+    """
+
+    def __init__(self, interval_s: float, refresh_s: float) -> None:
+        self._interval_s = interval_s
+        self._refresh_s = refresh_s
+        self._groups: dict[str, _Group] = {}
+        self._ended: set[str] = set()
+        self._on_its_way: str | None = None
+
+    def put(self, group_id: str, run: str, offsets: Offsets, now_s: float) -> None:
+        """What a run of a query has read by now."""
+        group = self._groups.setdefault(group_id, _Group(now_s, now_s))
+        if group.by_run.get(run) != offsets:
+            group.by_run[run] = offsets
+            group.is_news = True
+
+    def take(self, now_s: float) -> Parcel | None:
+        """The commit that has been due for longest; None: none is. Then comes `sent` or `failed`."""
+        due = [(group.due_s, name) for name, group in self._groups.items() if group.due_s <= now_s]
+        if not due:
+            return None
+        _, name = min(due)
+        self._on_its_way = name
+        self._groups[name].is_news = self._groups[name].is_hurried = False
+        return Parcel(name, self._groups[name].offsets)
+
+    def next_s(self) -> float | None:
+        """When the next commit is due; None: there is none to make."""
+        return min((group.due_s for group in self._groups.values()), default=None)
+
+    def sent(self, now_s: float) -> None:
+        """The commit was taken."""
+        group = self._arrived()
+        group.failures = 0
+        group.news_from_s = now_s + self._interval_s
+        group.refresh_at_s = now_s + self._refresh_s
+        self._forget_ended()
+
+    def failed(self, now_s: float) -> None:
+        """The commit was not taken, or nobody knows: it is tried again, later and later."""
+        group = self._arrived()
+        group.is_news = True
+        group.failures += 1
+        backoff_s = min(2.0 ** min(group.failures, _LARGEST_POWER), _LONGEST_BACKOFF_S)
+        group.news_from_s = now_s + max(self._interval_s, backoff_s)
+
+    def end(self, run: str) -> None:
+        """A run is over: what it has read is forgotten once it is committed."""
+        self._ended.add(run)
+        self._forget_ended()
+
+    def hurry(self, now_s: float) -> None:
+        """All that is news is due at once."""
+        for group in self._groups.values():
+            group.is_hurried = group.is_news
+            group.news_from_s = min(group.news_from_s, now_s)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether a commit has yet to be made, or is on its way."""
+        return self._is_under_way or any(group.is_news for group in self._groups.values())
+
+    @property
+    def has_hurried(self) -> bool:
+        """Whether something has not been tried since `hurry`, or is on its way."""
+        return self._is_under_way or any(group.is_hurried for group in self._groups.values())
+
+    @property
+    def _is_under_way(self) -> bool:
+        return self._on_its_way is not None
+
+    def _arrived(self) -> _Group:
+        name, self._on_its_way = self._on_its_way, None
+        if name is None:
+            raise RuntimeError("no commit is on its way")
+        return self._groups[name]
+
+    def _forget_ended(self) -> None:
+        for name, group in list(self._groups.items()):
+            if not group.is_news and name != self._on_its_way:
+                for run in self._ended & group.by_run.keys():
+                    del group.by_run[run]
+                if not group.by_run:
+                    del self._groups[name]
+        self._ended &= {run for group in self._groups.values() for run in group.by_run}

@@ -1,0 +1,148 @@
+"""A thread that commits what queries have read, so that no query waits for it or fails by it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Condition, Thread
+from typing import NamedTuple
+
+from group_coordinator.offset_reporter.outbox import Outbox, Parcel
+from group_coordinator.offset_reporter.query_offsets import Offsets
+from group_coordinator.offset_reporter.targets import NotTakenError, Target
+
+_log = logging.getLogger(__name__)
+
+
+class Counts(NamedTuple):
+    """Commits by now."""
+
+    taken: int
+    failed: int
+
+
+class Sender:
+    """Any number of threads may call it; its own begins with the first offsets.
+
+    Args:
+        target: where to commit; closed with the thread, and after a failure that another connection may mend.
+        outbox: empty.
+        clock: seconds, never going back.
+    """
+
+    def __init__(
+        self, target: Target, outbox: Outbox, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._target = target
+        self._outbox = outbox
+        self._clock = clock
+        self._changed = Condition()
+        self._thread: Thread | None = None
+        self._is_closing = False
+        self._told: dict[str, str] = {}
+        """The failure of each group that was logged last."""
+        self.counts = Counts(0, 0)
+
+    def put(self, group_id: str, run: str, offsets: Offsets) -> None:
+        """Commit these soon, in place of what the run had read before."""
+        with self._changed:
+            if self._is_closing:
+                return
+            self._outbox.put(group_id, run, offsets, self._clock())
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="offset-reporter", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def end(self, run: str) -> None:
+        """A run of a query is over."""
+        with self._changed:
+            self._outbox.end(run)
+
+    def try_all(self, timeout_s: float) -> None:
+        """Try at once to commit all that is new, and wait until each group was tried."""
+        self._hurry_until(lambda: not self._outbox.has_hurried, timeout_s)
+
+    def flush(self, timeout_s: float) -> bool:
+        """Commit all that is new at once, and wait; returns whether all of it is committed."""
+        self._hurry_until(lambda: not self._outbox.has_news, timeout_s)
+        return not self._outbox.has_news
+
+    def _hurry_until(self, is_done: Callable[[], bool], timeout_s: float) -> None:
+        with self._changed:
+            self._outbox.hurry(self._clock())
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: is_done() or self._is_closing, timeout_s)
+
+    def close(self, timeout_s: float) -> None:
+        """Commit what is new, for so long at most, and end the thread; what comes later is ignored."""
+        all_done = self.flush(timeout_s)
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        if self._thread is not None and all_done:
+            self._thread.join(timeout_s)
+
+    def _work(self) -> None:
+        try:
+            while (parcel := self._next()) is not None:
+                self._commit(parcel)
+        finally:
+            self._target.close()
+
+    def _next(self) -> Parcel | None:
+        """The next commit when it is due; None: the end."""
+        with self._changed:
+            while not self._is_closing:
+                now_s = self._clock()
+                if (parcel := self._outbox.take(now_s)) is not None:
+                    return parcel
+                next_s = self._outbox.next_s()
+                self._changed.wait(None if next_s is None else next_s - now_s)
+        return None
+
+    def _commit(self, parcel: Parcel) -> None:
+        try:
+            self._target.commit(*parcel)
+        except Exception as failure:  # noqa: BLE001 - nothing may end the thread: it is logged, counted and tried again
+            self._failed(parcel, failure)
+            if not _group_has_members(failure):
+                # What is broken may break once more when it is closed.
+                with suppress(Exception):
+                    self._target.close()
+        else:
+            self._sent(parcel)
+
+    def _sent(self, parcel: Parcel) -> None:
+        with self._changed:
+            self.counts = self.counts._replace(taken=self.counts.taken + 1)
+            self._outbox.sent(self._clock())
+            self._changed.notify_all()
+        if self._told.pop(parcel.group_id, None) is not None:
+            _log.info("the offsets of group %r are committed again", parcel.group_id)
+
+    def _failed(self, parcel: Parcel, failure: Exception) -> None:
+        with self._changed:
+            self.counts = self.counts._replace(failed=self.counts.failed + 1)
+            self._outbox.failed(self._clock())
+            self._changed.notify_all()
+        told = told_failure(parcel.group_id, failure)
+        if self._told.get(parcel.group_id) != told:
+            self._told[parcel.group_id] = told
+            _log.warning("%s", told)
+
+
+def told_failure(group_id: str, failure: Exception) -> str:
+    """What a user should know of it, or do."""
+    if _group_has_members(failure):
+        return (
+            f"group {group_id!r} has members, so that Kafka takes no offsets of a Spark query for it: consumers use the "
+            "same name. Give the query a group of its own (OffsetReporter's group_ids)"
+        )
+    return f"the offsets of group {group_id!r} are not committed, and tried again: {type(failure).__name__}: {failure}"
+
+
+def _group_has_members(failure: Exception) -> bool:
+    return isinstance(failure, NotTakenError) and failure.group_has_members

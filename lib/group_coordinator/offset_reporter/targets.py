@@ -1,0 +1,100 @@
+"""Where a group's offsets are committed: at a Kafka cluster's own coordinator, or at this project's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
+from kafka.errors import for_code
+
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.offset_reporter.query_offsets import Offsets
+
+CLIENT_ID = "group-coordinator-spark"
+
+
+class NotTakenError(Exception):
+    """The coordinator refused the offsets of a group, or some of them."""
+
+    def __init__(self, codes: Mapping[TopicPartition, int]) -> None:
+        names = sorted({for_code(code).__name__ for code in codes.values()})
+        super().__init__(f"{', '.join(names)} for {_named(codes)}")
+        self.group_has_members = ErrorCode.UNKNOWN_MEMBER_ID in codes.values()
+        """Kafka takes offsets from outside only while a group has no members."""
+
+
+class Target(Protocol):
+    """Commits as an administrator; one thread may use it."""
+
+    def commit(self, group_id: str, offsets: Offsets) -> None:
+        """Commit, and wait for the answer.
+
+        Raises:
+            NotTakenError: the coordinator refused.
+            KafkaError: there is no answer.
+            ClientError: there is no answer.
+        """
+        ...
+
+    def close(self) -> None:
+        """Disconnect; the next commit connects again."""
+        ...
+
+
+class KafkaTarget(LastingClient[KafkaAdminClient]):
+    """AlterConsumerGroupOffsets of Kafka's admin API."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection, KafkaAdminClient, client_id=CLIENT_ID)
+
+    def commit(self, group_id: str, offsets: Offsets) -> None:
+        """As Target says."""
+        # -1: Spark does not say of which leader it read.
+        wanted = {one: OffsetAndMetadata(offset, "", -1) for one, offset in offsets.items()}
+        answer = self.opened().alter_group_offsets(group_id, wanted)
+        _check({partition: error.errno for partition, error in answer.items()})
+
+
+class CoordinatorTarget:
+    """OffsetCommit events to the running job.
+
+    Args:
+        options: those of AdminClient.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self._options = options
+        self._admin: AdminClient | None = None
+
+    def commit(self, group_id: str, offsets: Offsets) -> None:
+        """As Target says."""
+        if self._admin is None:
+            self._admin = AdminClient(**self._options)
+        results = self._admin.alter_consumer_group_offsets(group_id, offsets)
+        _check({one: getattr(error, "code", 0) for one, error in results.errors.items()})
+
+    def close(self) -> None:
+        """As Target says."""
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
+
+
+def _check(codes: Mapping[TopicPartition, int]) -> None:
+    refused = {partition: code for partition, code in codes.items() if code}
+    if refused:
+        raise NotTakenError(refused)
+
+
+_SHOWN = 3
+
+
+def _named(partitions: Mapping[TopicPartition, int]) -> str:
+    """A few of them, as Kafka's logs call them."""
+    first = [f"{each.topic}-{each.partition}" for each in sorted(partitions)[:_SHOWN]]
+    more = len(partitions) - len(first)
+    return ", ".join(first) + (f" and {more} more" if more else "")

@@ -1,0 +1,26 @@
+"""What a scrape shows, as a dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import Metric
+
+from group_coordinator.driver.metrics.families import Figures
+
+
+def scraped(registry: CollectorRegistry) -> dict[str, float]:
+    """By name and labels, as the page has them."""
+    # No other character ends a line for Prometheus.
+    lines = generate_latest(registry).decode().split("\n")
+    pairs = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
+    return {name: float(number) for name, _, number in pairs}
+
+
+def shown(families: Iterable[Metric]) -> dict[str, float]:
+    """The same, of some families."""
+    registry = CollectorRegistry()
+    found = [*families]
+    registry.register(Figures(lambda: found))
+    return scraped(registry)

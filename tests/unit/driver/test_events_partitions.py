@@ -1,0 +1,74 @@
+"""What the job refuses to do with the number of the events topic's partitions, and what it tells of it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from group_coordinator import settings
+from group_coordinator.driver.checks.partitions import (
+    check_batch_limit,
+    check_no_new_partitions,
+    tell_of_new_partitions,
+)
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.streaming.checkpoint.plans import Plan
+
+JOB = settings.load().job
+
+
+@pytest.mark.parametrize("limit", [1, 4, 8])
+def test_a_limit_that_every_batch_reaches_is_refused(limit: int) -> None:
+    with pytest.raises(JobRefusedError) as refused:
+        check_batch_limit(replace(JOB, max_offsets_per_trigger=limit), partitions=4)
+
+    assert str(refused.value) == (
+        f"max.offsets.per.trigger = {limit}, and group-events has 4 partitions: with a limit so low a batch of one "
+        "event a partition cannot be told from one that left events unread, and in such a batch no session lapses. "
+        "Give it 9 or more, or 0 for no limit"
+    )
+
+
+@pytest.mark.parametrize("limit", [0, 9, 200_000])
+def test_no_limit_and_a_higher_one_are_taken(limit: int) -> None:
+    check_batch_limit(replace(JOB, max_offsets_per_trigger=limit), partitions=4)
+
+
+def test_a_topic_that_has_grown_while_nobody_read_it_is_refused() -> None:
+    with pytest.raises(JobRefusedError) as refused:
+        check_no_new_partitions("group-events", read=4, present=8)
+
+    assert str(refused.value) == (
+        "events.topic = group-events has 8 partitions, and had 4 when the job read it last: a group's events may be in "
+        "two of them now, and those that were sent later may be taken first. `run --accept-new-partitions`, given "
+        "once, takes them so; groups whose members have been silent since all was read lose nothing by it"
+    )
+
+
+@pytest.mark.parametrize("read", [None, 4])
+def test_a_topic_that_is_as_it_was_is_taken(read: int | None) -> None:
+    check_no_new_partitions("group-events", read, present=4)
+
+
+def plan(*partitions: int, topic: str = "group-events") -> Plan:
+    return Plan(at_ms=1, ends={topic: dict.fromkeys(partitions, 10)})
+
+
+def test_the_first_batch_that_reads_new_partitions_is_told_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    batches = [None, plan(0, 1), plan(0, 1), plan(0, 1, 2), plan(0, 1, 2), None]
+
+    with caplog.at_level(logging.WARNING):
+        for before, now in pairwise(batches):
+            tell_of_new_partitions("group-events", before, now)
+        tell_of_new_partitions("group-events", Plan(1, {}), plan(0, 1))
+
+    [message] = caplog.messages
+    assert message == (
+        "events.topic = group-events HAS GOT MORE PARTITIONS, 3 after 2: groups move to other ones, and a group's "
+        "events that were sent later may be taken before those that are still unread in its old one"
+    )

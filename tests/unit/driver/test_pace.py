@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator.driver.pace import Pace
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_work_takes_a_twentieth_of_the_time() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    assert pace.is_due
+    with pace.working():
+        clock.now_s = 102.0
+    assert not pace.is_due
+    clock.now_s = 139.9
+    assert not pace.is_due
+    clock.now_s = 140.0
+    assert pace.is_due
+
+
+def test_work_that_fails_is_due_at_once() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+
+    def work() -> None:
+        with pace.working():
+            clock.now_s = 102.0
+            raise OSError("away")
+
+    with pytest.raises(OSError, match="away"):
+        work()
+    assert pace.is_due

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import pytest
+
+from group_coordinator import settings
+from group_coordinator.driver.error_causes import outage, sentence
+
+JOB = settings.load(overrides=["tables.root=/data/tables", "checkpoint.location=/data/state"]).job
+TIMEOUT = (
+    "org.apache.kafka.common.errors.TimeoutException: "
+    "Topic group-responses not present in metadata after 60000 ms."
+)
+
+
+def caused_by(text: str) -> str:
+    return f"Job aborted.\nCaused by: {text}\n\tat ..."
+
+
+def test_an_acl_is_missing() -> None:
+    refusal = "TopicAuthorizationException: Not authorized to access topics: [group-responses]"
+
+    assert sentence(caused_by(f"org.apache.kafka.common.errors.{refusal}"), JOB) == (
+        "Kafka at localhost:9092 refuses this user: "
+        "Not authorized to access topics: [group-responses]"
+    )
+
+
+def test_an_acl_is_missing_where_the_driver_sends() -> None:
+    refusal = "Kafka at localhost:9092 denies user ANONYMOUS access: group-responses"
+    error = f"group_coordinator.clients.channel_errors.AccessDeniedError: {refusal}"
+
+    assert sentence(caused_by(error), JOB) == refusal
+
+
+def test_a_table_cannot_be_written() -> None:
+    error = "/data/tables/coordinator_log cannot be written: No space left on device"
+
+    assert (
+        sentence(caused_by(f"group_coordinator.tables.append.TableWriteError: {error}"), JOB)
+        == error
+    )
+
+
+def test_another_run_has_written_the_batch() -> None:
+    error = (
+        "org.apache.spark.SparkException: [CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming "
+        "jobs detected for 7."
+    )
+
+    assert sentence(caused_by(error), JOB) == (
+        "checkpoint.location = /data/state: another run works on this checkpoint, and has written a batch that this one wanted to "
+        "write; nothing is lost, and this run ends"
+    )
+
+
+def test_another_folder_cannot_be_written() -> None:
+    assert sentence(caused_by("java.io.IOException: Disk quota exceeded"), JOB) == (
+        "a folder of the job cannot be written (tables.root = /data/tables, "
+        "checkpoint.location = /data/state): Caused by: java.io.IOException: Disk quota exceeded"
+    )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (
+            'End of File Exception between local host is: "vm/127.0.0.1"; destination host is: "localhost":36825; '
+            ": java.io.EOFException"
+        ),
+        (
+            "Call From vm/127.0.0.1 to localhost:36825 failed on connection exception: java.net.ConnectException: "
+            "Connection refused"
+        ),
+    ],
+)
+def test_hdfs_does_not_answer(said: str) -> None:
+    text = f"{said}; For more details see:  http://wiki.apache.org/hadoop/ConnectionRefused"
+
+    assert sentence(caused_by(f"java.io.IOException: {text}"), JOB) == (
+        "HDFS does not answer (tables.root = /data/tables, checkpoint.location = /data/state): "
+        f"{said}"
+    )
+
+
+def test_s3_denies() -> None:
+    text = (
+        "java.nio.file.AccessDeniedException: coordinator/offsets/7: org.apache.hadoop.fs.s3a.X\n\tat a.b\n"
+        "Caused by: software.amazon.awssdk.services.s3.model.S3Exception: Access Denied (Service: S3, Status Code: 403, "
+        "Request ID: 7A)"
+    )
+
+    assert sentence(caused_by(text), JOB) == (
+        "S3 does not do what the job asks (tables.root = /data/tables, checkpoint.location = /data/state): S3Exception: Access "
+        "Denied (Service: S3, Status Code: 403): look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do "
+        "in the bucket"
+    )
+
+
+def test_the_broker_does_not_answer() -> None:
+    assert (
+        sentence(caused_by(TIMEOUT), JOB) == f"Kafka at localhost:9092 does not answer: {TIMEOUT}"
+    )
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data may have been lost",
+        # As tasks of Spark 4.0 say it.
+        "Some data may have been lost because they are not available in Kafka any more;\neither the data",
+    ],
+)
+def test_records_are_gone_that_were_not_read(loss: str) -> None:
+    told = sentence(
+        caused_by(f"org.apache.spark.sql.kafka010.KafkaIllegalStateException: {loss}"), JOB
+    )
+
+    assert told is not None
+    assert told.startswith(
+        "topic group-events at localhost:9092 has lost records that were not read yet"
+    )
+
+
+def test_a_timestamp_that_spark_cannot_read_is_told_where_its_kafka_source_met_it() -> None:
+    overflow = (
+        "java.lang.ArithmeticException: long overflow\n"
+        "\tat java.base/java.lang.Math.multiplyExact(Math.java:1004)\n"
+        "\tat org.apache.spark.sql.catalyst.util.SparkDateTimeUtils.millisToMicros(SparkDateTimeUtils.scala:100)\n"
+    )
+    source = "\tat org.apache.spark.sql.kafka010.KafkaRecordToRowConverter$.$anonfun$x$1(KafkaRecordToRowConverter.scala:41)"
+
+    told = sentence(caused_by(overflow + source), JOB)
+
+    assert told is not None
+    assert told.startswith(
+        "topic group-events at localhost:9092 has a record whose timestamp Spark cannot read: "
+        "it is not within 9223372036854775 ms of 1970. "
+    )
+    assert sentence(caused_by(overflow), JOB) is None
+
+
+def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
+    assert sentence(caused_by("java.lang.IllegalStateException: a defect"), JOB) is None
+
+
+def test_only_a_broker_that_does_not_answer_is_waited_for() -> None:
+    assert outage(caused_by(TIMEOUT)) == TIMEOUT
+    ours = "BrokerUnreachableError: no Kafka broker answers (localhost:9092: Connection refused)"
+    assert outage(caused_by(f"group_coordinator.clients.channel_errors.{ours}")) == ours
+    assert outage(caused_by("java.io.IOException: No space left on device")) is None

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from typing import NoReturn
+
+import pyspark
+import pytest
+
+from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.session import session
+
+
+def make() -> NoReturn:
+    raise AssertionError("a session was made")
+
+
+def test_an_older_spark_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "3.5.9")
+
+    with pytest.raises(JobRefusedError) as refused, refusals_told(), session(make):
+        pass
+
+    assert str(refused.value) == (
+        "PySpark 3.5.9 is none of those that the job was seen to run on: it needs 4.0 or 4.1 or 4.2"
+    )
