@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.clients.cluster.topics import offsets_present
 from group_coordinator.driver.coordinator import RunOptions, run_coordinator
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import spark_jars

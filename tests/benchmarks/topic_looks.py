@@ -20,8 +20,8 @@ from kafka import KafkaAdminClient
 from kafka.admin import NewPartitions, NewTopic
 
 from group_coordinator import settings
-from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.topics import ClusterTopics
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.local.broker import EmbeddedBroker

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import NamedTuple
 
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.codecs import wire
 from group_coordinator.local.ports import LOOPBACK
 

@@ -18,8 +18,8 @@ from kafka import (
 from kafka.admin import NewTopic
 
 from group_coordinator.clients import AdminClient
-from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.topics import ClusterTopics
 from group_coordinator.clients.errors import GroupAuthorizationFailedError
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.identity import check_clients_are_answered

@@ -11,10 +11,9 @@ from typing import Self
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients.channel.channel import RequestChannel
-from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.channel.channel import Request, RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.member import classic_messages
+from group_coordinator.clients.member import classic
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.clients.member_identity import MemberIdentity
@@ -155,7 +154,7 @@ class Pulse:
 
     def _requests(self, number: int) -> Iterator[Request]:
         for member in self._members:
-            yield classic_messages.heartbeat(member)
+            yield classic.heartbeat(member)
         for steady in range(_STEADY):
             yield commit(MemberIdentity(f"steady-{steady}"), number)
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients.channel.request import Request
-from group_coordinator.clients.member import classic_messages
+from group_coordinator.clients.channel.channel import Request
+from group_coordinator.clients.member import classic
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.runtime.member_ids import fresh_id
 
@@ -75,7 +75,7 @@ def team(name: str) -> Story:
     members = yield from _shift(name, 1)
     for turn in range(1, ROUNDS // 4):
         for member in members:
-            yield classic_messages.leave_group(member, "done")
+            yield classic.leave_group(member, "done")
         members = yield from _shift(name, 3 * turn + 1)
 
 
@@ -85,7 +85,7 @@ def _shift(name: str, generation: int) -> Generator[Told, str, list[MemberIdenti
     yield _synced(first, [first])
     yield commit(first, generation)
     second = yield from _joined(name, generation + 1)
-    yield classic_messages.heartbeat(first)  # REBALANCE_IN_PROGRESS
+    yield classic.heartbeat(first)  # REBALANCE_IN_PROGRESS
     yield _join(first)
     first = replace(first, generation_id=generation + 1)
     yield _synced(second, [])
@@ -103,12 +103,12 @@ def _joined(group: str, generation: int) -> Generator[Told, str, MemberIdentity]
 
 
 def _join(member: MemberIdentity) -> Request:
-    return classic_messages.join_group(member, ["orders"], DAY_MS, DAY_MS)
+    return classic.join_group(member, ["orders"], DAY_MS, DAY_MS)
 
 
 def _synced(member: MemberIdentity, assigned: list[MemberIdentity]) -> Request:
     decision = {one.member_id: f"of {one.member_id}".encode() for one in assigned}
-    return classic_messages.sync_group(member, decision)
+    return classic.sync_group(member, decision)
 
 
 def producer_of(group: str) -> Story:

@@ -9,12 +9,11 @@ from random import uniform
 
 from msgspec import json
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.arrivals import read
-from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.runtime.replay_session import Replay
 

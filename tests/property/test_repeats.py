@@ -9,10 +9,9 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from group_coordinator.clients.channel.request import Body
-from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import Question
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.job.repeats import Repeats
+from group_coordinator.gateway.job.requests import OpenQuestions, Question
 from group_coordinator.gateway.login.caller import Caller
 from tests.support.hand_clock import HandClock, by_hand
 

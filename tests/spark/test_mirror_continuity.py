@@ -6,7 +6,7 @@ import pytest
 from msgspec import json
 from pyspark.sql import DataFrame, SparkSession
 
-from group_coordinator.clients.cluster.topic_facts import TopicFacts
+from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.mirror.arrow_decoder import DECODED
 from group_coordinator.mirror.continuity import Continuity, Thread
 from group_coordinator.mirror.lookback import Lookback

@@ -12,10 +12,9 @@ from kafka.admin import NewPartitions, NewTopic
 from kafka.partitioner.default import murmur2
 from pyspark.sql import SparkSession
 
-from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.clients.cluster.topics import ClusterTopics, PartitionCount
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_writer import Sinks

@@ -9,7 +9,7 @@ from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
-from group_coordinator.clients.resets.scenarios import ShiftBy
+from group_coordinator.clients.reset_plan import ShiftBy
 from group_coordinator.clients.results import MemberToRemove
 
 __all__ = [

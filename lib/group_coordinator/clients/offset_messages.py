@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.errors import CoordinatorResponseError, UnknownError, error_for
 from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.clients.refusals import raise_refusal, refusal
-from group_coordinator.clients.results import PartitionResults
+from group_coordinator.clients.results import PartitionResults, raise_refusal, refusal
 
 _COMMIT_BY_ID_VERSION = 10
 Offsets: TypeAlias = Mapping[TopicPartition, int | OffsetAndMetadata]

@@ -1,4 +1,4 @@
-"""Results of a request with several entries: each entry has its own error (KIP-229, KIP-345, KIP-496)."""
+"""Results of a request with several entries: each entry has its own error (KIP-229), or the response has an error of the whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,22 @@ from typing import Generic, TypeVar
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.errors import ClientError, CoordinatorResponseError, error_for
+
+
+def refusal(body: Body) -> CoordinatorResponseError | None:
+    """The error of a whole answer; the answer to an unreadable event has no other field."""
+    code = body.get("errorCode", 0)
+    return error_for(code, body.get("errorMessage")) if code else None
+
+
+def raise_refusal(body: Body) -> None:
+    """Raise the error of a whole answer, if it has one."""
+    error = refusal(body)
+    if error is not None:
+        raise error
+
 
 Entry = TypeVar("Entry")
 Answer = TypeVar("Answer")

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from kafka import TopicPartition
 
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.channel.request import Body, Channel, Request
+from group_coordinator.clients.channel.channel import Body, Channel, Request
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
-from group_coordinator.clients.channel.request import Channel
+from group_coordinator.clients.channel.channel import Channel
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.cast import Application
 from group_coordinator.demo.consumers import (

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from msgspec import DecodeError, Struct, json
 
-from group_coordinator.clients.admin import messages
-from group_coordinator.clients.channel.request import Channel
+from group_coordinator.clients.admin import descriptions
+from group_coordinator.clients.channel.channel import Channel
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.local.child_process import ChildProcess
 from group_coordinator.local.own_python import python_module
@@ -39,7 +39,7 @@ class Job:
 
     def await_first_answer(self, channel: Channel, pause: Callable[[float], None]) -> None:
         """Return when the job answers."""
-        question = messages.describe_group("is anybody there?")
+        question = descriptions.describe_group("is anybody there?")
         reply = channel.send(question, timeout_ms=_START_TIMEOUT_MS)
         while not reply.done():
             self.check_alive()

@@ -11,7 +11,7 @@ from statistics import median
 from threading import Lock
 from typing import NamedTuple
 
-from group_coordinator.clients.channel.request import Body, Channel, Request
+from group_coordinator.clients.channel.channel import Body, Channel, Request
 
 _WINDOW_S = 20.0
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Collection
 from concurrent.futures import Future
 
-from group_coordinator.clients.admin import messages
-from group_coordinator.clients.admin.consumer_descriptions import (
+from group_coordinator.clients.admin import descriptions
+from group_coordinator.clients.admin.descriptions import (
+    GroupDescription,
     consumer_description,
     describe_consumer_group,
 )
-from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.channel.request import Body, Channel
+from group_coordinator.clients.channel.channel import Body, Channel
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
 
 _INTERVAL_S = 3.0
@@ -47,7 +47,7 @@ class Survey:
 
     def _ask(self, group_id: str) -> None:
         is_consumer = group_id in self._consumer_groups
-        question = describe_consumer_group if is_consumer else messages.describe_group
+        question = describe_consumer_group if is_consumer else descriptions.describe_group
         self._asked[group_id] = self._channel.send(question(group_id))
 
     def _take(self) -> None:
@@ -70,7 +70,7 @@ class Survey:
         if group_id in self._consumer_groups:
             found = consumer_description(group_id, body) or _gone(group_id)
         else:
-            found = messages.description(group_id, body)
+            found = descriptions.description(group_id, body)
         self._described[group_id] = found
         if found.error is not None and not is_second:
             self._consumer_groups ^= {group_id}

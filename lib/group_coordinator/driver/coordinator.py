@@ -18,14 +18,13 @@ from threading import Event
 from pyspark.sql import SparkSession
 
 from group_coordinator.background import running_beside
-from group_coordinator.clients.cluster.cluster_topics import ClusterTopics
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import (
     check_nothing_answered,
     check_topics,
 )
-from group_coordinator.clients.cluster.partition_count import PartitionCount
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.clients.cluster.topics import ClusterTopics, PartitionCount
 from group_coordinator.driver.agents.acls import acls_of_run
 from group_coordinator.driver.agents.topic_agent import telling_of_topics
 from group_coordinator.driver.agents.transaction_markers import following_of_markers

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import check_topics
-from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.clients.cluster.topics import offsets_present
 from group_coordinator.driver.coordinator import prepare_tables
 from group_coordinator.driver.error_causes import refusals_told
 from group_coordinator.driver.session import MakeSession, session

@@ -8,7 +8,7 @@ from functools import partial
 from time import monotonic
 from typing import TypeAlias
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode

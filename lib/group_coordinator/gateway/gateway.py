@@ -14,12 +14,7 @@ from group_coordinator.gateway.cluster.addresses import Address, Addresses
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.cluster.fair_turns import FairTurns
 from group_coordinator.gateway.cluster.find_coordinator import Coordinators
-from group_coordinator.gateway.connections.admission import (
-    NO_LIMITS,
-    Admission,
-    Closing,
-    Limits,
-)
+from group_coordinator.gateway.connections.admission import NO_LIMITS, Admission, Closing, Limits
 from group_coordinator.gateway.connections.connection import Connection
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.listeners import Listeners

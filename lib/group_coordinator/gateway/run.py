@@ -27,9 +27,11 @@ from group_coordinator.gateway.cluster.host_and_port import (
     listen_address,
 )
 from group_coordinator.gateway.connections.admission import Limits
-from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
-from group_coordinator.gateway.connections.open_files import connections_within_limit
-from group_coordinator.gateway.connections.tls_buffers import begin_small
+from group_coordinator.gateway.connections.tls_buffers import (
+    CertificateRenewal,
+    begin_small,
+    connections_within_limit,
+)
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import Pages, health_port

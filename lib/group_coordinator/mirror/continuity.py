@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from group_coordinator.clients.cluster.topic_facts import TopicFacts
+from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
 from group_coordinator.mirror.home_partition import HomePartitions
 from group_coordinator.mirror.lookback import Lookback

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from group_coordinator.clients.cluster.topic_facts import TopicFacts
+from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.records import record_types
 from group_coordinator.mirror.lookback import Lookback
 from group_coordinator.mirror.query import MIRROR

@@ -22,7 +22,7 @@ from group_coordinator.clients.errors import (
 )
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
-from group_coordinator.clients.resets.scenarios import ShiftBy
+from group_coordinator.clients.reset_plan import ShiftBy
 from group_coordinator.clients.results import MemberToRemove
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import polled, until_all_have

@@ -10,9 +10,9 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from msgspec import json
 
-from group_coordinator.clients.channel.channel import RequestChannel
-from group_coordinator.clients.channel.request import Request
-from group_coordinator.clients.channel.response_reader import (
+from group_coordinator.clients.channel.channel import (
+    Request,
+    RequestChannel,
     ResponseReader,
     reply_partition_from_now,
 )

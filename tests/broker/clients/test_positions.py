@@ -19,9 +19,9 @@ from kafka.admin import NewTopic
 from group_coordinator import settings
 from group_coordinator.cli.main import main
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler
+from group_coordinator.clients.cluster.topics import topic_id
 from group_coordinator.driver.positions import PositionRounds, tables_in_folder
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in

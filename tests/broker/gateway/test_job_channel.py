@@ -10,7 +10,7 @@ from kafka.admin import NewTopic
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.job.questions import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import NoAnswerError, Question
 from group_coordinator.gateway.job.sightings import Sighting, Told
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker

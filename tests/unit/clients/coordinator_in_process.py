@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator import settings
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.channel_errors import RequestTimedOutError
 from group_coordinator.runtime.outputs import LogRow, Response
 from group_coordinator.runtime.packing import EventRow

@@ -14,9 +14,9 @@ from msgspec.json import encode
 
 from group_coordinator import settings
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.admin import messages
-from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.cluster.cluster_topics import Look
+from group_coordinator.clients.admin import descriptions
+from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.cluster.topics import Look
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.demo import cast
 from group_coordinator.demo.board import Board
@@ -146,7 +146,7 @@ class CommandLine:
     def run(self, *arguments: str) -> None:
         self.asked.append(" ".join(arguments))
         if arguments[1] == "--delete":
-            self._coordinator.send(messages.delete_group(arguments[3]))
+            self._coordinator.send(descriptions.delete_group(arguments[3]))
         elif arguments[1] == "--delete-offsets":
             partitions = [TopicPartition(arguments[5], number) for number in range(4)]
             self._coordinator.send(offset_messages.delete_offsets(arguments[3], partitions))

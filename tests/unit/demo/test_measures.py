@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.channel_errors import RequestTimedOutError
 from group_coordinator.demo.measures import Latency, MeasuredChannel, Measures, latency_of
 

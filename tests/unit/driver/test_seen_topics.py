@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from group_coordinator.clients.cluster.cluster_topics import Look
+from group_coordinator.clients.cluster.topics import Look
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.driver.agents.topic_changes import Difference, SeenTopics
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
-from group_coordinator.clients.cluster.cluster_topics import Look
+from group_coordinator.clients.cluster.topics import Look
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from group_coordinator.clients.cluster.cluster_topics import Look
+from group_coordinator.clients.cluster.topics import Look
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.driver.agents.topic_agent import TellingOfTopics, TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 from group_coordinator import settings
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address

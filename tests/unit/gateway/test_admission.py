@@ -14,9 +14,8 @@ import pytest
 
 from group_coordinator.gateway.cluster.broker_access import listener_context
 from group_coordinator.gateway.connections import admission
-from group_coordinator.gateway.connections.admission import NO_LIMITS
-from group_coordinator.gateway.connections.held_bytes import HeldBytes
-from group_coordinator.gateway.connections.open_files import (
+from group_coordinator.gateway.connections.admission import NO_LIMITS, HeldBytes
+from group_coordinator.gateway.connections.tls_buffers import (
     connections_within_limit,
     raise_open_files,
 )

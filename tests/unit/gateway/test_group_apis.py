@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec import json
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from tests.unit.gateway.groups_driver import ORDERS, Groups, Topics, in_loop, join_body
 
 NOBODY = {"generationId": 1, "memberId": "nobody"}

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import asyncio
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.job.questions import Question
+from group_coordinator.gateway.job.requests import Question
 from group_coordinator.gateway.job.sightings import Sighting, Told
 from tests.unit.gateway.groups_driver import Groups, in_loop
 

@@ -13,7 +13,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.events_out import EventsOut
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.job.questions import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import NoAnswerError, Question
 from group_coordinator.gateway.job.waiting_events import OutgoingEvent, WaitingEvents
 from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import in_loop

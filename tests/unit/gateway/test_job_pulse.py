@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import asyncio
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.job_pulse import JobPulse
-from group_coordinator.gateway.job.questions import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import NoAnswerError, Question
 from group_coordinator.gateway.login.caller import Caller
 
 SOMEBODY = Caller("", "/127.0.0.1", "User:ANONYMOUS", None)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups import fresh_tables
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_tables import GroupTables

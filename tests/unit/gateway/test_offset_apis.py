@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.rights import Rights

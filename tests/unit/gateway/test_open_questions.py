@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import NoAnswerError
+from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions
 from tests.unit.gateway.groups_driver import in_loop
 
 

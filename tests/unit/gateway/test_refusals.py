@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups.refusals import refused

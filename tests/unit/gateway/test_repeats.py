@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import NoAnswerError, Question
 from group_coordinator.gateway.job.repeats import Repeats
+from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
 from group_coordinator.gateway.login.caller import Caller
 from tests.support.hand_clock import HandClock, by_hand
 

@@ -14,8 +14,7 @@ import pytest
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.checks.preflight import identity_of_clients
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
-from group_coordinator.gateway.connections.certificate_renewal import CertificateRenewal
-from group_coordinator.gateway.connections.tls_buffers import begin_small
+from group_coordinator.gateway.connections.tls_buffers import CertificateRenewal, begin_small
 from group_coordinator.gateway.identity import (
     check_clients_are_answered,
     closed_to_clients,

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups.turns import Turns
 from tests.unit.gateway.groups_driver import in_loop
 from tests.unit.gateway.scripted_broker import PATIENCE_S

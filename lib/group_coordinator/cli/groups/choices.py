@@ -10,7 +10,7 @@ import click
 
 from group_coordinator.cli.groups import reset, reset_file, usage
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.resets.scenarios import (
+from group_coordinator.clients.reset_plan import (
     Scenario,
     ShiftBy,
     ToCurrent,

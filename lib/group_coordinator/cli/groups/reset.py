@@ -20,9 +20,8 @@ from group_coordinator.cli.groups.output import show_table
 from group_coordinator.cli.groups.session import Session
 from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
-from group_coordinator.clients.resets.plan import NothingToShiftError, Plan
-from group_coordinator.clients.resets.planner import ResetPlanner
-from group_coordinator.clients.resets.scenarios import Scenario, ToOffsets
+from group_coordinator.clients.reset_plan import NothingToShiftError, Plan, Scenario, ToOffsets
+from group_coordinator.clients.reset_planner import ResetPlanner
 
 Offsets = Mapping[TopicPartition, int]
 Topics = Mapping[str, Collection[int] | None]

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from group_coordinator import settings
 from group_coordinator.clients.admin.operation import Operation
-from group_coordinator.clients.channel.channel import RequestChannel
-from group_coordinator.clients.channel.request import Body, Channel, Request
+from group_coordinator.clients.channel.channel import Body, Channel, Request, RequestChannel
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 

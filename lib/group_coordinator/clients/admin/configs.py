@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from kafka.admin import AlterConfigOp, ConfigResourceType, ConfigSourceType, ConfigType
 
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.errors import CoordinatorResponseError
-from group_coordinator.clients.refusals import refusal
+from group_coordinator.clients.results import refusal
 
 
 @dataclass(frozen=True, slots=True)

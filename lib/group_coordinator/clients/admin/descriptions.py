@@ -1,14 +1,86 @@
-"""Groups and members as the admin client returns them."""
+"""Groups and members as the admin client returns them, and the requests that describe, delete and remove them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka import TopicPartition
 from kafka.admin import ACLOperation
 
-from group_coordinator.clients.channel.request import Body
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.errors import (
+    ClientError,
+    CoordinatorResponseError,
+    UnknownError,
+    error_for,
+)
+from group_coordinator.clients.member.classic import assigned_partitions
+from group_coordinator.clients.results import MemberResults, MemberToRemove, refusal
+from group_coordinator.core.model.errors import ErrorCode
+
+CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
+"""A simple group has no protocol type. Groups of other types (connect is one) are not groups of consumers."""
+
+
+class NotAConsumerGroupError(ClientError):
+    """The group belongs to another kind of client, such as Kafka Connect."""
+
+
+def describe_group(group_id: str, *, include_authorized_operations: bool = False) -> Request:
+    """A DescribeGroups of one group."""
+    body = {
+        "groups": [group_id],
+        "includeAuthorizedOperations": include_authorized_operations,
+    }
+    return Request("DescribeGroups", 6, group_id, body)
+
+
+def description(group_id: str, body: Body) -> GroupDescription:
+    """The group in a DescribeGroups answer."""
+    error: ClientError | None = refusal(body)
+    if error is not None:
+        return GroupDescription(group_id, state="Dead", error=error)
+    [group] = body["groups"]
+    if group["errorCode"]:
+        error = error_for(group["errorCode"], group.get("errorMessage"))
+    elif group["protocolType"] not in CONSUMER_PROTOCOL_TYPES:
+        kind = group["protocolType"]
+        error = NotAConsumerGroupError(f"GroupId {group_id} is not a consumer group ({kind}).")
+    return GroupDescription(
+        group_id=group_id,
+        state=group["groupState"],
+        protocol_type=group["protocolType"],
+        partition_assignor=group["protocolData"],
+        members=() if error else tuple(_member(member) for member in group["members"]),
+        error=error,
+        authorized_operations=authorized_operations(group),
+    )
+
+
+def _member(member: Body) -> MemberDescription:
+    return MemberDescription(
+        member_id=member["memberId"],
+        group_instance_id=member["groupInstanceId"],
+        client_id=member["clientId"],
+        host=member["clientHost"],
+        assignment=assigned_partitions(member["memberAssignment"]),
+    )
+
+
+def delete_group(group_id: str) -> Request:
+    """A DeleteGroups of one group."""
+    return Request("DeleteGroups", 2, group_id, {"groupsNames": [group_id]})
+
+
+def deletion_error(body: Body) -> CoordinatorResponseError | None:
+    """The error in a DeleteGroups answer; None: the group is deleted."""
+    error = refusal(body)
+    if error is not None:
+        return error
+    [result] = body["results"]
+    return error_for(result["errorCode"]) if result["errorCode"] else None
+
 
 _NOT_ASKED_FOR = -(2**31)
 _FIRST_BIT = 3
@@ -91,3 +163,110 @@ def authorized_operations(group: Body) -> frozenset[ACLOperation] | None:
         return None
     known = [operation for operation in ACLOperation if operation >= _FIRST_BIT]
     return frozenset(operation for operation in known if bits & 1 << operation)
+
+
+_VERSION = 1
+_CONSUMER = "consumer"
+_UPGRADED = {0: False, 1: True}
+"""By Kafka's member type: 0 is classic, 1 is consumer; -1 is unknown."""
+_ANOTHER_KIND = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
+
+
+def describe_consumer_group(
+    group_id: str, *, include_authorized_operations: bool = False
+) -> Request:
+    """A ConsumerGroupDescribe of one group."""
+    body = {
+        "groupIds": [group_id],
+        "includeAuthorizedOperations": include_authorized_operations,
+    }
+    return Request("ConsumerGroupDescribe", _VERSION, group_id, body)
+
+
+def consumer_description(group_id: str, body: Body) -> GroupDescription | None:
+    """The group in a ConsumerGroupDescribe answer; None: it is not a consumer group; DescribeGroups may know it."""
+    [group] = body.get("groups", [{}])
+    error = refusal(body) or refusal(group)
+    if error is not None and error.code in _ANOTHER_KIND:
+        return None
+    if error is not None:
+        return GroupDescription(group_id, state="Dead", error=error)
+    return GroupDescription(
+        group_id,
+        group["groupState"],
+        protocol_type=_CONSUMER,
+        partition_assignor=group["assignorName"],
+        members=tuple(_consumer_member(member) for member in group["members"]),
+        group_type=_CONSUMER,
+        group_epoch=group["groupEpoch"],
+        target_assignment_epoch=group["assignmentEpoch"],
+        authorized_operations=authorized_operations(group),
+    )
+
+
+def _consumer_member(member: Body) -> MemberDescription:
+    return MemberDescription(
+        member_id=member["memberId"],
+        group_instance_id=member["instanceId"],
+        client_id=member["clientId"],
+        host=member["clientHost"],
+        assignment=_partitions(member["assignment"]),
+        target_assignment=_partitions(member["targetAssignment"]),
+        member_epoch=member["memberEpoch"],
+        upgraded=_UPGRADED.get(member["memberType"]),
+    )
+
+
+def _partitions(assignment: Body) -> tuple[TopicPartition, ...]:
+    return tuple(
+        TopicPartition(topic["topicName"], number)
+        for topic in assignment["topicPartitions"]
+        for number in topic["partitions"]
+    )
+
+
+_LEAVE_VERSION = 5
+_DEFAULT_REASON = "member was removed by an admin"
+"""As Kafka's own client says it."""
+_REASON_LENGTH = 255
+"""A broker takes no more; Kafka's own client cuts the text as well."""
+
+
+def remove_members(group_id: str, members: Sequence[MemberToRemove], reason: str) -> Request:
+    """A LeaveGroup of several members; an empty reason is replaced by Kafka's."""
+    entries = [
+        {
+            "memberId": member.member_id,
+            "groupInstanceId": member.group_instance_id,
+            "reason": (reason or _DEFAULT_REASON)[:_REASON_LENGTH],
+        }
+        for member in members
+    ]
+    return Request(
+        "LeaveGroup", _LEAVE_VERSION, group_id, {"groupId": group_id, "members": entries}
+    )
+
+
+def removal_results(body: Body, members: Sequence[MemberToRemove]) -> MemberResults:
+    """The result in a LeaveGroup answer for each member of the request."""
+    codes = {
+        MemberToRemove(member["memberId"], member["groupInstanceId"]): member["errorCode"]
+        for member in body.get("members", ())
+    }
+    return MemberResults({one: _member_error(codes.get(one)) for one in members}, refusal(body))
+
+
+def members_of(group: GroupDescription) -> list[MemberToRemove]:
+    """All members as Kafka's own client names them: static ones by instance id, which also fits who takes their place."""
+    return [
+        MemberToRemove(member.member_id)
+        if member.group_instance_id is None
+        else MemberToRemove(group_instance_id=member.group_instance_id)
+        for member in group.members
+    ]
+
+
+def _member_error(code: int | None) -> ClientError | None:
+    if code is None:
+        return UnknownError("The answer does not mention the member.")
+    return error_for(code) if code else None

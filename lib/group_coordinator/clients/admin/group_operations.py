@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.admin import configs, messages, removals
+from group_coordinator.clients.admin import configs, descriptions
 from group_coordinator.clients.admin.base import AdminBase
-from group_coordinator.clients.admin.consumer_descriptions import (
+from group_coordinator.clients.admin.descriptions import (
+    GroupDescription,
+    GroupListing,
     consumer_description,
     describe_consumer_group,
 )
-from group_coordinator.clients.admin.descriptions import GroupDescription, GroupListing
 from group_coordinator.clients.admin.operation import Operation
 from group_coordinator.clients.results import (
     GroupAnswers,
@@ -96,8 +97,8 @@ class GroupOperations(AdminBase):
         Traceback (most recent call last):
         group_coordinator.clients.errors.NonEmptyGroupError: The group is not empty.
         """
-        asked = {group: messages.delete_group(group) for group in dict.fromkeys(group_ids)}
-        return GroupResults(await self._outcomes(asked, messages.deletion_error))
+        asked = {group: descriptions.delete_group(group) for group in dict.fromkeys(group_ids)}
+        return GroupResults(await self._outcomes(asked, descriptions.deletion_error))
 
     @Operation
     async def remove_members_from_consumer_group(
@@ -125,12 +126,12 @@ class GroupOperations(AdminBase):
         group_error = None
         if members is None:
             described = (await self._descriptions([group_id]))[group_id]
-            members, group_error = removals.members_of(described), described.error
+            members, group_error = descriptions.members_of(described), described.error
         leaving = list(dict.fromkeys(members))
         if not leaving:
             return MemberResults({}, group_error)
-        request = removals.remove_members(group_id, leaving, reason)
-        return removals.removal_results(await self._answer(request), leaving)
+        request = descriptions.remove_members(group_id, leaving, reason)
+        return descriptions.removal_results(await self._answer(request), leaving)
 
     @Operation
     async def describe_group_configs(
@@ -192,13 +193,13 @@ class GroupOperations(AdminBase):
     ) -> dict[str, GroupDescription]:
         as_consumer, as_classic = (
             partial(ask, include_authorized_operations=include_authorized_operations)
-            for ask in (describe_consumer_group, messages.describe_group)
+            for ask in (describe_consumer_group, descriptions.describe_group)
         )
         answers = await self._answers({one: as_consumer(one) for one in dict.fromkeys(group_ids)})
         found = {group: consumer_description(group, body) for group, body in answers.items()}
         others = [group for group, description in found.items() if description is None]
         answers = await self._answers({group: as_classic(group) for group in others})
-        classic = {group: messages.description(group, body) for group, body in answers.items()}
+        classic = {group: descriptions.description(group, body) for group, body in answers.items()}
         return {group: description or classic[group] for group, description in found.items()}
 
     def _listings(self) -> list[GroupListing]:
@@ -208,7 +209,7 @@ class GroupOperations(AdminBase):
             )
             for row in _listed_in(self._job.tables_root)
             if self._cluster_id in {None, row["cluster_id"]}
-            and (row["protocol_type"] or "") in messages.CONSUMER_PROTOCOL_TYPES
+            and (row["protocol_type"] or "") in descriptions.CONSUMER_PROTOCOL_TYPES
         ]
 
 

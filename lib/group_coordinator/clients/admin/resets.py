@@ -13,14 +13,15 @@ from kafka.admin import OffsetTimestamp
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import UnknownTopicOrPartitionError
-from group_coordinator.clients.resets.plan import Facts, plan_reset
-from group_coordinator.clients.resets.scenarios import (
+from group_coordinator.clients.reset_plan import (
+    Facts,
     Scenario,
     ShiftBy,
     ToEarliest,
     ToLatest,
     ToOffset,
     ToTime,
+    plan_reset,
 )
 
 ResetSpec: TypeAlias = OffsetSpec | OffsetTimestamp | ShiftBy | int

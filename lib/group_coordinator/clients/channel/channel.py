@@ -1,28 +1,266 @@
-"""Request and reply over the two topics, matched by correlation id."""
+"""Requests and responses over the two topics, matched by correlation id."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 import uuid
-from collections.abc import Iterable
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from itertools import count
 from threading import Event
-from typing import Self
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
+from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
+from msgspec import Raw, Struct, json
 
 from group_coordinator.background import Background
-from group_coordinator.clients.channel.pending_replies import PendingReply, TimedReplies
-from group_coordinator.clients.channel.request import Body, Request
-from group_coordinator.clients.channel.response import read
-from group_coordinator.clients.channel.response_reader import reply_partition_from_now
 from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     ChannelError,
+    RequestTimedOutError,
+    TopicMissingError,
 )
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
+
+Body: TypeAlias = dict[str, Any]
+"""The body of an event or of a response, with Kafka's own field names."""
+
+
+class Request(NamedTuple):
+    """One API call for one group; `body` has Kafka's request fields of that version."""
+
+    api: str
+    version: int
+    group_id: str
+    body: Mapping[str, Any]
+    client_id: str | None = None
+    """None: the channel's own."""
+
+    def event(
+        self, correlation_id: str, reply_partition: int | None, client_host: str, principal: str
+    ) -> bytes:
+        """The value of its record in the events topic; the key is the group id."""
+        return json.encode(
+            {
+                "api": self.api,
+                "version": self.version,
+                "correlationId": correlation_id,
+                "replyPartition": reply_partition,
+                "clientId": self.client_id,
+                "clientHost": client_host,
+                "principal": principal,
+                "body": self.body,
+            }
+        )
+
+    def __str__(self) -> str:
+        return f"{self.api} v{self.version} for group {self.group_id!r}"
+
+
+class Channel(Protocol):
+    """What members and admin clients need of a RequestChannel."""
+
+    def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
+        """Send a request."""
+        ...
+
+
+_log = logging.getLogger(__name__)
+
+
+class Response(Struct, rename="camel", gc=False):
+    """A response as the job writes it."""
+
+    api: str | None = None
+    group_id: str = ""
+    at: int = 0
+    correlation_id: str | None = None
+    body: Raw = Raw(b"{}")
+
+
+def read(value: bytes, name: str) -> tuple[Response, Body | None] | None:
+    """A response, and its body if its correlation id begins with `name`; None: the value is no response, which the log says."""
+    try:
+        response = json.decode(value, type=Response)
+        is_ours = (response.correlation_id or "").startswith(name)
+        return response, json.decode(response.body, type=Body) if is_ours else None
+    except (ValueError, RecursionError):  # the last: nested too deep
+        _log.warning("not a response of the coordinator: %r", value[:200])
+        return None
+
+
+_DONE = (InvalidStateError, asyncio.InvalidStateError)
+"""Whoever asked has cancelled the future."""
+
+
+class PendingReply(Future[Body]):
+    """The response to a request, and until when it is waited for."""
+
+    def __init__(self, request: Request, timeout_s: float, now_s: float) -> None:
+        super().__init__()
+        self.request = request
+        self.timeout_s = timeout_s
+        self.deadline_s = now_s + timeout_s
+
+
+_Reply = TypeVar("_Reply", PendingReply, "asyncio.Future[Body]")
+
+
+class PendingReplies(Generic[_Reply]):
+    """Any thread may use those of the class PendingReply; those of an event loop belong to the loop.
+
+    A response completes its future once. A repeated response, or one to somebody else, finds no future and is dropped.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Correlation ids begin with `name`, by which responses are told from those to others."""
+        self.name = name
+        self._numbers = count(1)
+        self._pending: dict[str, _Reply] = {}
+        self._broken: ChannelError | None = None
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def put(self, reply: _Reply) -> str:
+        """The correlation id of a request that is about to be sent."""
+        correlation_id = f"{self.name}-{next(self._numbers)}"
+        self._pending[correlation_id] = reply
+        # Behind the line above: `fail_all` in another thread sees this one, or is seen here.
+        if self._broken is not None:
+            self._pending.pop(correlation_id, None)
+            raise self._broken
+        return correlation_id
+
+    def answer(self, correlation_id: str, body: Body) -> bool:
+        """Whether somebody waited for it."""
+        reply = self._pending.pop(correlation_id, None)
+        if reply is None:
+            return False
+        try:
+            reply.set_result(body)
+        except _DONE:
+            return False
+        return True
+
+    def fail(self, correlation_id: str, error: Exception) -> None:
+        """There will be no response."""
+        reply = self._pending.pop(correlation_id, None)
+        if reply is not None:
+            with suppress(*_DONE):
+                reply.set_exception(error)
+
+    def fail_all(self, error: ChannelError) -> None:
+        """There will be no responses, nor to requests to come."""
+        self._broken = error
+        for correlation_id in list(self._pending):
+            self.fail(correlation_id, error)
+
+
+class TimedReplies(PendingReplies[PendingReply]):
+    """Futures that fail after their deadlines."""
+
+    def expire(self, now_s: float) -> None:
+        """Fail the requests whose deadline is over."""
+        for correlation_id, reply in self._pending.copy().items():
+            if reply.deadline_s <= now_s:
+                self.fail(correlation_id, _timed_out(correlation_id, reply))
+
+
+def _timed_out(correlation_id: str, reply: PendingReply) -> RequestTimedOutError:
+    return RequestTimedOutError(
+        f"no answer to {reply.request} (correlation id {correlation_id}) in {reply.timeout_s:g} s; "
+        "is the job running, and not older than this client? `group-coordinator run` starts it"
+    )
+
+
+class ResponseReader(LastingClient[KafkaConsumer]):
+    """One thread may call its methods, which raise a KafkaError where the topic cannot be read.
+
+    Args:
+        connection: how the cluster is reached.
+        topic: the responses topic.
+        positions: of partitions that were read before, by number; kept up to date.
+        options: of KafkaConsumer.
+    """
+
+    def __init__(
+        self, connection: Connection, topic: str, positions: dict[int, int], **options: Any
+    ) -> None:
+        super().__init__(
+            connection,
+            KafkaConsumer,
+            allow_auto_create_topics=False,
+            enable_auto_commit=False,
+            # Where retention deletes what a position points to, the oldest response left is the right one.
+            auto_offset_reset="earliest",
+            **options,
+        )
+        self._topic = topic
+        self._positions = positions
+        self.numbers: list[int] = []
+        """The partitions that are read."""
+
+    def partitions_of(self, topic: str) -> list[int]:
+        """The numbers of its partitions.
+
+        Raises:
+            TopicMissingError: it does not exist.
+        """
+        numbers = sorted(self.opened().partitions_for_topic(topic) or ())
+        if not numbers:
+            self.close()
+            raise TopicMissingError(topic)
+        return numbers
+
+    def begin(self, numbers: list[int]) -> None:
+        """Read these partitions from their positions, and from now on where there is none."""
+        for partition, end in self.opened().end_offsets(self._assign(numbers)).items():
+            self.opened().seek(partition, self._positions.setdefault(partition.partition, end))
+
+    def add_new_partitions(self) -> None:
+        """Read new partitions from their beginning; those that are read already keep their positions."""
+        numbers = sorted(self.opened().partitions_for_topic(self._topic) or ())
+        if len(numbers) > len(self.numbers):
+            self._assign(numbers)
+
+    def poll(self, timeout_ms: int) -> Iterator[bytes]:
+        """The values that have arrived; other clients' responses may be among them."""
+        for partition, records in self.opened().poll(timeout_ms=timeout_ms).items():
+            yield from (record.value for record in records if record.value is not None)
+            self._positions[partition.partition] = records[-1].offset + 1
+
+    def _assign(self, numbers: list[int]) -> list[TopicPartition]:
+        partitions = [TopicPartition(self._topic, number) for number in numbers]
+        self.opened().assign(partitions)
+        self.numbers = numbers
+        return partitions
+
+
+def reply_partition_from_now(
+    connection: Connection, events_topic: str, responses_topic: str, lot: int
+) -> ResponseReader:
+    """Reads one partition: where every response arrives to a request that names it and is sent from now on, and few others.
+
+    `lot` is drawn by the client, from 0 up: clients with different lots share the partitions evenly.
+
+    Raises:
+        ChannelError: the cluster does not answer, does not let us in, or a topic is missing.
+    """
+    reader = ResponseReader(connection, responses_topic, {})
+    with reader.failures_told():
+        reader.partitions_of(events_topic)
+        numbers = reader.partitions_of(responses_topic)
+        reader.begin([numbers[lot % len(numbers)]])
+    return reader
+
 
 POLL_TIMEOUT_MS = 100
 """Also how late the channel may notice a timeout."""

@@ -9,8 +9,8 @@ from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 from kafka.partitioner import murmur2
 
-from group_coordinator.clients.cluster.cluster_topics import topic_id
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.topics import topic_id
 from group_coordinator.core.model.errors import ErrorCode
 
 _UNKNOWN_TOPIC = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -18,7 +18,7 @@ from kafka.errors import (
 )
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.clients.cluster.topics import offsets_present
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMESTAMP_TYPE = "message.timestamp.type"

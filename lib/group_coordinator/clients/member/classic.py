@@ -2,19 +2,148 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
-from group_coordinator.clients.channel.request import Body, Request
+from kafka import TopicPartition
+
+from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.errors import error_for
-from group_coordinator.clients.member import classic_messages
-from group_coordinator.clients.member.conversation import COORDINATOR_AWAY, Conversation
-from group_coordinator.clients.member.leader import assignments, is_leader
-from group_coordinator.clients.member.membership import Membership
+from group_coordinator.clients.member.membership import COORDINATOR_AWAY, Conversation, Membership
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.core.assignors.range import ranges, seniority
+from group_coordinator.core.embedded_protocol import (
+    encode_assignment,
+    encode_subscription,
+    parse_assignment,
+    parse_subscription,
+)
 from group_coordinator.core.model.errors import ErrorCode
+
+PROTOCOL_TYPE = "consumer"
+PROTOCOL = "range"
+_MAX_REASON_CHARACTERS = 255
+
+
+def join_group(
+    identity: MemberIdentity,
+    topics: Collection[str],
+    session_timeout_ms: int,
+    rebalance_timeout_ms: int,
+) -> Request:
+    """A JoinGroup with the range protocol."""
+    subscription = encode_subscription(sorted(topics))
+    body = {
+        "groupId": identity.group_id,
+        "sessionTimeoutMs": session_timeout_ms,
+        "rebalanceTimeoutMs": rebalance_timeout_ms,
+        "memberId": identity.member_id,
+        "groupInstanceId": identity.group_instance_id,
+        "protocolType": PROTOCOL_TYPE,
+        "protocols": [{"name": PROTOCOL, "metadata": _base64(subscription)}],
+        "reason": None,
+    }
+    return Request("JoinGroup", 9, identity.group_id, body)
+
+
+def sync_group(identity: MemberIdentity, assignments: Mapping[str, bytes]) -> Request:
+    """A SyncGroup; only the leader sends assignments."""
+    body = {
+        **_identity_fields(identity),
+        "protocolType": PROTOCOL_TYPE,
+        "protocolName": PROTOCOL,
+        "assignments": [
+            {"memberId": member, "assignment": _base64(assignment)}
+            for member, assignment in assignments.items()
+        ],
+    }
+    return Request("SyncGroup", 5, identity.group_id, body)
+
+
+def assigned_partitions(assignment: str) -> tuple[TopicPartition, ...]:
+    """The partitions in an assignment that a leader wrote, in base64; unreadable bytes are no partitions."""
+    return tuple(
+        TopicPartition(topic, number)
+        for topic, numbers in parse_assignment(b64decode(assignment)) or ()
+        for number in numbers
+    )
+
+
+def heartbeat(identity: MemberIdentity) -> Request:
+    """A Heartbeat."""
+    return Request("Heartbeat", 4, identity.group_id, _identity_fields(identity))
+
+
+def leave_group(identity: MemberIdentity, reason: str) -> Request:
+    """A LeaveGroup of this member alone."""
+    member = {
+        "memberId": identity.member_id,
+        "groupInstanceId": identity.group_instance_id,
+        "reason": reason[:_MAX_REASON_CHARACTERS],
+    }
+    return Request(
+        "LeaveGroup", 5, identity.group_id, {"groupId": identity.group_id, "members": [member]}
+    )
+
+
+def _identity_fields(identity: MemberIdentity) -> Body:
+    return {
+        "groupId": identity.group_id,
+        "generationId": identity.generation_id,
+        "memberId": identity.member_id,
+        "groupInstanceId": identity.group_instance_id,
+    }
+
+
+def _base64(value: bytes) -> str:
+    return b64encode(value).decode()
+
+
+def is_leader(joined: Body) -> bool:
+    """Whether the member that joined must assign partitions to all members."""
+    return bool(joined["leader"] == joined["memberId"] and not joined["skipAssignment"])
+
+
+def assignments(joined: Body, partition_counts: Mapping[str, int]) -> dict[str, bytes]:
+    """The assignment of each member in the leader's JoinGroup answer; one whose subscription is unreadable gets nothing."""
+    members = sorted(
+        joined["members"],
+        key=lambda member: seniority(member["memberId"], member.get("groupInstanceId")),
+    )
+    subscriptions = {
+        member["memberId"]: parse_subscription(b64decode(member["metadata"])) or ()
+        for member in members
+    }
+    return {
+        member: encode_assignment(partitions)
+        for member, partitions in partitions_by_range(subscriptions, partition_counts).items()
+    }
+
+
+def partitions_by_range(
+    subscriptions: Mapping[str, Collection[str]], partition_counts: Mapping[str, int]
+) -> dict[str, dict[str, list[int]]]:
+    """The partitions by topic of each member; the first members get the partitions that are over.
+
+    Args:
+        subscriptions: the topics of each member, in the order of the members.
+        partition_counts: how many partitions a topic has; other topics are not assigned.
+    """
+    subscribers = defaultdict[str, list[str]](list)
+    for member, topics in subscriptions.items():
+        for topic in sorted(set(topics)):
+            subscribers[topic].append(member)
+    found: dict[str, dict[str, list[int]]] = {member: {} for member in subscriptions}
+    for topic, members in subscribers.items():
+        numbers = ranges(partition_counts.get(topic, 0), len(members))
+        for member, partitions in zip(members, numbers, strict=False):
+            found[member][topic] = list(partitions)
+    return found
+
 
 JOIN_MARGIN_MS = 10_000
 """How long an answer may travel: a JoinGroup is answered when all members have joined, or after the rebalance timeout."""
@@ -91,7 +220,7 @@ class ClassicMember(Membership):
         self.state = MemberState.LEFT
         self.assignment = frozenset()
         self._conversation.forget()
-        return classic_messages.leave_group(self._identity, reason) if self.member_id else None
+        return leave_group(self._identity, reason) if self.member_id else None
 
     def _take(self, then: Callable[[Body], None], body: Body) -> None:
         if body["errorCode"]:
@@ -132,7 +261,7 @@ class ClassicMember(Membership):
         options = self._options
         self._joined_topics = self.topics
         self.state = MemberState.JOINING
-        request = classic_messages.join_group(
+        request = join_group(
             self._identity, self.topics, options.session_timeout_ms, options.rebalance_timeout_ms
         )
         self._ask(request, self._joined, options.rebalance_timeout_ms + JOIN_MARGIN_MS)
@@ -143,18 +272,18 @@ class ClassicMember(Membership):
         )
         decision = assignments(body, self._partition_counts) if is_leader(body) else {}
         self.state = MemberState.SYNCING
-        request = classic_messages.sync_group(self._identity, decision)
+        request = sync_group(self._identity, decision)
         self._ask(request, self._synced, self._options.rebalance_timeout_ms + JOIN_MARGIN_MS)
 
     def _synced(self, body: Body) -> None:
-        self.assignment = frozenset(classic_messages.assigned_partitions(body["assignment"]))
+        self.assignment = frozenset(assigned_partitions(body["assignment"]))
         self.state = MemberState.STABLE
         self.rebalances += 1
         self._conversation.pause(self._options.heartbeat_interval_ms)
 
     def _heartbeat(self) -> None:
         self._conversation.pause(self._options.heartbeat_interval_ms)
-        self._ask(classic_messages.heartbeat(self._identity), lambda _: None)
+        self._ask(heartbeat(self._identity), lambda _: None)
 
     def _ask(
         self, request: Request, then: Callable[[Body], None], timeout_ms: int | None = None

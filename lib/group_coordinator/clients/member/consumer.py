@@ -6,22 +6,111 @@ Source: ConsumerMembershipManager and ConsumerHeartbeatRequestManager of Kafka's
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from uuid import uuid4
 
 from kafka import TopicPartition
 
+from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.channel.request import Body, Request
+from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.errors import error_for
-from group_coordinator.clients.member import consumer_messages
-from group_coordinator.clients.member.consumer_messages import Statement
-from group_coordinator.clients.member.conversation import COORDINATOR_AWAY, Conversation
-from group_coordinator.clients.member.membership import Commit, Membership
+from group_coordinator.clients.member.membership import (
+    COORDINATOR_AWAY,
+    Commit,
+    Conversation,
+    Membership,
+)
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.errors import ErrorCode
+
+JOIN_EPOCH = 0
+_LEFT_EPOCH, _STATIC_LEFT_EPOCH = -1, -2
+_HEARTBEAT_VERSION = 1
+_UNCHANGED: Body = {
+    "rackId": None,
+    "rebalanceTimeoutMs": -1,
+    "subscribedTopicNames": None,
+    "subscribedTopicRegex": None,
+    "serverAssignor": None,
+    "topicPartitions": None,
+}
+
+
+def new_member_id() -> str:
+    """A random uuid as Kafka prints it; one that begins with a dash would look like an option of a command."""
+    member_id = "-"
+    while member_id.startswith("-"):
+        member_id = uuid_text(uuid4().bytes)
+    return member_id
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a member sends to its coordinator once; later heartbeats contain only changes."""
+
+    subscription: frozenset[str] | SubscriptionPattern
+    owned: Assignment
+
+
+def heartbeat(
+    identity: MemberIdentity, options: MemberOptions, statement: Statement, sent: Statement | None
+) -> Request:
+    """A heartbeat with what differs from the statement that was sent last; None: nothing was sent yet."""
+    changes: Body = {}
+    if sent is None:
+        changes["rackId"] = options.client_rack
+        changes["rebalanceTimeoutMs"] = options.rebalance_timeout_ms
+        changes["serverAssignor"] = options.group_remote_assignor
+    if sent is None or statement.subscription != sent.subscription:
+        changes |= _subscription_fields(statement.subscription)
+    if sent is None or statement.owned != sent.owned:
+        changes["topicPartitions"] = [
+            {"topicId": topic_id, "partitions": list(partitions)}
+            for topic_id, partitions in statement.owned.items()
+        ]
+    return _heartbeat(identity, changes)
+
+
+def _subscription_fields(subscription: frozenset[str] | SubscriptionPattern) -> Body:
+    """A member reads what its names and its expression match together, so that the one it does not use must be empty."""
+    if isinstance(subscription, SubscriptionPattern):
+        return {"subscribedTopicNames": [], "subscribedTopicRegex": subscription.regex}
+    return {"subscribedTopicNames": sorted(subscription), "subscribedTopicRegex": ""}
+
+
+def leave_group(identity: MemberIdentity) -> Request:
+    """The last heartbeat; a static member may come back."""
+    epoch = _LEFT_EPOCH if identity.group_instance_id is None else _STATIC_LEFT_EPOCH
+    return _heartbeat(replace(identity, generation_id=epoch), {})
+
+
+def _heartbeat(identity: MemberIdentity, changes: Body) -> Request:
+    body = {
+        "groupId": identity.group_id,
+        "memberId": identity.member_id,
+        "memberEpoch": identity.generation_id,
+        "instanceId": identity.group_instance_id,
+        **_UNCHANGED,
+        **changes,
+    }
+    return Request("ConsumerGroupHeartbeat", _HEARTBEAT_VERSION, identity.group_id, body)
+
+
+def assigned_partitions(body: Body) -> Assignment | None:
+    """The partitions in a heartbeat's answer; None: they have not changed."""
+    assignment = body["assignment"]
+    if assignment is None:
+        return None
+    return {
+        topic["topicId"]: tuple(sorted(topic["partitions"]))
+        for topic in assignment["topicPartitions"]
+        if topic["partitions"]
+    }
+
 
 _FENCED = frozenset(
     {
@@ -54,8 +143,8 @@ class ConsumerMember(Membership):
     ) -> None:
         identity = MemberIdentity(
             group_id,
-            consumer_messages.new_member_id(),
-            consumer_messages.JOIN_EPOCH,
+            new_member_id(),
+            JOIN_EPOCH,
             options.group_instance_id,
         )
         super().__init__(conversation, identity, options)
@@ -118,11 +207,11 @@ class ConsumerMember(Membership):
         self.state = MemberState.LEFT
         self._let_go()
         self._conversation.forget()
-        return consumer_messages.leave_group(self._identity) if is_known else None
+        return leave_group(self._identity) if is_known else None
 
     def _heartbeat(self) -> None:
         statement = self._statement()
-        request = consumer_messages.heartbeat(self._identity, self._options, statement, self._sent)
+        request = heartbeat(self._identity, self._options, statement, self._sent)
         self._sent = statement
         self._conversation.ask(request, self._take, self._lost)
 
@@ -135,7 +224,7 @@ class ConsumerMember(Membership):
             return
         self.state = MemberState.STABLE
         self._identity = replace(self._identity, generation_id=body["memberEpoch"])
-        assigned = consumer_messages.assigned(body)
+        assigned = assigned_partitions(body)
         if assigned is not None:
             self._assigned = assigned
             self._adopt()
@@ -186,7 +275,7 @@ class ConsumerMember(Membership):
     def _rejoin(self) -> None:
         """Its partitions belong to others now; it keeps its id."""
         self.state = MemberState.UNJOINED
-        self._identity = replace(self._identity, generation_id=consumer_messages.JOIN_EPOCH)
+        self._identity = replace(self._identity, generation_id=JOIN_EPOCH)
         self._let_go()
         self._conversation.go_on()
 

@@ -9,11 +9,10 @@ from typing import TypeVar
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel.request import Body, Channel
+from group_coordinator.clients.channel.channel import Body, Channel
 from group_coordinator.clients.member.classic import ClassicMember
 from group_coordinator.clients.member.consumer import ConsumerMember
-from group_coordinator.clients.member.conversation import Conversation
-from group_coordinator.clients.member.membership import Membership
+from group_coordinator.clients.member.membership import Conversation, Membership
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from group_coordinator.clients.offset_messages import Offsets
 from group_coordinator.clients.results import PartitionResults

@@ -21,9 +21,9 @@ from typing import TypeAlias
 
 from pyspark.sql import SparkSession
 
-from group_coordinator.clients.cluster.cluster_topics import ClusterTopics, Look
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
+from group_coordinator.clients.cluster.topics import ClusterTopics, Look
 from group_coordinator.driver.agents.topic_changes import Hashes, News, SeenTopics, event, news
 from group_coordinator.driver.agents.topic_subscriptions import Subscriptions, TopicInterests
 from group_coordinator.driver.outages import look_again_and_again

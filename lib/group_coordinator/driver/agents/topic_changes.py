@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, json
 
-from group_coordinator.clients.cluster.cluster_topics import Look
+from group_coordinator.clients.cluster.topics import Look
 from group_coordinator.codecs.apis.topic_metadata import GoneTopic, TopicMetadataBody, known_topic
 from group_coordinator.core.acls.rule import THE_JOB
 from group_coordinator.core.model.topic import Topic

@@ -16,7 +16,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
     check_topics,
 )
 from group_coordinator.clients.cluster.ticks import write_ticks
-from group_coordinator.clients.cluster.topic_extent import offsets_present
+from group_coordinator.clients.cluster.topics import offsets_present
 from group_coordinator.driver.agents.acls import reader_of_acls, way_past_rules
 from group_coordinator.driver.agents.monitors import check_clock
 from group_coordinator.driver.checks.partitions import (

@@ -9,7 +9,7 @@ from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
 
-from group_coordinator.clients.cluster.cluster_topics import racks_of
+from group_coordinator.clients.cluster.topics import racks_of
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.wire import WireError

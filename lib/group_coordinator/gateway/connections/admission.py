@@ -1,4 +1,4 @@
-"""Who may stay: limits of connections and of what they hold, and how long a client may take to say who it is."""
+"""Limits of connections, of the bytes of requests that are not whole, and of the time until a client has logged in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,35 @@ import logging
 from asyncio import get_running_loop
 from collections import Counter
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from group_coordinator.gateway.connections.held_bytes import HeldBytes
 from group_coordinator.gateway.counters import Counters
+
+Holder = TypeVar("Holder")
+
+
+class HeldBytes(Generic[Holder]):
+    """Beyond `most` the largest must go: with `n` holders nobody who holds at most `most / n` ever does."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._held: dict[Holder, int] = {}
+        self.total = 0
+
+    def note(self, holder: Holder, held: int) -> list[Holder]:
+        """A client holds so much now. Returns those that are too many, which count no more."""
+        self._count(holder, held)
+        largest = []
+        while self.total > self._most:
+            largest.append(max(self._held, key=self._held.__getitem__))
+            self._count(largest[-1], 0)
+        return largest
+
+    def _count(self, holder: Holder, held: int) -> None:
+        self.total += held - self._held.pop(holder, 0)
+        if held:
+            self._held[holder] = held
+
 
 _MIB = 1024 * 1024
 BEFORE_LOGIN_BYTES = 8 * _MIB

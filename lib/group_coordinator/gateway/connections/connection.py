@@ -10,10 +10,13 @@ from typing import Protocol
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
-from group_coordinator.gateway.connections.answers import AnswerReader
-from group_coordinator.gateway.connections.exchange import MOST_OPEN_REQUESTS, Exchange
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.line import Line
+from group_coordinator.gateway.connections.pipeline import (
+    MOST_OPEN_REQUESTS,
+    AnswerReader,
+    Exchange,
+)
 from group_coordinator.gateway.connections.read_queue import ReadQueue
 from group_coordinator.gateway.connections.requests import Desk, RequestReader
 from group_coordinator.gateway.connections.shares import Share, Shares

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.config import HIGHEST_EVENT_MAX_BYTES
-from group_coordinator.gateway.connections.exchange import Exchange
 from group_coordinator.gateway.connections.frames import SIZE, Course, FrameError, FrameFollower
+from group_coordinator.gateway.connections.pipeline import Exchange
 from group_coordinator.gateway.connections.produce_request import (
     ProducedTopics,
     only_topic,

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.served import GROUP_RESOURCE
 

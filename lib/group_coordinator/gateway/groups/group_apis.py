@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import lists
@@ -18,7 +18,7 @@ from group_coordinator.gateway.groups.offset_apis import OffsetApis
 from group_coordinator.gateway.groups.refusals import refused
 from group_coordinator.gateway.groups.subscriptions import Subscriptions
 from group_coordinator.gateway.job.patience import Patience
-from group_coordinator.gateway.job.questions import Job, NoAnswerError, Question
+from group_coordinator.gateway.job.requests import Job, NoAnswerError, Question
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.served import PARKED_APIS

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_picture import GroupPicture
 from group_coordinator.gateway.groups.group_tables import TableOfGroups
-from group_coordinator.gateway.job.questions import ASKER, Job, NoAnswerError, Question
+from group_coordinator.gateway.job.requests import ASKER, Job, NoAnswerError, Question
 from group_coordinator.gateway.job.sightings import ListedGroup, Sighting
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.cluster.find_coordinator import Coordinators
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login.caller import Caller

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from functools import partial
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs.apis.topic_metadata import known_topic
 from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.offset_apis import Ask

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 
 HandOver: TypeAlias = Callable[[], Awaitable[Body]]
 """Asks the job at once, and gives what will be the answer."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from group_coordinator.clients.channel import response
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel import channel
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.job.sightings import Sighting, sighted
 
 
@@ -21,7 +21,7 @@ class Arrival(NamedTuple):
 
 def read(value: bytes, name: str) -> Arrival | None:
     """A response; correlation ids of one's own begin with `name`. None: it is for others, and says nothing of its group."""
-    found = response.read(value, name)
+    found = channel.read(value, name)
     if found is None:
         return None
     head, body = found

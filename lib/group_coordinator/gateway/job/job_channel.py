@@ -10,13 +10,12 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.arrivals import Arrival, read
 from group_coordinator.gateway.job.events_out import EventsOut
-from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
 from group_coordinator.gateway.job.responses_in import ResponsesIn
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.waiting_events import OutgoingEvent

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from math import inf
 from time import monotonic
 
-from group_coordinator.clients.channel.request import Body
-from group_coordinator.gateway.job.questions import ASKER, Job, Question
+from group_coordinator.clients.channel.channel import Body
+from group_coordinator.gateway.job.requests import ASKER, Job, Question
 from group_coordinator.gateway.served import PARKED_APIS
 
 _PROBED = "gateway"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.questions import Question
+from group_coordinator.gateway.job.requests import Question
 from group_coordinator.gateway.remembered import Remembered
 
 GRACE_S = 10.0

@@ -13,9 +13,8 @@ from __future__ import annotations
 import asyncio
 from typing import TypeAlias
 
-from group_coordinator.clients.channel.request import Body
-from group_coordinator.gateway.job.open_questions import OpenQuestions
-from group_coordinator.gateway.job.questions import Job, NoAnswerError, Question
+from group_coordinator.clients.channel.channel import Body
+from group_coordinator.gateway.job.requests import Job, NoAnswerError, OpenQuestions, Question
 
 _REPEATED = frozenset({"OffsetCommit", "Heartbeat", "ConsumerGroupHeartbeat"})
 """Made twice in a row they say what they say once. A fetch is not among them: it must see what was made before the repeat."""

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC, partition_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address

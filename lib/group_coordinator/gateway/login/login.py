@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import ANONYMOUS
 from group_coordinator.core.model.errors import ErrorCode

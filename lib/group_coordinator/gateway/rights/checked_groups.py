@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.acls.needs import GROUP_DENIED, ON_TRANSACTIONAL_IDS
 from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode

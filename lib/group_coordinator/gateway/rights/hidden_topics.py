@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from group_coordinator.binary.elements import varint_bytes
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 
 _TOPIC = wire.Part("topics", is_element=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.acls.needs import ON_TRANSACTIONAL_IDS, TO_SEE_TOPICS
 from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.gateway.groups import lists

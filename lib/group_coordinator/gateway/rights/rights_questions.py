@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.acls.rule import BITS, CLUSTER_NAME, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups.lists import slices

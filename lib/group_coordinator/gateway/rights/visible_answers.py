@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from group_coordinator.clients.channel.request import Body
+from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.acls.needs import GROUP_OPERATIONS, UNSEEN_TOPICS
 from group_coordinator.core.acls.rule import BITS, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode

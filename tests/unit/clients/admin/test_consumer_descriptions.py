@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin.consumer_descriptions import (
+from group_coordinator.clients.admin.descriptions import (
+    GroupDescription,
     consumer_description,
     describe_consumer_group,
 )
-from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import InvalidGroupIdError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions

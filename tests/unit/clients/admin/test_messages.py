@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.admin import messages
-from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.admin.messages import NotAConsumerGroupError
+from group_coordinator.clients.admin import descriptions
+from group_coordinator.clients.admin.descriptions import GroupDescription, NotAConsumerGroupError
 from group_coordinator.clients.errors import (
     CoordinatorResponseError,
     GroupIdNotFoundError,
@@ -20,11 +19,13 @@ REFUNDS_0 = TopicPartition("refunds", 0)
 
 
 def describe(coordinator: CoordinatorInProcess, group: str) -> GroupDescription:
-    return messages.description(group, coordinator.send(messages.describe_group(group)).result())
+    return descriptions.description(
+        group, coordinator.send(descriptions.describe_group(group)).result()
+    )
 
 
 def delete(coordinator: CoordinatorInProcess, group: str) -> CoordinatorResponseError | None:
-    return messages.deletion_error(coordinator.send(messages.delete_group(group)).result())
+    return descriptions.deletion_error(coordinator.send(descriptions.delete_group(group)).result())
 
 
 def test_a_stable_group(coordinator: CoordinatorInProcess) -> None:
@@ -75,7 +76,7 @@ def test_a_group_of_kafka_connect_is_not_shown() -> None:
         ]
     }
 
-    group = messages.description("connect", body)
+    group = descriptions.description("connect", body)
 
     assert isinstance(group.error, NotAConsumerGroupError)
     assert group.members == ()
@@ -99,5 +100,5 @@ REFUSED = {"errorCode": 42, "errorMessage": "unknown field"}
 
 
 def test_an_event_that_could_not_be_read_is_an_error_everywhere() -> None:
-    assert isinstance(messages.description("g", REFUSED).error, InvalidRequestError)
-    assert isinstance(messages.deletion_error(REFUSED), InvalidRequestError)
+    assert isinstance(descriptions.description("g", REFUSED).error, InvalidRequestError)
+    assert isinstance(descriptions.deletion_error(REFUSED), InvalidRequestError)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.clients.admin.removals import removal_results, remove_members
+from group_coordinator.clients.admin.descriptions import removal_results, remove_members
 from group_coordinator.clients.errors import (
     FencedInstanceIdError,
     GroupIdNotFoundError,

@@ -13,8 +13,7 @@ from group_coordinator.clients.admin.resets import (
     targets,
 )
 from group_coordinator.clients.errors import UnknownMemberIdError, UnknownTopicOrPartitionError
-from group_coordinator.clients.resets.plan import NothingToShiftError
-from group_coordinator.clients.resets.scenarios import ShiftBy
+from group_coordinator.clients.reset_plan import NothingToShiftError, ShiftBy
 from tests.unit.clients.admin.stage import NOON_MS, ORDERS
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.clients.channel.pending_replies import PendingReply, TimedReplies
-from group_coordinator.clients.channel.request import Request
+from group_coordinator.clients.channel.channel import PendingReply, Request, TimedReplies
 from group_coordinator.clients.channel_errors import ChannelClosedError, RequestTimedOutError
 
 HEARTBEAT = Request("Heartbeat", 4, "billing", {})

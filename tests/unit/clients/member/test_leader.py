@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from group_coordinator.clients.member.leader import assignments, partitions_by_range
+from group_coordinator.clients.member.classic import assignments, partitions_by_range
 from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
 
 

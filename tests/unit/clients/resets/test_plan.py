@@ -3,14 +3,11 @@ from __future__ import annotations
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.clients.resets.plan import (
+from group_coordinator.clients.reset_plan import (
     Facts,
     NothingToShiftError,
     OutOfLog,
     Plan,
-    plan_reset,
-)
-from group_coordinator.clients.resets.scenarios import (
     Scenario,
     ShiftBy,
     ToCurrent,
@@ -19,6 +16,7 @@ from group_coordinator.clients.resets.scenarios import (
     ToOffset,
     ToOffsets,
     ToTime,
+    plan_reset,
 )
 
 A, B, C = (TopicPartition("orders", number) for number in range(3))

@@ -1,4 +1,4 @@
-"""The new offsets of a reset, from what is committed and where the logs begin and end; it asks nobody.
+"""A reset of committed offsets: its scenarios, and the new offset of each partition by the rules of Kafka's tool.
 
 Rules: OffsetsUtils of Kafka's tools 4.3.
 """
@@ -7,21 +7,58 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from kafka import TopicPartition
 
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.resets.scenarios import (
-    Scenario,
-    ShiftBy,
-    ToCurrent,
-    ToEarliest,
-    ToLatest,
-    ToOffset,
-    ToOffsets,
-    ToTime,
-)
+
+
+@dataclass(frozen=True, slots=True)
+class ToEarliest:
+    """To the first record of each log."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToLatest:
+    """To the end of each log."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToCurrent:
+    """To where the group is; to the end of the log where it has committed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToOffset:
+    """To one offset in all partitions."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftBy:
+    """So many offsets on from where the group is, or back by a number below 0."""
+
+    offsets: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToTime:
+    """To the first record with this timestamp or a later one; to the end of the log where there is none."""
+
+    timestamp_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToOffsets:
+    """To an offset for each partition, as a file or another group has them; it says itself which partitions these are."""
+
+    offsets: Mapping[TopicPartition, int]
+
+
+Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToTime | ToOffsets
+
 
 Numbers = Mapping[TopicPartition, int]
 

@@ -9,8 +9,9 @@ from kafka import TopicPartition
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.errors import ClientError, UnknownTopicOrPartitionError
-from group_coordinator.clients.resets.plan import Facts, Plan, plan_reset
-from group_coordinator.clients.resets.scenarios import (
+from group_coordinator.clients.reset_plan import (
+    Facts,
+    Plan,
     Scenario,
     ShiftBy,
     ToCurrent,
@@ -19,6 +20,7 @@ from group_coordinator.clients.resets.scenarios import (
     ToOffset,
     ToOffsets,
     ToTime,
+    plan_reset,
 )
 
 _BY_COMMITTED = (ToCurrent, ShiftBy)

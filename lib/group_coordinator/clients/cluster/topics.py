@@ -1,0 +1,202 @@
+"""Topics of the cluster: ids, partitions, records that they hold."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+from kafka import KafkaAdminClient, KafkaConsumer, OffsetSpec, TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import BrokerResponseError, KafkaError, TopicAuthorizationFailedError
+
+from group_coordinator.binary.uuids import uuid_text
+from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.core.model.topic import Topic
+
+_MAY_NOT_SEE = TopicAuthorizationFailedError.errno
+
+
+class Look(NamedTuple):
+    """The topics that were found, by name, and the names of those that we may not see: they may exist or not."""
+
+    topics: dict[str, Topic]
+    hidden: frozenset[str] = frozenset()
+
+    def with_more(self, other: Look) -> Look:
+        """Both together."""
+        return Look({**self.topics, **other.topics}, self.hidden | other.hidden)
+
+
+class ClusterTopics(LastingClient[KafkaAdminClient]):
+    """Asks the brokers repeatedly over one connection, and connects again after a failure."""
+
+    def __init__(self, connection: Connection, unlisted: Collection[str] = ()) -> None:
+        """A look at all topics leaves out those that are `unlisted`."""
+        super().__init__(connection, KafkaAdminClient)
+        self._unlisted = frozenset(unlisted)
+
+    def read(self, names: Collection[str] | None) -> dict[str, Topic]:
+        """The topics of a look, by name.
+
+        Raises:
+            ChannelError: as for a look.
+        """
+        return self.look(names).topics
+
+    def look(self, names: Collection[str] | None) -> Look:
+        """The topics of these names that exist; None: all that we may see.
+
+        Raises:
+            ChannelError: the cluster does not answer, or does not let us in.
+        """
+        with self.failures_told():
+            found = self.opened().describe_topics(None if names is None else sorted(names))
+            brokers = self.opened().describe_cluster()["brokers"]
+        if names is None:
+            found = [topic for topic in found if topic["name"] not in self._unlisted]
+        racks = {broker["broker_id"]: broker["rack"] for broker in brokers if broker["rack"]}
+        return Look(
+            {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)},
+            frozenset(topic["name"] for topic in found if topic["error_code"] == _MAY_NOT_SEE),
+        )
+
+
+def _exists(topic: Mapping[str, Any]) -> bool:
+    """Whether the brokers know the topic and let us see it; one without leaders may have an error all the same."""
+    return topic["topic_id"] is not None and bool(topic["partitions"])
+
+
+def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
+    partitions = sorted(topic["partitions"], key=lambda partition: partition["partition_index"])
+    replicas = [partition["replica_nodes"] for partition in partitions]
+    in_racks = racks_of(replicas, racks)
+    return Topic(topic["name"], topic_id(topic), len(partitions), in_racks)
+
+
+def racks_of(
+    replicas: Iterable[Iterable[int]], racks: Mapping[int, str]
+) -> tuple[tuple[str, ...], ...] | None:
+    """The racks of each partition's replicas, sorted; None where none of these brokers is in a rack.
+
+    Args:
+        replicas: the brokers that have each partition.
+        racks: those of brokers that are in one.
+    """
+    found = tuple(
+        tuple(sorted(racks[broker] for broker in brokers if broker in racks))
+        for brokers in replicas
+    )
+    return found if any(found) else None
+
+
+def topic_id(topic: Mapping[str, Any]) -> str:
+    """The id of a topic in kafka-python's answer, as Kafka prints it."""
+    return uuid_text(UUID(topic["topic_id"]).bytes)
+
+
+_DELETE_RETENTION = "delete.retention.ms"
+
+
+class TopicFacts(NamedTuple):
+    """A topic: a name may have been given to several, one after the other.
+
+    `delete_retention_ms` is how long tombstones stay at least; None: this user may not read the topic's settings.
+    """
+
+    topic_id: str
+    extent: Mapping[int, range]
+    """By partition the offsets from the first record that is there to the end of the log."""
+    delete_retention_ms: int | None
+
+
+def topic_facts(connection: Connection, topic: str) -> TopicFacts | None:
+    """Ask the brokers; None: there is no such topic, or this user may not see it.
+
+    Raises:
+        ChannelError: the cluster does not answer, or does not let us in.
+    """
+    with connection.opened(KafkaAdminClient) as admin:
+        try:
+            [described] = admin.describe_topics([topic])
+            if described["error_code"]:
+                return None
+            numbers = [one["partition_index"] for one in described["partitions"]]
+            partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
+            starts, ends = (
+                admin.list_partition_offsets(dict.fromkeys(partitions, spec))
+                for spec in (OffsetSpec.EARLIEST, OffsetSpec.LATEST)
+            )
+            retention_ms = _delete_retention_ms(admin, topic)
+        except KafkaError as error:
+            raise connection.failure(error) from error
+    extent = {each.partition: range(starts[each].offset, ends[each].offset) for each in partitions}
+    return TopicFacts(topic_id(described), extent, retention_ms)
+
+
+def _delete_retention_ms(admin: KafkaAdminClient, topic: str) -> int | None:
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic)
+    try:
+        [found] = admin.describe_configs([resource], config_filter="all").values()
+    except BrokerResponseError:
+        return None
+    setting = found.get(topic, {}).get(_DELETE_RETENTION)
+    return None if setting is None else int(setting["value"])
+
+
+Read: TypeAlias = Callable[[Collection[str]], Mapping[str, Topic]]
+
+_ASKED_AGAIN_S = 1.0
+
+
+class PartitionCount:
+    """Asks the cluster when it is asked itself, at most once a second.
+
+    Args:
+        read: gives those of the named topics that exist, see ClusterTopics.
+        topic: the topic's name.
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, read: Read, topic: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._read = read
+        self._topic = topic
+        self._clock = clock
+        self._count: int | None = None
+        self._due_s = clock()
+
+    def now(self) -> int:
+        """The number of partitions; 0 if there is no such topic. While the cluster is away, the last one that was seen.
+
+        Raises:
+            ChannelError: the cluster does not answer, and never did.
+        """
+        if self._count is None:
+            self._count = self._asked()
+        elif self._clock() >= self._due_s:
+            # Whoever is about to write to the topic will meet an outage, and knows what to do about it.
+            with suppress(ChannelError):
+                self._count = self._asked()
+        return self._count
+
+    def _asked(self) -> int:
+        found = self._read([self._topic])
+        self._due_s = self._clock() + _ASKED_AGAIN_S
+        return found[self._topic].num_partitions if self._topic in found else 0
+
+
+def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
+    """From the first offset that is still in the topic up to the next one to be written, by partition.
+
+    Raises:
+        BrokerUnreachableError: the cluster does not answer.
+    """
+    with connection.opened(KafkaConsumer, enable_auto_commit=False) as consumer:
+        partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
+        first = consumer.beginning_offsets(partitions)
+        end = consumer.end_offsets(partitions)
+    return {each.partition: range(first[each], end[each]) for each in partitions}

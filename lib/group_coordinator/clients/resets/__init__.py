@@ -1,1 +1,0 @@
-"""Resets of committed offsets: where to, and what that means for each partition."""
