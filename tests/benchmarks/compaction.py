@@ -23,8 +23,8 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from rich.console import Console
 
 from group_coordinator import settings
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import QUERY_NAME, CompactionQuery
 from group_coordinator.streaming.session import local_session

@@ -17,8 +17,8 @@ import sys
 
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from tests.benchmarks.measured import show
 from tests.benchmarks.throughput import SHAPES, batch_seconds, fill, job_function

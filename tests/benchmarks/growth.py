@@ -25,15 +25,15 @@ from rich.table import Table
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core import coordinator
-from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
+    KnownGroups,
     OperatorInput,
     OperatorResult,
+    SortedEvents,
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.known_groups import KnownGroups
 from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.streaming.operator.output_rows import DEAD_LETTER, DEFECT, OutputRows
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there

@@ -27,8 +27,8 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.clients.cluster.ticks import write_ticks
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import checked_writer

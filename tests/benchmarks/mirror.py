@@ -38,8 +38,8 @@ from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.driver.mirror.topic import MirroredTopic
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.mirror.arrow_decoder import decode_batches
 from group_coordinator.mirror.query import MIRROR, MirrorRun
 from group_coordinator.mirror.sinks import MirroredBatch, MirrorSinks

@@ -24,8 +24,8 @@ from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.mirror.topic import MirroredTopic
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.mirror.query import MIRROR, MirrorRun
 from group_coordinator.mirror.sinks import MirroredBatch, MirrorSinks
 from group_coordinator.settings import Settings

@@ -27,8 +27,8 @@ from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.clients.cluster.topics import offsets_present
 from group_coordinator.driver.coordinator import RunOptions, run_coordinator
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.rebuild.rebuild import rebuild

@@ -28,8 +28,8 @@ from rich.table import Table
 
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.operator.known_pyspark import Exchange

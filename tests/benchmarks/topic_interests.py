@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 
 from group_coordinator import settings
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.session import local_session
 

@@ -16,7 +16,7 @@ from kafka import KafkaProducer
 from group_coordinator.clients.channel.channel import Request
 from group_coordinator.clients.member import classic
 from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.runtime.member_ids import fresh_id
+from group_coordinator.runtime.taking import fresh_id
 
 ACLS = ("acls.source=file", f"acls.file={Path(__file__).with_name('acls.json')}")
 SETTINGS = (

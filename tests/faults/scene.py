@@ -16,8 +16,8 @@ from types import MappingProxyType
 from kafka import KafkaProducer
 from pyspark.sql import SparkSession
 
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from tests.end_to_end.installation import Installation, installed
 from tests.faults import events

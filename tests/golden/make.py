@@ -14,8 +14,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.runtime.group_call import STATE_VERSION
 from group_coordinator.runtime.packing import unpack
 from group_coordinator.runtime.update_group import UpdateContext

@@ -8,10 +8,9 @@ from typing import Any
 from group_coordinator import settings
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.groups.group_apis import GroupApis
+from group_coordinator.gateway.groups.group_listing import GroupListing
 from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.groups.listing import GroupListing
-from group_coordinator.gateway.job.patience import Patience
-from group_coordinator.gateway.job.repeats import Repeats
+from group_coordinator.gateway.job.delivery import Patience, Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from tests.peers.in_process_job import InProcessJob

@@ -12,7 +12,7 @@ from msgspec import json
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.arrivals import read
+from group_coordinator.gateway.job.job_channel import read
 from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.runtime.replay_session import Replay

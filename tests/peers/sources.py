@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from group_coordinator.local.cache import cache_folder, only_one_process
+from group_coordinator.local.folders import cache_folder, only_one_process
 from tests.peers.suite import NotObtainableError
 
 _TIMEOUT_S = 1_200

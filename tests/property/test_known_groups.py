@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model import consumer_group, topic_offsets
-from group_coordinator.runtime.call_events import SortedEvents
-from group_coordinator.runtime.group_call import OperatorInput, StoredState, call_group
-from group_coordinator.runtime.known_groups import KnownGroups
+from group_coordinator.runtime.group_call import (
+    KnownGroups,
+    OperatorInput,
+    SortedEvents,
+    StoredState,
+    call_group,
+)
 from group_coordinator.runtime.packing import EVENT, HEADER, EventRow
 from group_coordinator.testing import GroupDriver
 from tests.property.consumer_lives import STEPS, Life

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from group_coordinator.clients.channel.channel import Body
-from group_coordinator.gateway.job.repeats import Repeats
+from group_coordinator.gateway.job.delivery import Repeats
 from group_coordinator.gateway.job.requests import OpenQuestions, Question
 from group_coordinator.gateway.login.caller import Caller
 from tests.support.hand_clock import HandClock, by_hand

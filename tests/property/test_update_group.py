@@ -23,8 +23,8 @@ from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reco
 from group_coordinator.core.model.requests import RequestContext
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.replay import replay
-from group_coordinator.runtime.member_ids import fresh_id, short_id
 from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.taking import fresh_id, short_id
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import (
     CONFIG,

@@ -59,7 +59,7 @@ PROGRAM = """
 import sys
 from group_coordinator import settings
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.streaming.session import local_session, submitted_session
 
 job = settings.load().job

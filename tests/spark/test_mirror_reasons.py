@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.mirror import reasons
-from group_coordinator.mirror.group_kinds import EXPLAINED
-from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.mirror.group_so_far import EXPLAINED
+from group_coordinator.mirror.known_rows import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention

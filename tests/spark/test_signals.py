@@ -14,7 +14,7 @@ PROGRAM = """
 from group_coordinator import settings
 from group_coordinator.driver.session import session
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.streaming.session import local_session
 
 with scratch_folder() as scratch:

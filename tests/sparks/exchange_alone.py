@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.streaming.session import local_session
 from tests.spark.conftest import OVERRIDES, set_compiled
 from tests.spark.test_exchange import *  # noqa: F403

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from group_coordinator.cli.check_options import check_options, findings
-from group_coordinator.cli.findings import print_findings
+from group_coordinator.cli.check_options import check_options, findings, print_findings
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.job_options import job_options, job_settings
-from group_coordinator.cli.login_option import command_config_option
+from group_coordinator.cli.settings_options import command_config_option
 from group_coordinator.driver.checks.preflight import (
     Finding,
     identity_of_clients,
@@ -21,6 +21,21 @@ from group_coordinator.driver.checks.preflight import (
 )
 from group_coordinator.driver.checks.rights import RIGHTS, can_be_asked_for
 from group_coordinator.settings import Settings
+
+_WRONG = 1
+_WIDTH = len("events partitions")
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print each finding as soon as it is known; exit with status 1 if something that a run needs is wrong."""
+    wrong = 0
+    for finding in findings:
+        wrong += not finding.is_right and finding.is_needed
+        verdict = "right" if finding.is_right else "WRONG" if finding.is_needed else "less "
+        click.echo(f"{verdict}  {finding.subject:{_WIDTH}}  {finding.text}")
+    if wrong:
+        click.get_current_context().exit(_WRONG)
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

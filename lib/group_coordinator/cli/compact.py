@@ -8,8 +8,8 @@ import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.driver.coordinator import checkpoints_held, run_compaction
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.compaction_query import QUERY_NAME
 from group_coordinator.streaming.session import local_session
 

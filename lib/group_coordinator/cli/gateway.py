@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
-from group_coordinator.cli.login_option import command_config_option
-from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.settings_options import (
+    bootstrap_server_option,
+    command_config_option,
+    settings_options,
+)
 from group_coordinator.gateway.groups.groups_by_job import groups_by_job
 from group_coordinator.gateway.run import run_gateway
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Event
 
 from group_coordinator.driver.errors import JobRefusedError
-from group_coordinator.local.own_python import python_module
-from group_coordinator.local.watchdog import Watchdog
+from group_coordinator.local.child_process import Watchdog
+from group_coordinator.local.java import python_module
 
 _LOOK_S = 0.1
 _DRAIN_TIMEOUT_S = 15.0

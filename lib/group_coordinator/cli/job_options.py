@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from group_coordinator.cli.bootstrap_option import bootstrap_server_option
-from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.whole_numbers import LAST_INT32, NumberRange
+from group_coordinator.cli.option_types import LAST_INT32, NumberRange
+from group_coordinator.cli.settings_options import bootstrap_server_option, settings_options
 from group_coordinator.settings import Settings, load
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -9,8 +9,8 @@ import click
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.mirror.run import run_mirror
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.mirror.query import QUERY_NAME
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.session import local_session

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import options_of_both
 from group_coordinator.cli.job_options import metrics_option
-from group_coordinator.cli.login_option import command_config_option
-from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.settings_options import (
+    bootstrap_server_option,
+    command_config_option,
+    settings_options,
+)
 from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings
 from group_coordinator.settings import Settings, keys_given, load
 

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
-from group_coordinator.cli.login_option import command_config_option
-from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.times import LONGEST_S
-from group_coordinator.cli.whole_numbers import NumberRange
+from group_coordinator.cli.option_types import LONGEST_S, NumberRange
+from group_coordinator.cli.settings_options import (
+    bootstrap_server_option,
+    command_config_option,
+    settings_options,
+)
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.settings import JobSettings, load
 

@@ -9,8 +9,8 @@ import click
 from group_coordinator.cli.position_options import position_options, sampling
 from group_coordinator.driver.error_causes import refusals_told
 from group_coordinator.driver.positions import sample_positions
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from msgspec import json
 from pyarrow import parquet
 
-from group_coordinator.cli.given_options import refuse_given
+from group_coordinator.cli.settings_options import refuse_given
 from group_coordinator.cli.standard_output import visible_json
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.report.phrases import name_text

@@ -9,8 +9,8 @@ import click
 from group_coordinator.cli.job_options import job_options, job_settings, partitions_option
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.rebuild import rebuild_checkpoint
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.checkpoint.layout import QUERY_NAME
 from group_coordinator.streaming.session import local_session
 

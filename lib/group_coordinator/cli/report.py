@@ -10,10 +10,8 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.given_options import refuse_given
-from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.times import LONGEST_S, time_of
-from group_coordinator.cli.whole_numbers import NumberRange
+from group_coordinator.cli.option_types import LONGEST_S, NumberRange, time_of
+from group_coordinator.cli.settings_options import refuse_given, settings_options
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.codecs.host_and_port import AddressError, host_and_port

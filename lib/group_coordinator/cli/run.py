@@ -10,8 +10,8 @@ import click
 from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.driver.coordinator import RunOptions, checkpoints_held, run_coordinator
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.checkpoint import layout
 from group_coordinator.streaming.session import local_session

@@ -1,4 +1,4 @@
-"""The options with which a command's settings are overridden."""
+"""The options that override a command's settings: file, single settings, bootstrap servers, login."""
 
 from __future__ import annotations
 
@@ -7,12 +7,52 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from group_coordinator.cli.secret_files import warn_if_others_read
+from group_coordinator.cli.client_properties.file import warn_if_others_read
+from group_coordinator.codecs.host_and_port import AddressError, broker_list
 from group_coordinator.security import SECRETS, variable_of
 from group_coordinator.settings import SettingsError, secrets_in
 
+
+def refuse_given(*parameters: str, why: str) -> None:
+    """Refuse options of the command that is run.
+
+    Args:
+        parameters: the names of the options' parameters.
+        why: what the message says after the option, as users write it.
+
+    Raises:
+        click.UsageError: the user gave one of them.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in parameters and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} {why}")
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def bootstrap_server_option(meaning: str) -> Callable[[Function], Function]:
+    """Add --bootstrap-server with this help. `broker_list` checks and converts its value."""
+    return click.option("--bootstrap-server", type=_brokers, metavar="HOST:PORT", help=meaning)
+
+
+def _brokers(text: str) -> str:
+    try:
+        return broker_list(text)
+    except AddressError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+command_config_option = click.option(
+    "--command-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Kafka's client properties, for a cluster that wants a login.",
+)
+"""Adds --command-config FILE, which becomes `command_config`."""
 
 
 def settings_options(function: Function) -> Function:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
+from group_coordinator.cli.option_types import as_of_option
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
 from group_coordinator.cli.query_output import (
     format_option,
@@ -17,7 +18,6 @@ from group_coordinator.cli.query_output import (
 )
 from group_coordinator.cli.query_table import print_table
 from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.times import as_of_option
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment

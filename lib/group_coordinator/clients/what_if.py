@@ -20,8 +20,7 @@ from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_STREAMS_GROUPS
 from group_coordinator.core.model.records import Reason, Record
-from group_coordinator.runtime.streams_as_consumers import StreamsAsConsumers
-from group_coordinator.runtime.what_if import LoggedRecord, WhatIf
+from group_coordinator.runtime.what_if import LoggedRecord, StreamsAsConsumers, WhatIf
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.timestamps import shown_ms
 

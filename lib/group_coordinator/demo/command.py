@@ -7,9 +7,8 @@ from functools import partial
 
 import click
 
-from group_coordinator.cli.bootstrap_option import bootstrap_server_option
-from group_coordinator.cli.given_options import refuse_given
-from group_coordinator.cli.whole_numbers import NumberRange
+from group_coordinator.cli.option_types import NumberRange
+from group_coordinator.cli.settings_options import bootstrap_server_option, refuse_given
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.cast import CastError
 from group_coordinator.demo.gateway.plan import STORY_S as GATEWAY_STORY_S

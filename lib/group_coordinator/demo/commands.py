@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from group_coordinator.demo.board import Board
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.local.child_process import ChildProcess
-from group_coordinator.local.own_python import python_module
+from group_coordinator.local.java import python_module
 
 
 def program(*arguments: str) -> list[str]:

@@ -10,7 +10,7 @@ from group_coordinator.clients.admin import descriptions
 from group_coordinator.clients.channel.channel import Channel
 from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.local.child_process import ChildProcess
-from group_coordinator.local.own_python import python_module
+from group_coordinator.local.java import python_module
 
 _START_TIMEOUT_MS = 180_000
 _POLL_S = 0.1

@@ -15,8 +15,8 @@ from group_coordinator import settings
 from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
 from group_coordinator.driver.coordinator import RunOptions, run_coordinator
 from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables

@@ -20,7 +20,7 @@ from group_coordinator.demo.plain import PlainLines
 from group_coordinator.demo.screen import Screen
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.child_process import ChildProcess
-from group_coordinator.local.own_python import python_module
+from group_coordinator.local.java import python_module
 
 
 def new_folder() -> DemoFolder:

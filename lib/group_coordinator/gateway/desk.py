@@ -31,9 +31,9 @@ from group_coordinator.gateway.groups.config_requests import (
     split,
     with_groups,
 )
-from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.groups.node_shares import NodeShares
-from group_coordinator.gateway.groups.refusals import refused_unread
+from group_coordinator.gateway.groups.error_responses import refused_unread
+from group_coordinator.gateway.groups.group_listing import NodeShares
+from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.own_topics import OwnTopics
 from group_coordinator.gateway.served import Api, Way

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Sequence
 from typing import NamedTuple, Protocol
 
 from group_coordinator.clients.channel.channel import Body
+from group_coordinator.gateway.health_port import Check
 from group_coordinator.gateway.login.caller import Caller
-from group_coordinator.gateway.readiness import Check
 
 
 class GroupPart(Protocol):

@@ -32,9 +32,10 @@ from group_coordinator.gateway.connections.tls_buffers import (
     begin_small,
     connections_within_limit,
 )
+from group_coordinator.gateway.counters import metrics_page
 from group_coordinator.gateway.gateway import Gateway, Options
 from group_coordinator.gateway.group_part import GroupService
-from group_coordinator.gateway.health_port import Pages, health_port
+from group_coordinator.gateway.health_port import Pages, cluster_check, health_port, ready_page
 from group_coordinator.gateway.identity import (
     ONE_USER_TOLD,
     check_clients_are_answered,
@@ -43,8 +44,6 @@ from group_coordinator.gateway.identity import (
     closed_to_clients,
     lends_certificate,
 )
-from group_coordinator.gateway.metrics_page import metrics_page
-from group_coordinator.gateway.readiness import cluster_check, ready_page
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.observability.http_server import Page
 from group_coordinator.observability.logs import set_up_logs

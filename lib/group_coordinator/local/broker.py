@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Self
 
-from group_coordinator.local.broker_files import BrokerFiles
-from group_coordinator.local.broker_process import BrokerError, BrokerProcess
+from group_coordinator.local.broker_process import BrokerError, BrokerFiles, BrokerProcess
 from group_coordinator.local.ports import LOOPBACK, free_ports
 
 __all__ = ["BrokerError", "EmbeddedBroker"]

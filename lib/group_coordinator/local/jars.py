@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from group_coordinator.local.cache import cache_folder, only_one_process
+from group_coordinator.local.folders import cache_folder, only_one_process
 from group_coordinator.local.java import JavaMissingError, java
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.spark_lines import UnknownSparkError, line_of

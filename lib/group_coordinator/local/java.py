@@ -1,10 +1,11 @@
-"""Where the Java is that runs Spark and the broker."""
+"""The Java that runs Spark and the broker, and modules as processes of this Python."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 
@@ -24,3 +25,12 @@ def java(command: str = "java") -> str:
 def kafka_options() -> list[str]:
     """What the user wants Java to be told wherever it runs Kafka, in the variable that Kafka's own scripts read."""
     return shlex.split(os.environ.get("KAFKA_OPTS", ""))
+
+
+def python_module(name: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module.
+
+    Without -P Python would import click, or any other module, from the current folder first: whoever may write there
+    would run code as the user.
+    """
+    return [sys.executable, "-P", "-m", name, *arguments]

@@ -1,4 +1,4 @@
-"""A group while the rows of its log are read: as much of it as the reason of a tombstone depends on.
+"""A group while the rows of its log are read: the facts on which the reason of a tombstone depends.
 
 Members and state are core's; an offset stays the row that it came in until somebody asks for it, as most are committed anew
 before anybody does.
@@ -21,7 +21,6 @@ from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
 from group_coordinator.core.replay import replay_record
-from group_coordinator.mirror.group_kinds import GROUPS, OFFSETS
 from group_coordinator.tables.compaction.classic_rows import CLASSIC, classic_group
 from group_coordinator.tables.compaction.consumer_rows import CONSUMER, consumer_group
 from group_coordinator.tables.compaction.foreign_kinds import (
@@ -32,6 +31,26 @@ from group_coordinator.tables.compaction.foreign_kinds import (
 )
 from group_coordinator.tables.compaction.offset_rows import committed_offset
 from group_coordinator.tables.compaction.rows import GroupRows
+
+OFFSETS = (record_types.LEGACY_OFFSET_COMMIT, record_types.OFFSET_COMMIT)
+"""Offsets are of no kind: every group may have them, but for share groups."""
+GROUPS = (
+    record_types.GROUP_METADATA,
+    record_types.GROUP_EPOCH,
+    record_types.SHARE_GROUP_EPOCH,
+    record_types.STREAMS_GROUP_EPOCH,
+)
+"""The records whose tombstone ends a group, one a kind."""
+EXPLAINED = (*OFFSETS, *GROUPS)
+"""The records whose tombstone has a reason that may be inferred."""
+
+KINDS: dict[int, str] = {
+    record_types.GROUP_METADATA: CLASSIC,
+    **dict.fromkeys(record_types.OF_CONSUMER_GROUPS.values(), CONSUMER),
+    **{record_type: kind.group_type for record_type, kind in FOREIGN_KINDS.items()},
+}
+"""The kind of group, as the tables call it, by record type."""
+
 
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 """No offset's end depends on how a topic is called that a share group's record names by its id."""

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import Reason
-from group_coordinator.mirror.group_kinds import KINDS, OFFSETS
-from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
+from group_coordinator.mirror.group_so_far import KINDS, OFFSETS, GroupSoFar, LoggedRow
 from group_coordinator.tables.compaction.share_rows import SHARE
 
 

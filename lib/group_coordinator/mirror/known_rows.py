@@ -1,4 +1,4 @@
-"""What is known of groups before a batch: their rows in the compacted tables, and the log's rows that those may not have.
+"""A batch of mirrored rows, and the rows of its groups in the compacted tables and the log.
 
 Compaction writes groups last, so that all tables have what groups have of a batch, and of every batch before. To replay
 what they have once more changes nothing. The batch before this one is read in any case: a limit on the source's batches may
@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from msgspec import convert
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.mirror.group_so_far import REPLAYED, LoggedRow
-from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.mirror.inference import ClusterFacts
 from group_coordinator.tables.append import Size, size_of
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows, from_arrow
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, TableDefinition
@@ -26,6 +29,32 @@ from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.members import MEMBERS
 from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.quoting import in_datafusion
+
+
+class MirrorBatch(NamedTuple):
+    """What reasons are inferred from, beside the batch's own rows.
+
+    batch_id: as the tables will have it; all batches before it are in the log.
+    retention: of the cluster.
+    topics: the ids of the topics that the cluster has now, by name; none at all: nobody knows which it has.
+    unseen: topics of which nobody knows whether the cluster has them.
+    gone: tombstones that come in front of the batch's rows (lookback.py), as rows of the log; None: there are none.
+    """
+
+    spark: SparkSession
+    catalog: TableCatalog
+    cluster_id: str
+    batch_id: int
+    retention: Retention
+    topics: Mapping[str, str]
+    unseen: frozenset[str] = frozenset()
+    gone: DataFrame | None = None
+
+    @property
+    def facts(self) -> ClusterFacts:
+        """What the inference takes of it."""
+        return ClusterFacts(self.retention.retention_ms, self.topics, self.unseen)
+
 
 STATE = (OFFSETS, MEMBERS, GROUPS)
 """The compacted tables that say what a group is."""

@@ -14,17 +14,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from group_coordinator.mirror import reasons_by_spark
-from group_coordinator.mirror.group_kinds import EXPLAINED
-from group_coordinator.mirror.group_so_far import REPLAYED, GroupSoFar, LoggedRow
+from group_coordinator.mirror.group_so_far import EXPLAINED, REPLAYED, GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import InferredReason, infer_reasons
 from group_coordinator.mirror.known_rows import (
     LOGGED,
+    MirrorBatch,
     last_folded_batch,
     log_of_groups,
     rows_of_groups,
     size_of_log,
 )
-from group_coordinator.mirror.mirror_batch import MirrorBatch
 from group_coordinator.tables.append import MOST_ROWS, Size, size_of
 from group_coordinator.tables.compaction.rows import from_arrow
 from group_coordinator.tables.definition import BATCH_ID, GROUP_ID

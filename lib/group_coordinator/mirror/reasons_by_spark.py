@@ -17,11 +17,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, TimestampType
 
-from group_coordinator.mirror.group_kinds import EXPLAINED, OFFSETS
-from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
+from group_coordinator.mirror.group_so_far import EXPLAINED, OFFSETS, GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, InferredReason, infer_reasons
-from group_coordinator.mirror.known_rows import STATE, last_folded_batch, log_since
-from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.mirror.known_rows import STATE, MirrorBatch, last_folded_batch, log_since
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID
 

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.core.model.records import Reason
-from group_coordinator.mirror.group_kinds import EXPLAINED
+from group_coordinator.mirror.group_so_far import EXPLAINED
 from group_coordinator.mirror.home_partition import MOVED
 from group_coordinator.tables.append import MOST_ROWS, Size, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG

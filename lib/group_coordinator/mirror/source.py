@@ -1,18 +1,79 @@
-"""A topic with the bytes of __consumer_offsets as Spark reads it: committed records alone, and no trace left in the cluster."""
+"""The mirrored topic as Spark reads it: internal topics too, which Spark's own source leaves out, and committed records alone.
+
+Spark fetches offsets with an Admin client, which needs no consumer group, and drops the partitions of internal topics.
+`useDeprecatedOffsetFetching` uses a consumer instead. A consumer needs a right on its group, and waits for ever if the group has no
+coordinator.
+
+This subclass of the source uses the partitions of `assign` unchanged. Spark has no option for that, and py4j cannot subclass: Janino,
+which compiles Spark's plans, compiles the class in the driver. Executors get offsets, and never the class. `@Override` makes the
+compilation fail on a Spark whose methods have other names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from msgspec import json
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.mirror.arrow_decoder import DECODED, decode_batches
 from group_coordinator.mirror.home_partition import HomePartitions
-from group_coordinator.mirror.internal_topic import internal_topics
+from group_coordinator.streaming.cluster_options import kafka_package
 from group_coordinator.streaming.source import PATIENCE
+
+_CLASS = "group_coordinator.AssignedAsTheyAre"
+_STRATEGY = "org$apache$spark$sql$kafka010$KafkaSourceProvider$$strategy"
+_JAVA = f"""
+package group_coordinator;
+
+import {kafka_package()}clients.admin.Admin;
+import {kafka_package()}common.TopicPartition;
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap;
+import org.apache.spark.sql.kafka010.AssignStrategy;
+import org.apache.spark.sql.kafka010.ConsumerStrategy;
+import org.apache.spark.sql.kafka010.KafkaSourceProvider;
+
+public class AssignedAsTheyAre extends KafkaSourceProvider {{
+    @Override
+    public ConsumerStrategy {_STRATEGY}(CaseInsensitiveMap options) {{
+        return new Assigned(((AssignStrategy) super.{_STRATEGY}(options)).partitions());
+    }}
+
+    public static class Assigned extends AssignStrategy {{
+        public Assigned(TopicPartition[] partitions) {{
+            super(partitions);
+        }}
+
+        @Override
+        public scala.collection.immutable.Set assignedTopicPartitions(Admin admin) {{
+            return scala.Predef$.MODULE$.wrapRefArray(partitions()).toSet();
+        }}
+    }}
+}}
+"""
+
+
+@contextmanager
+def internal_topics(spark: SparkSession) -> Iterator[str]:
+    """Yield the format of a source with `assign`; call `load` inside the block."""
+    session: Any = spark
+    jvm = session._jvm  # noqa: SLF001 - PySpark has no public way
+    thread = jvm.java.lang.Thread.currentThread()
+    usual = thread.getContextClassLoader()
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(usual)
+    compiler.cook(_JAVA)
+    # Spark looks up a format in the class loader of the calling thread.
+    thread.setContextClassLoader(compiler.getClassLoader())
+    try:
+        yield _CLASS
+    finally:
+        thread.setContextClassLoader(usual)
+
 
 READING = {
     # Messages are small and many, and are decoded together.

@@ -1,9 +1,10 @@
-"""A listener that shows how far Spark's queries have read Kafka where everybody looks for it: in consumer groups."""
+"""Which runs of queries have ended: listeners hear of it a while later than who awaits the query."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from threading import Condition
 from typing import Any, Literal, Self
 
 from pyspark.sql import SparkSession
@@ -16,11 +17,38 @@ from pyspark.sql.streaming.listener import (
 )
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.offset_reporter.group_names import Choice, GroupNames
 from group_coordinator.offset_reporter.outbox import Outbox
-from group_coordinator.offset_reporter.runs import Runs
+from group_coordinator.offset_reporter.query_offsets import Choice, GroupNames
 from group_coordinator.offset_reporter.sender import Counts, Sender
 from group_coordinator.offset_reporter.targets import CoordinatorTarget, KafkaTarget, Target
+
+
+class Runs:
+    """Any number of threads may call it."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._open: set[str] = set()
+
+    def begin(self, run: str) -> None:
+        """A run goes on."""
+        with self._changed:
+            self._open.add(run)
+
+    def end(self, run: str) -> None:
+        """A run has ended, and all of its progress was heard."""
+        with self._changed:
+            self._open.discard(run)
+            self._changed.notify_all()
+
+    def await_all_but(self, active: Collection[str], timeout_s: float) -> bool:
+        """Wait until no other run is open than these; returns whether it is so."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._open <= set(active), timeout_s)
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
 
 REFRESH_S = 3_600.0
 """Far more often than any retention of offsets ends."""

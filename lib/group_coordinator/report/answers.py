@@ -1,4 +1,4 @@
-"""Asks the tables what the sections want to know."""
+"""The sections of the page in their order, and their queries of the tables."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ import pyarrow as pa
 
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import QueryError, Session, session
-from group_coordinator.report.all_sections import SECTIONS
 from group_coordinator.report.phrases import name_text
 from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import Content, Row, Section
+from group_coordinator.report.sections.changes import CHANGES
+from group_coordinator.report.sections.commits import COMMITS
+from group_coordinator.report.sections.expiring import EXPIRING
+from group_coordinator.report.sections.groups import GROUPS
+from group_coordinator.report.sections.lag import LAG
+from group_coordinator.report.sections.lost import LOST
+from group_coordinator.report.sections.stale import STALE
+
+SECTIONS = (GROUPS, LAG, COMMITS, EXPIRING, LOST, CHANGES, STALE)
+
 
 _NAMES = frozenset({"cluster_id", "group_id", "topic", "principal", "max_lag_topic"})
 """Columns of the sections' queries with names that clients choose."""

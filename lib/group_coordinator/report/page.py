@@ -1,4 +1,4 @@
-"""The page: what was answered, as one HTML file that needs nothing else."""
+"""The page: the answers and the chart library in one HTML file."""
 
 from __future__ import annotations
 
@@ -7,15 +7,32 @@ from datetime import timedelta
 from functools import cache
 from hashlib import sha256
 from importlib import resources
+from importlib.metadata import version
 
+import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from group_coordinator.clients.sql_tables import QueryError
-from group_coordinator.report.all_sections import SECTIONS
-from group_coordinator.report.answers import Report
+from group_coordinator.local.folders import cache_folder, only_one_process
+from group_coordinator.report.answers import SECTIONS, Report
 from group_coordinator.report.phrases import name_text, of_things, time_text
 from group_coordinator.report.section import Tile
-from group_coordinator.report.vega_script import vega_script
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+@cache
+def vega_script() -> str:
+    """The script, about 0.9 MB; it makes window.vegaEmbed. To bundle it takes seconds, so it is kept for the next time."""
+    folder = cache_folder("vega")
+    kept = folder / f"vl-convert-{version('vl-convert-python')}.js"
+    with only_one_process(folder / "lock"):
+        if not kept.exists():
+            bundled = folder / "bundled"
+            bundled.write_text(vl_convert.javascript_bundle(_SNIPPET), encoding="utf-8")
+            bundled.replace(kept)
+    return kept.read_text(encoding="utf-8")
+
 
 _PACKAGE = "group_coordinator.report"
 

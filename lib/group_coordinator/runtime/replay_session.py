@@ -24,8 +24,7 @@ from group_coordinator.core.model.records import ConfigRecord
 from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.offsets.pending import awaited_markers
-from group_coordinator.runtime.member_ids import fresh_id
-from group_coordinator.runtime.taking import event_id_at, refusal_of, rights_of, take
+from group_coordinator.runtime.taking import event_id_at, fresh_id, refusal_of, rights_of, take
 
 Output: TypeAlias = dict[str, Any]
 

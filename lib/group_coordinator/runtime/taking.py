@@ -1,4 +1,4 @@
-"""How an event is taken, whoever drives the state machine: the job, `replay-events`, or a test.
+"""An event, taken the same way by the job, `replay-events` and tests; new member ids follow from the event, so a repeated batch gives the same.
 
 The hosts differ in where events and time come from, and in what they do with a Step. All of them let the deadlines
 that are due by an event's time fire before it, and those that it makes due at once after it.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
+from uuid import NAMESPACE_OID, UUID, uuid5
 
+from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
 from group_coordinator.core.acls.authorizer import Authorizer, Caller, address_of
@@ -27,7 +29,24 @@ from group_coordinator.core.model.requests import (
     RequestContext,
     TopicMetadata,
 )
-from group_coordinator.runtime.member_ids import fresh_id, short_id
+
+
+def fresh_id(event_id: str) -> str:
+    """The uuid text (version 5) at the end of a member id that this event makes."""
+    return str(uuid5(NAMESPACE_OID, event_id))
+
+
+def short_id(event_id: str, new_id: Callable[[str], str] = fresh_id) -> str:
+    """The 22 characters of a member id of a consumer group, as Kafka's Uuid prints them.
+
+    One with a dash is drawn again, as in Uuid.randomUuid since Kafka 4.4; the second draw is of "EVENT ID-2".
+    """
+    text, draws = uuid_text(UUID(new_id(event_id)).bytes), 1
+    while "-" in text:
+        draws += 1
+        text = uuid_text(UUID(new_id(f"{event_id}-{draws}")).bytes)
+    return text
+
 
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)
 """The requests whose senders may need a member id."""

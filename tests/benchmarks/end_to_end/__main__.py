@@ -27,8 +27,8 @@ from rich.table import Column, Table
 
 from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables

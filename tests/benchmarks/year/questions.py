@@ -15,8 +15,8 @@ from rich.progress import track
 
 from group_coordinator import settings
 from group_coordinator.clients.sql_tables import query
+from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.local.scratch import scratch_folder
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES, create_temporary_views

@@ -14,11 +14,11 @@ from typing import IO, Protocol
 from uuid import UUID
 
 from group_coordinator import settings
-from group_coordinator.local.cache import cache_folder
+from group_coordinator.local.folders import cache_folder
 from group_coordinator.local.jars import broker_jars
 from group_coordinator.local.java import java
-from group_coordinator.runtime.member_ids import fresh_id
 from group_coordinator.runtime.replay_session import Replay
+from group_coordinator.runtime.taking import fresh_id
 from tests.conformance.language.lines import Json
 
 SOURCES = Path(__file__).parent / "oracle"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.cli.whole_numbers import LAST_INT32, LAST_INT64, whole_number
+from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
 
 
 @pytest.mark.parametrize(

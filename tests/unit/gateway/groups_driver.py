@@ -14,13 +14,12 @@ from group_coordinator.codecs import wire
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.group_part import GroupPart
-from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_apis import GroupApis
+from group_coordinator.gateway.groups.group_listing import GroupListing
 from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.groups.listing import GroupListing
-from group_coordinator.gateway.job.patience import Patience
-from group_coordinator.gateway.job.repeats import Repeats
+from group_coordinator.gateway.groups.group_tables import FreshTables
+from group_coordinator.gateway.groups.offset_topics import KnownTopics
+from group_coordinator.gateway.job.delivery import Patience, Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 from group_coordinator.gateway.cluster.addresses import Address
-from group_coordinator.gateway.cluster.coordinators import coordinator_of
-from group_coordinator.gateway.readiness import ready_page
+from group_coordinator.gateway.cluster.find_coordinator import coordinator_of
+from group_coordinator.gateway.health_port import ready_page
 from tests.unit.gateway.stage import NODE, staged
 
 ELSEWHERE = Address("kafka-3.example.com", 9092)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.gateway.job.arrivals import Arrival, read
+from group_coordinator.gateway.job.job_channel import Arrival, read
 from group_coordinator.gateway.job.sightings import Sighting, Told
 
 JOINED = (

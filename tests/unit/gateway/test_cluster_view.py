@@ -11,11 +11,11 @@ import pytest
 
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.gateway.cluster import authorizers, broker_link, look_ups, own_login
+from group_coordinator.gateway.cluster import broker_link, cluster_view
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.readiness import cluster_check, first_trouble
+from group_coordinator.gateway.health_port import cluster_check, first_trouble
 from tests.unit.gateway.scripted_broker import ORDERS_ID, RACK, Asked, ScriptedBroker
 from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, NODE, until
 
@@ -166,7 +166,7 @@ def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.MonkeyPa
     def without_library(**_options: object) -> None:
         raise RuntimeError("GSSAPI lib not found!")
 
-    monkeypatch.setattr(own_login, "get_sasl_mechanism", lambda _name: without_library)
+    monkeypatch.setattr(broker_link, "get_sasl_mechanism", lambda _name: without_library)
 
     async def scene() -> None:
         async with ScriptedBroker() as broker:
@@ -218,7 +218,7 @@ def test_before_its_session_ends_it_logs_in_on_another_connection(
 
 def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
-    monkeypatch.setattr(authorizers, "monotonic", lambda: now_s)
+    monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
     async def scene() -> None:
         nonlocal now_s
@@ -243,7 +243,7 @@ def test_rights_count_while_one_of_the_brokers_has_an_authorizer(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     now_s = time.monotonic()
-    monkeypatch.setattr(authorizers, "monotonic", lambda: now_s)
+    monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
     async def scene() -> None:
         nonlocal now_s
@@ -342,7 +342,7 @@ def test_a_topic_that_is_not_there_is_asked_for_once_in_the_interval(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now_s = time.monotonic()
-    monkeypatch.setattr(look_ups, "monotonic", lambda: now_s)
+    monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
     async def scene() -> None:
         nonlocal now_s

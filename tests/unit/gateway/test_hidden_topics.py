@@ -7,7 +7,7 @@ import pytest
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
-from group_coordinator.gateway.rights.hidden_topics import without_topics
+from group_coordinator.gateway.rights.own_topics import without_topics
 
 APIS = [
     (api, version)

@@ -11,10 +11,9 @@ import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.events_out import EventsOut
+from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, WaitingEvents
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
 from group_coordinator.gateway.job.requests import NoAnswerError, Question
-from group_coordinator.gateway.job.waiting_events import OutgoingEvent, WaitingEvents
 from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import in_loop
 from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBroker

@@ -4,7 +4,7 @@ import asyncio
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.job_pulse import JobPulse
+from group_coordinator.gateway.job.delivery import JobPulse
 from group_coordinator.gateway.job.requests import NoAnswerError, Question
 from group_coordinator.gateway.login.caller import Caller
 

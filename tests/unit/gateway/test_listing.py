@@ -11,9 +11,8 @@ import pytest
 from deltalake import write_deltalake
 
 from group_coordinator.clients.channel.channel import Body
-from group_coordinator.gateway.groups import fresh_tables
-from group_coordinator.gateway.groups.fresh_tables import FreshTables
-from group_coordinator.gateway.groups.group_tables import GroupTables
+from group_coordinator.gateway.groups import group_tables
+from group_coordinator.gateway.groups.group_tables import FreshTables, GroupTables
 from tests.unit.gateway.groups_driver import START_MS, Groups, in_loop, join_body
 
 ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}
@@ -28,7 +27,7 @@ BEAT = {
 
 @pytest.fixture(autouse=True)
 def _always_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh_tables, "_FRESH_S", 0.0)
+    monkeypatch.setattr(group_tables, "_FRESH_S", 0.0)
 
 
 def row(group_id: str, *, at_ms: int = 0, state: str = "Stable", **more: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.delivery import Patience
 from group_coordinator.gateway.job.requests import Question
 from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import join_body

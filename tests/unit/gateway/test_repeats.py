@@ -11,7 +11,7 @@ import pytest
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.repeats import Repeats
+from group_coordinator.gateway.job.delivery import Repeats
 from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
 from group_coordinator.gateway.login.caller import Caller
 from tests.support.hand_clock import HandClock, by_hand

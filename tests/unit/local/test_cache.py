@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from filelock import Timeout
 
-from group_coordinator.local.cache import cache_folder, only_one_process
+from group_coordinator.local.folders import cache_folder, only_one_process
 
 HOLD = """
 import sys
 from pathlib import Path
-from group_coordinator.local.cache import only_one_process
+from group_coordinator.local.folders import only_one_process
 with only_one_process(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

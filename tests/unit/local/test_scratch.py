@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.local.folders import scratch_folder
 
 RUN = """
 import sys
-from group_coordinator.local.scratch import scratch_folder
+from group_coordinator.local.folders import scratch_folder
 with scratch_folder() as scratch:
     (scratch / "blockmgr").mkdir()
     print(scratch, flush=True)

@@ -10,12 +10,12 @@ import pytest
 from deltalake import Transaction, write_deltalake
 
 from group_coordinator.mirror.known_rows import (
+    MirrorBatch,
     last_folded_batch,
     log_of_groups,
     rows_of_groups,
     size_of_log,
 )
-from group_coordinator.mirror.mirror_batch import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.observability.rates import Rates
+from group_coordinator.driver.metrics.meters import Rates
 
 
 def test_a_rate_is_over_the_window_of_now_and_the_one_before() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from threading import Timer
 
-from group_coordinator.offset_reporter.runs import Runs
+from group_coordinator.offset_reporter.offset_reporter import Runs
 
 
 def test_a_run_that_spark_has_ended_is_waited_for_and_one_that_goes_on_is_not() -> None:

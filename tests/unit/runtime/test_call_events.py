@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.runtime import call_events
-from group_coordinator.runtime.call_events import SortedEvents
+from group_coordinator.runtime import group_call
+from group_coordinator.runtime.group_call import SortedEvents
 from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed, seed_of
 
 
@@ -28,7 +28,7 @@ def test_events_come_in_the_order_of_partition_and_offset() -> None:
 def test_where_events_wait_does_not_matter(
     monkeypatch: pytest.MonkeyPatch, most_bytes: int
 ) -> None:
-    monkeypatch.setattr(call_events, "_MOST_BYTES_HELD", most_bytes)
+    monkeypatch.setattr(group_call, "_MOST_BYTES_HELD", most_bytes)
     events = SortedEvents()
     for event in (ORDERED[4], ORDERED[2], ORDERED[1], ORDERED[0], ORDERED[3]):
         events.add([event])
@@ -41,7 +41,7 @@ def test_where_events_wait_does_not_matter(
 def test_a_seed_comes_first_wherever_it_waits(
     monkeypatch: pytest.MonkeyPatch, most_bytes: int, place: int
 ) -> None:
-    monkeypatch.setattr(call_events, "_MOST_BYTES_HELD", most_bytes)
+    monkeypatch.setattr(group_call, "_MOST_BYTES_HELD", most_bytes)
     seed, first = pack_seed(b"snapshot"), HEADER.pack(0, 0, 0, EVENT, 0)
     arriving = [ORDERED[0], first]
     arriving.insert(place, seed)
@@ -57,7 +57,7 @@ def test_events_wait_in_the_folder_that_the_worker_says(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Python's own folder may be one that takes no files."""
-    monkeypatch.setattr(call_events, "_MOST_BYTES_HELD", 0)
+    monkeypatch.setattr(group_call, "_MOST_BYTES_HELD", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "read-only"))
 
     events = SortedEvents(ORDERED, scratch=lambda: str(tmp_path))

@@ -7,11 +7,11 @@ import pytest
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.timers import Timer, session_timer
-from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     OperatorInput,
     OperatorResult,
+    SortedEvents,
     StoredState,
     call_group,
 )

@@ -4,15 +4,15 @@ import pytest
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
-from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
+    KnownGroups,
     OperatorInput,
     OperatorResult,
+    SortedEvents,
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.known_groups import KnownGroups
 from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.testing import GroupDriver
 from tests.benchmarks.throughput import commit_of

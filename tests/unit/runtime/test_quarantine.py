@@ -20,11 +20,11 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime import group_call
-from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
     OperatorInput,
     OperatorResult,
+    SortedEvents,
     StoredState,
     call_group,
 )

@@ -1,11 +1,17 @@
-"""Reads a .properties file as Java does."""
+"""A .properties file, read as Java does; a warning if it has secrets that other users can read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import shlex
+import stat
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
+import click
 from javaproperties import InvalidUEscapeError, KeyValue, parse
+
+from group_coordinator.streaming.cluster_options import DATABRICKS
 
 
 class PropertiesError(ValueError):
@@ -42,3 +48,16 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
             if not element.value and line[-1] not in "=:":
                 raise PropertiesError(f"{line!r} is not KEY=VALUE")
             yield element.key, element.value.strip()
+
+
+def warn_if_others_read(file: Path, secrets: Collection[str]) -> None:
+    """Say on standard error that other users can read the secrets of a file.
+
+    Databricks mounts all files with the same mode, which says nothing about who reads them.
+    """
+    if secrets and DATABRICKS not in os.environ and file.stat().st_mode & stat.S_IROTH:
+        click.echo(
+            f"Warning: {file} has {', '.join(secrets)}, and every user of this machine can read it: "
+            f"chmod o-r {shlex.quote(str(file))}",
+            err=True,
+        )

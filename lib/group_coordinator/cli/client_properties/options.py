@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from group_coordinator.cli.client_properties.file import PropertiesError, read_properties
+from group_coordinator.cli.client_properties.file import (
+    PropertiesError,
+    read_properties,
+    warn_if_others_read,
+)
 from group_coordinator.cli.client_properties.login import (
     login_options,
     unused_by_login,
@@ -22,7 +26,6 @@ from group_coordinator.cli.client_properties.names import (
     secrets_in,
 )
 from group_coordinator.cli.client_properties.stores import USED_BY_TLS, is_pem, tls_options
-from group_coordinator.cli.secret_files import warn_if_others_read
 from group_coordinator.core.java_text import java_number, java_trimmed
 from group_coordinator.core.model.config import ConfigError
 

@@ -9,17 +9,14 @@ import click
 from kafka.errors import KafkaError
 
 from group_coordinator import settings
-from group_coordinator.cli.bootstrap_option import bootstrap_server_option
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.consume.formatter import Formatter
 from group_coordinator.cli.consume.opened import opened
-from group_coordinator.cli.consume.printing import Limits, Printing
+from group_coordinator.cli.consume.printing import Limits, Printing, standard_out
 from group_coordinator.cli.consume.properties import Properties, key_values
-from group_coordinator.cli.consume.standard_out import standard_out
-from group_coordinator.cli.consume.usage import Options
-from group_coordinator.cli.consume.wanted import wanted
-from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.whole_numbers import INT64, LAST_INT32, NumberRange
+from group_coordinator.cli.consume.wanted import Options, wanted
+from group_coordinator.cli.option_types import INT64, LAST_INT32, NumberRange
+from group_coordinator.cli.settings_options import bootstrap_server_option, settings_options
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.signals import stop_on_signals_to_python
 

@@ -9,8 +9,13 @@ from contextlib import ExitStack, closing, contextmanager
 
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
-from group_coordinator.cli.consume.commits import CLOSE_TIMEOUT_S, Commits
-from group_coordinator.cli.consume.sources import GroupSource, PartitionSource, Source
+from group_coordinator.cli.consume.sources import (
+    CLOSE_TIMEOUT_S,
+    Commits,
+    GroupSource,
+    PartitionSource,
+    Source,
+)
 from group_coordinator.cli.consume.topics import PartitionCounts, Topics
 from group_coordinator.cli.consume.wanted import Wanted
 from group_coordinator.clients import offset_messages

@@ -1,9 +1,12 @@
-"""Prints records until enough are printed, none has come for a while, or a signal says so."""
+"""The loop that prints records until enough are printed, none has come for a while, or a signal arrives."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Event
 from typing import IO, NamedTuple
 
@@ -11,6 +14,18 @@ import click
 
 from group_coordinator.cli.consume.formatter import Formatter
 from group_coordinator.cli.consume.sources import Source
+
+
+@contextmanager
+def standard_out() -> Iterator[IO[bytes]]:
+    """Give the bytes of standard output; that the reader is gone ends the block, as it ends Kafka's tool."""
+    out = sys.stdout.buffer
+    try:
+        yield out
+    except BrokenPipeError:
+        click.echo("Unable to write to standard out, closing consumer.", err=True)
+        # What is left in the buffer is written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Limits(NamedTuple):

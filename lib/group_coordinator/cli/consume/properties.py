@@ -10,7 +10,7 @@ import click
 
 from group_coordinator.cli.client_properties.names import secrets_in
 from group_coordinator.cli.client_properties.options import given_properties, python_options
-from group_coordinator.cli.whole_numbers import LAST_INT32, whole_number
+from group_coordinator.cli.option_types import LAST_INT32, whole_number
 from group_coordinator.core.java_text import java_trimmed
 
 

@@ -11,14 +11,13 @@ from group_coordinator import settings
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.groups import actions, reset, usage
-from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.groups import output as layout
+from group_coordinator.cli.groups.actions import Session
 from group_coordinator.cli.groups.choices import aim_of, chosen, is_chosen, shown_by
 from group_coordinator.cli.groups.describe import has_lag
 from group_coordinator.cli.groups.options import groups_options
 from group_coordinator.cli.groups.output import FORMATS
-from group_coordinator.cli.groups.session import Session
-from group_coordinator.cli.login_option import command_config_option
-from group_coordinator.cli.settings_options import settings_options
+from group_coordinator.cli.settings_options import command_config_option, settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError

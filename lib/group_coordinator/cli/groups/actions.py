@@ -1,18 +1,23 @@
-"""What `groups` does: each action prints its outcome and returns whether all of it succeeded."""
+"""The actions of `groups`: each prints its outcome and returns whether all of it succeeded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from types import TracebackType
+from typing import Self
 
 import click
 from kafka import TopicPartition
 
 from group_coordinator.cli.groups import describe
-from group_coordinator.cli.groups import format as layout
-from group_coordinator.cli.groups.output import show_table
-from group_coordinator.cli.groups.session import Session
+from group_coordinator.cli.groups import output as layout
+from group_coordinator.cli.groups.output import Output, show_table
 from group_coordinator.cli.groups.usage import TopicChoice
+from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.admin.descriptions import GroupDescription
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import (
     ClientError,
     CoordinatorResponseError,
@@ -20,6 +25,38 @@ from group_coordinator.clients.errors import (
 )
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.topics.patterns import InvalidPatternError, check_pattern
+
+
+class Session:
+    """The coordinator, the brokers, which are connected to when they are first asked, and where results go."""
+
+    def __init__(self, admin: AdminClient, connection: Connection, output: Output) -> None:
+        self.admin = admin
+        self.output = output
+        self._connection = connection
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The brokers.
+
+        Raises:
+            BrokerUnreachableError: they do not answer.
+        """
+        return Cluster(self._connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if "cluster" in self.__dict__:
+            self.cluster.close()
+        self.admin.close()
+
 
 _GROUP_LEVEL = frozenset(
     {

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from group_coordinator.cli.groups import reset, reset_file, usage
+from group_coordinator.cli.groups import reset, usage
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.reset_plan import (
     Scenario,
@@ -60,7 +60,7 @@ def aim_of(options: Options) -> reset.Aiming:
     """Which partitions go where."""
     choices = [usage.topic_choice(text) for text in options["topic"]]
     if options["from-file"] is not None:
-        return reset.at_file(reset_file.read_plans(options["from-file"], options["group"]))
+        return reset.at_file(reset.read_plans(options["from-file"], options["group"]))
     if options["to-group"] is not None:
         return reset.at_group(options["to-group"], _topics(choices))
     scenario = _scenario(options)

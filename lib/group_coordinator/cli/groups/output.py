@@ -1,17 +1,207 @@
-"""How `groups` prints what it finds: as Kafka's tool does, or as one JSON or YAML document."""
+"""The output of `groups`: tables, byte for byte as kafka-consumer-groups prints them, or a JSON or YAML document."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol
 
 import click
 import yaml
+from kafka import TopicPartition
 from msgspec import json
 
-from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.groups.describe import PartitionStatus, StateRow
 from group_coordinator.cli.standard_output import visible_json
+from group_coordinator.clients.errors import ClientError
+
+_MISSING = "-"
+
+
+class Column(NamedTuple):
+    """A column; without `margin` it does not grow with its texts, and long ones stick out."""
+
+    heading: str
+    value: Callable[[Any], object]
+    width: int = 15
+    margin: int | None = None
+    field: str | None = None
+    """Its name in a document; None: the heading in lower case, empty: it is not there."""
+    plain: Callable[[Any], object] | None = None
+    """The value in a document; None: the same."""
+
+    def wide_enough(self, texts: Sequence[str]) -> int:
+        """The width for these texts."""
+        if self.margin is None:
+            return self.width
+        return max([self.width, *(len(text) + self.margin for text in texts)])
+
+
+def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
+    """Headings and rows, `-` for a missing value; no line break at the end."""
+    bodies = [[_text(column.value(row)) for row in rows] for column in columns]
+    padded = [
+        [text.ljust(column.wide_enough(body)) for text in (column.heading, *body)]
+        for column, body in zip(columns, bodies, strict=True)
+    ]
+    return "\n".join(" ".join(line) for line in zip(*padded, strict=True))
+
+
+def plain_row(columns: Sequence[Column], row: object) -> dict[str, object]:
+    """A row as an object of JSON."""
+    return {
+        _field(column): (column.plain or column.value)(row) for column in columns if _field(column)
+    }
+
+
+def _field(column: Column) -> str:
+    return column.heading.lower().replace("-", "_") if column.field is None else column.field
+
+
+def _text(value: object) -> str:
+    return _MISSING if value is None else str(value)
+
+
+def _coordinator(row: StateRow) -> str | None:
+    broker = row.coordinator
+    return f"{broker.host}:{broker.port}  ({broker.broker_id})" if broker else None
+
+
+def _broker(row: StateRow) -> object:
+    broker = row.coordinator
+    return {"host": broker.host, "port": broker.port, "id": broker.broker_id} if broker else None
+
+
+def _partitions(partitions: Collection[TopicPartition]) -> object:
+    return [{"topic": topic, "partition": number} for topic, number in sorted(partitions)]
+
+
+def _error(error: ClientError | None) -> str | None:
+    return error.kafka_text if error else None
+
+
+def _known_partition(row: PartitionStatus) -> int | None:
+    return int(row.partition.partition) if row.partition.partition >= 0 else None
+
+
+def _of_member(attribute: str) -> Callable[[Any], object]:
+    return lambda row: getattr(row.member, attribute) if row.member else None
+
+
+_LISTED = Column("GROUP", attrgetter("group_id"), 25, margin=10)
+_TYPE = Column("TYPE", lambda listing: listing.group_type.capitalize(), 20)
+_STATE = Column("STATE", attrgetter("state"), 20)
+LISTING = {
+    frozenset[str](): (_LISTED,),
+    frozenset({"type"}): (_LISTED, _TYPE),
+    frozenset({"state"}): (_LISTED, _STATE),
+    frozenset({"type", "state"}): (_LISTED, _TYPE, _STATE),
+}
+"""Columns of --list, by what is asked for beside the name."""
+
+_GROUP = Column("GROUP", attrgetter("group_id"), margin=0)
+_LEADER_EPOCH = Column("LEADER-EPOCH", attrgetter("leader_epoch"))
+OFFSETS_VERBOSE = (
+    _GROUP,
+    Column("TOPIC", attrgetter("partition.topic"), margin=0),
+    Column("PARTITION", attrgetter("partition.partition"), 10),
+    _LEADER_EPOCH,
+    Column("CURRENT-OFFSET", attrgetter("offset")),
+    Column("LOG-END-OFFSET", attrgetter("end_offset")),
+    Column("LAG", attrgetter("lag")),
+    Column("CONSUMER-ID", _of_member("member_id"), margin=0),
+    Column("HOST", _of_member("host"), margin=0),
+    Column("CLIENT-ID", _of_member("client_id"), 0),
+)
+OFFSETS = tuple(column for column in OFFSETS_VERBOSE if column is not _LEADER_EPOCH)
+
+MEMBERS = (
+    _GROUP,
+    Column("CONSUMER-ID", _of_member("member_id"), margin=0),
+    Column("HOST", _of_member("host"), margin=0),
+    Column("CLIENT-ID", _of_member("client_id"), margin=0),
+    Column("#PARTITIONS", lambda row: len(row.member.assignment), field="partition_count"),
+)
+END_OF_LINE = (Column("", lambda _: "", 0, field=""),)
+"""Kafka's tool leaves a blank where the verbose columns would begin."""
+ASSIGNMENTS = (
+    Column("CURRENT-EPOCH", attrgetter("member.member_epoch")),
+    Column(
+        "CURRENT-ASSIGNMENT",
+        attrgetter("assignment"),
+        20,
+        margin=0,
+        plain=lambda row: _partitions(row.member.assignment),
+    ),
+    Column("TARGET-EPOCH", attrgetter("target_epoch")),
+    Column(
+        "TARGET-ASSIGNMENT",
+        attrgetter("target_assignment"),
+        20,
+        margin=0,
+        plain=lambda row: _partitions(row.member.target_assignment),
+    ),
+)
+UPGRADED = (Column("UPGRADED", attrgetter("upgraded"), 0, plain=attrgetter("member.upgraded")),)
+"""Last column of --members --verbose, while members of both protocols are in the group."""
+INSTANCE = (
+    Column("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
+)
+"""Third column of --members, where a member of the group is static."""
+
+_STATES = (
+    Column("GROUP", attrgetter("group.group_id"), margin=0),
+    Column("COORDINATOR (ID)", _coordinator, 25, margin=0, field="coordinator", plain=_broker),
+    Column("ASSIGNMENT-STRATEGY", lambda row: row.group.partition_assignor or None, 20),
+    Column("STATE", attrgetter("group.state"), 20),
+)
+_MEMBER_COUNT = Column("#MEMBERS", lambda row: len(row.group.members), 0, field="member_count")
+STATES = (*_STATES, _MEMBER_COUNT)
+STATES_VERBOSE = (
+    *_STATES,
+    Column("GROUP-EPOCH", attrgetter("group.group_epoch")),
+    Column("TARGET-ASSIGNMENT-EPOCH", attrgetter("group.target_assignment_epoch"), 25),
+    _MEMBER_COUNT,
+)
+
+PARTITION_STATUSES = (
+    Column("TOPIC", attrgetter("partition.topic"), margin=0),
+    Column("PARTITION", _known_partition, 10),
+    Column("STATUS", attrgetter("text"), field="error", plain=lambda row: _error(row.error)),
+)
+DELETIONS = (
+    Column("GROUP", lambda row: row[0]),
+    Column("ERROR", lambda row: _error(row[1])),
+)
+"""Of documents only."""
+
+
+class NewOffset(NamedTuple):
+    """Where a reset puts a partition."""
+
+    group_id: str
+    partition: TopicPartition
+    offset: int
+
+
+def new_offset_columns(groups: Collection[str]) -> list[Column]:
+    """Columns of --reset-offsets; groups without rows take room too."""
+    wide_enough = max([_GROUP.width, *map(len, groups)])
+    return [
+        _GROUP._replace(width=wide_enough),
+        Column("TOPIC", attrgetter("partition.topic"), margin=0),
+        Column("PARTITION", attrgetter("partition.partition"), 10),
+        Column("NEW-OFFSET", attrgetter("offset"), 0),
+    ]
+
+
+def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:
+    """Columns of --members; instance ids appear when a member has one."""
+    instance = INSTANCE if any(row.member.group_instance_id for row in rows) else ()
+    is_mixed = {row.member.upgraded for row in rows} >= {True, False}
+    upgraded = UPGRADED if last is ASSIGNMENTS and is_mixed else ()
+    return [*MEMBERS[:2], *instance, *MEMBERS[2:], *last, *upgraded]
 
 
 class Output(Protocol):
@@ -20,7 +210,7 @@ class Output(Protocol):
     def say(self, text: str) -> None:
         """Text for people."""
 
-    def record(self, columns: Sequence[layout.Column], rows: Sequence[object]) -> None:
+    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
         """The same for programs."""
 
     def end(self) -> None:
@@ -34,7 +224,7 @@ class Text:
         """Print it."""
         click.echo(text)
 
-    def record(self, columns: Sequence[layout.Column], rows: Sequence[object]) -> None:
+    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
         """The text has said it."""
 
     def end(self) -> None:
@@ -51,9 +241,9 @@ class Document:
     def say(self, text: str) -> None:
         """Programs read the rows."""
 
-    def record(self, columns: Sequence[layout.Column], rows: Sequence[object]) -> None:
+    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
         """Add the rows."""
-        self._rows += [layout.plain_row(columns, row) for row in rows]
+        self._rows += [plain_row(columns, row) for row in rows]
 
     def end(self) -> None:
         """Print the document."""
@@ -83,7 +273,7 @@ FORMATS: Mapping[str, Callable[[], Output]] = {
 }
 
 
-def show_table(output: Output, columns: Sequence[layout.Column], rows: Sequence[object]) -> None:
+def show_table(output: Output, columns: Sequence[Column], rows: Sequence[object]) -> None:
     """A table below an empty line."""
-    output.say(f"\n{layout.table(columns, rows)}")
+    output.say(f"\n{table(columns, rows)}")
     output.record(columns, rows)

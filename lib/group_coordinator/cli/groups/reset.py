@@ -1,29 +1,100 @@
-"""`groups --reset-offsets`: all groups are planned first; only if all can be, and if the user says so, offsets change."""
+"""`groups --reset-offsets` and its files: all groups are planned first; only if all can be, and with --execute, offsets change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import csv
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
 from typing import NamedTuple
 
 import click
 from kafka import TopicPartition
 
-from group_coordinator.cli.groups import format as layout
-from group_coordinator.cli.groups import reset_file
+from group_coordinator.cli.groups import output as layout
 from group_coordinator.cli.groups.actions import (
     FAILED,
+    Session,
     print_error,
     print_failure_of_group,
 )
 from group_coordinator.cli.groups.output import show_table
-from group_coordinator.cli.groups.session import Session
+from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
 from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
 from group_coordinator.clients.reset_plan import NothingToShiftError, Plan, Scenario, ToOffsets
 from group_coordinator.clients.reset_planner import ResetPlanner
+from group_coordinator.core.java_text import java_trimmed
 
 Offsets = Mapping[TopicPartition, int]
+
+_OF_ONE_GROUP = ("TOPIC", "PARTITION", "OFFSET")
+_OF_SEVERAL = ("GROUP", *_OF_ONE_GROUP)
+_LONGEST_UNCHECKED = 24
+_FIRST_PLAIN = "-"
+
+
+def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartition, int]]:
+    """The new offsets that the file has for each group.
+
+    Lines without a group are about the one group of the command line.
+
+    Raises:
+        click.UsageError: the file cannot be read, or a line is not as it should be.
+    """
+    try:
+        # Spreadsheets put a mark before the text.
+        lines = csv.reader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
+        rows = [(lines.line_num, row) for row in lines if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise click.UsageError(f"{path}: {error}") from error
+    has_group = len(groups) != 1 or (bool(rows) and len(rows[0][1]) == len(_OF_SEVERAL))
+    plans: dict[str, dict[TopicPartition, int]] = {}
+    columns = _OF_SEVERAL if has_group else _OF_ONE_GROUP
+    for number, row in rows:
+        if len(row) != len(columns):
+            raise click.UsageError(f"{path}:{number}: not {','.join(columns)}")
+        *group, topic, partition, offset = row
+        place = f"{path}:{number}"
+        key = TopicPartition(topic, _number(place, "PARTITION", partition, LAST_INT32))
+        of_group = plans.setdefault(group[0] if group else groups[0], {})
+        of_group[key] = _number(place, "OFFSET", offset, LAST_INT64)
+    return plans
+
+
+def _number(place: str, column: str, text: str, most: int) -> int:
+    number = whole_number(java_trimmed(text), most)
+    if number is None:
+        raise click.UsageError(
+            f"{place}: {column} = {text!r} is not a whole number from 0 to {most}: correct it; the file has no header line"
+        )
+    return number
+
+
+def export(plans: Mapping[str, Offsets], *, with_groups: bool) -> str:
+    """The plans as a file, which `read_plans` reads."""
+    return "".join(
+        f"{','.join(_field(text) for text in row)}\n"
+        for group, offsets in plans.items()
+        for row in _rows((group,) if with_groups else (), offsets)
+    )
+
+
+def _rows(group: tuple[str, ...], offsets: Offsets) -> Iterable[tuple[str, ...]]:
+    for partition, offset in offsets.items():
+        yield (*group, partition.topic, str(partition.partition), str(offset))
+
+
+def _field(text: str) -> str:
+    """Quoted where Kafka's tool quotes: it looks at the characters of short texts only."""
+    is_plain = len(text) <= _LONGEST_UNCHECKED and all(each >= _FIRST_PLAIN for each in text)
+    if is_plain:
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
 Topics = Mapping[str, Collection[int] | None]
 """Partitions by topic; None: all of them."""
 
@@ -191,9 +262,9 @@ def show_offsets(session: Session, offsets: Mapping[str, Offsets]) -> None:
 
 def export_of_one(session: Session, offsets: Mapping[str, Offsets]) -> None:
     """`--export` for the one group of the command line."""
-    session.output.say(reset_file.export(offsets, with_groups=False))
+    session.output.say(export(offsets, with_groups=False))
 
 
 def export_of_several(session: Session, offsets: Mapping[str, Offsets]) -> None:
     """`--export` for several groups."""
-    session.output.say(reset_file.export(offsets, with_groups=True))
+    session.output.say(export(offsets, with_groups=True))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from group_coordinator.cli.whole_numbers import LAST_INT32
+from group_coordinator.cli.option_types import LAST_INT32
 from group_coordinator.core.java_text import java_number
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from rich.text import Text
 
 from group_coordinator import settings
+from group_coordinator.cli.option_types import duration_ms_of
 from group_coordinator.cli.query_table import print_table
-from group_coordinator.cli.times import duration_ms_of
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.what_if import what_if

@@ -27,7 +27,7 @@ from group_coordinator.demo.mirror.watch import TablesWatch
 from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.stage import fetch_jars, start_broker
 from group_coordinator.local.child_process import CommandFailedError
-from group_coordinator.local.own_python import python_module
+from group_coordinator.local.java import python_module
 
 _TICK_S = 0.1
 _PATIENCE_S = 300.0

@@ -1,9 +1,10 @@
-"""Metrics of the batches: their duration, Kafka's meters, and counters of records that could not be taken."""
+"""Metrics of the batches: their duration, Kafka's meters with rates over two windows of 30 s, and counters of records that could not be taken."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from threading import Lock
 
 from prometheus_client import CollectorRegistry, Histogram
@@ -11,7 +12,6 @@ from prometheus_client.core import CounterMetricFamily, UnknownMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from group_coordinator.driver.metrics.families import Figures, gauge
-from group_coordinator.observability.rates import Rates
 from group_coordinator.runtime.meters import METERS
 from group_coordinator.streaming.checkpoint.plans import Plan
 from group_coordinator.streaming.meter_totals import MeterTotals
@@ -22,6 +22,41 @@ from group_coordinator.streaming.small_batch import (
     BatchCounts,
     BatchMeters,
 )
+
+WINDOW_S = 30.0
+"""Kafka's metrics.sample.window.ms; metrics.num.samples is 2."""
+
+
+class Rates:
+    """How often something was counted a second, by name; times are of a clock that never goes back. For several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._window = 0
+        self._now: Counter[str] = Counter()
+        self._before: Counter[str] = Counter()
+
+    def add(self, counts: Mapping[str, int], now_s: float) -> None:
+        """Count."""
+        with self._lock:
+            self._move_to(now_s)
+            self._now.update(counts)
+
+    def per_second(self, name: str, now_s: float) -> float:
+        """The rate of the last 30 to 60 s."""
+        with self._lock:
+            self._move_to(now_s)
+            elapsed_s = now_s - (self._window - 1) * WINDOW_S
+            return (self._now[name] + self._before[name]) / elapsed_s
+
+    def _move_to(self, now_s: float) -> None:
+        window = int(now_s // WINDOW_S)
+        # Of two threads the later one may have looked at the clock earlier.
+        if window <= self._window:
+            return
+        self._before = self._now if window == self._window + 1 else Counter()
+        self._now, self._window = Counter(), window
+
 
 _BOUNDS_S = (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 300)
 _PATIENCE_S = 60.0

@@ -18,7 +18,7 @@ from group_coordinator.clients.cluster.broker_retention import (
 )
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.mirror.mirror_batch import MirrorBatch
+from group_coordinator.mirror.known_rows import MirrorBatch
 from group_coordinator.mirror.reasons import with_reasons
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog

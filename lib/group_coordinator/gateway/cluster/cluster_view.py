@@ -1,10 +1,10 @@
-"""The cluster as the gateway saw it last: brokers and topics."""
+"""The cluster as the gateway saw it last: brokers, topics and authorizers. Look-ups of unknown topics are limited."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
@@ -15,10 +15,135 @@ from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
-from group_coordinator.gateway.cluster.authorizers import Authorizers
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.broker_link import BrokerLink
-from group_coordinator.gateway.cluster.look_ups import LookUps, Wanted
+from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
+
+_MOST_TOPICS = 1_000
+"""Of one question. What is above it stays unknown until the gateway looks at all topics."""
+
+
+class Wanted(NamedTuple):
+    """A topic, by name or by id."""
+
+    field: str
+    """Of a MetadataRequest: name or topicId."""
+    value: str
+
+
+class LookUps:
+    """Nobody can make the brokers, or this process, answer more of these questions than the interval allows."""
+
+    def __init__(
+        self, look: Callable[[Sequence[Wanted]], Awaitable[Collection[Wanted]]], interval_s: float
+    ) -> None:
+        """`look` asks the brokers, and returns which topics are not there."""
+        self._look = look
+        self._interval_s = interval_s
+        self._wanted: dict[Wanted, None] = {}
+        self._coming: asyncio.Task[None] | None = None
+        self._one_by_one = asyncio.Lock()
+        self._next_s = 0.0
+        self._missing_until_s: dict[Wanted, float] = {}
+        """Topics that were not there a moment ago, those that are forgotten first at the beginning."""
+
+    async def take(self, wanted: Iterable[Wanted]) -> None:
+        """Return when the brokers have been asked, at once if all of them were missing a moment ago."""
+        self._forget_lapsed()
+        unknown = [each for each in wanted if each not in self._missing_until_s]
+        if not unknown:
+            return
+        self._wanted |= dict.fromkeys(unknown[: max(0, _MOST_TOPICS - len(self._wanted))])
+        if self._coming is None:
+            self._coming = asyncio.create_task(self._ask())
+        look = self._coming
+        await asyncio.wait([look])  # who goes meanwhile takes it from nobody else
+        look.result()  # a defect is nobody's answer
+
+    async def _ask(self) -> None:
+        async with self._one_by_one:
+            await asyncio.sleep(max(0.0, self._next_s - monotonic()))
+            wanted = [*self._wanted]
+            self._wanted.clear()
+            self._coming = None
+            try:
+                missing = await self._look(wanted)
+            finally:
+                self._next_s = monotonic() + self._interval_s
+            self._missing_until_s |= dict.fromkeys(missing, self._next_s)
+
+    def _forget_lapsed(self) -> None:
+        now_s = monotonic()
+        lapsed = [each for each, until_s in self._missing_until_s.items() if until_s <= now_s]
+        for each in lapsed:
+            del self._missing_until_s[each]
+
+
+LOOK_INTERVAL_S = 30.0
+"""Brokers write a denial into their logs where we may not ask."""
+_TIMEOUT_S = 5.0
+_SECURITY_DISABLED = 54
+"""What a broker without an authorizer says of ACLs."""
+_ANY_ACL = {
+    "resourceTypeFilter": 4,  # the cluster, of which there is one
+    "resourceNameFilter": "kafka-cluster",
+    "patternTypeFilter": 3,
+    "principalFilter": "User:nobody",
+    "hostFilter": "nowhere",
+    "operation": 1,
+    "permissionType": 1,
+}
+
+_log = logging.getLogger(__name__)
+
+
+class Authorizers:
+    """Asks every broker: one that is set up otherwise than the others still refuses what it refuses."""
+
+    def __init__(self, access: BrokerAccess) -> None:
+        self._links = BrokerLinks(access)
+        self._said: dict[int, bool] = {}
+        """By node; one that does not answer is taken at its last word."""
+        self._next_look_s = monotonic()
+        self.are_there = True
+        """Whether brokers let some do what they do not let others do; until all have said, they may."""
+
+    async def look(self, brokers: Mapping[int, Address]) -> None:
+        """Ask them, if it is time or one of them is new."""
+        if monotonic() < self._next_look_s and brokers.keys() <= self._said.keys():
+            return
+        level = logging.WARNING if self._said else logging.INFO
+        said = await asyncio.gather(*map(self._ask, brokers.values()))
+        self._next_look_s = monotonic() + LOOK_INTERVAL_S
+        self._said = {
+            node: self._said.get(node, True) if answer is None else answer
+            for node, answer in zip(brokers, said, strict=True)
+        }
+        self._conclude([node for node, has_one in self._said.items() if has_one], level)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._links.close()
+
+    def _conclude(self, nodes: list[int], level: int) -> None:
+        are_there = bool(nodes) or not self._said
+        if are_there and not self.are_there:
+            _log.log(level, "Rights of clients are asked for: nodes with an authorizer: %s", nodes)
+        elif self.are_there and not are_there:
+            _log.log(level, "Rights of clients are not asked for: no broker has an authorizer")
+        self.are_there = are_there
+
+    async def _ask(self, broker: Address) -> bool | None:
+        """Whether it has one; None: it does not answer."""
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                if not await self._links.knows(broker, "DescribeAcls"):
+                    return True
+                answer = await self._links.ask(broker, "DescribeAcls", _ANY_ACL)
+        except FAILURES:  # TimeoutError is an OSError
+            return None
+        return bool(answer["errorCode"] != _SECURITY_DISABLED)
+
 
 LOOK_TIMEOUT_S = 5.0
 _FAILURES = (OSError, EOFError, WireError, TimeoutError)
@@ -27,8 +152,6 @@ _LONGEST_NAME = 249
 """Of a topic."""
 _IDS_SINCE = 12
 """Of Metadata."""
-
-_log = logging.getLogger(__name__)
 
 
 class TopicSeen(NamedTuple):

@@ -1,14 +1,21 @@
-"""FindCoordinator for groups: one of the nodes, at its port of the gateway."""
+"""FindCoordinator for groups: any node's port serves any group, and each group has a node."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
+from zlib import crc32
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
-from group_coordinator.gateway.cluster.coordinators import coordinator_of
+
+
+def coordinator_of(group_id: str, node_ids: Collection[int]) -> int:
+    """One of the nodes, of which there must be at least one; every gateway before a cluster names the same."""
+    ordered = sorted(node_ids)
+    return ordered[crc32(group_id.encode()) % len(ordered)]
+
 
 OF_GROUPS, OF_TRANSACTIONS = 0, 1
 """Key types; 2 are share groups."""

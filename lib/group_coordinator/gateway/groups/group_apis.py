@@ -9,15 +9,14 @@ from collections.abc import Awaitable, Sequence
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.groups import lists
+from group_coordinator.gateway.groups import error_responses
+from group_coordinator.gateway.groups.error_responses import ListFields, OfOneGroup, refused
+from group_coordinator.gateway.groups.group_listing import GroupListing
 from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.groups.listing import GroupListing
-from group_coordinator.gateway.groups.lists import ListFields, OfOneGroup
 from group_coordinator.gateway.groups.offset_apis import OffsetApis
-from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.groups.subscriptions import Subscriptions
-from group_coordinator.gateway.job.patience import Patience
+from group_coordinator.gateway.job.delivery import Patience
 from group_coordinator.gateway.job.requests import Job, NoAnswerError, Question
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
@@ -61,7 +60,7 @@ class GroupApis:
         return await self._settings.groups()
 
     def _begun(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        fields = lists.fields_of(api, version)
+        fields = error_responses.fields_of(api, version)
         if fields is not None:
             return self._about_several(fields, api, version, body, caller)
         if api == "ListGroups":
@@ -71,7 +70,7 @@ class GroupApis:
     def _about_several(
         self, fields: ListFields, api: str, version: int, body: Body, caller: Caller
     ) -> Awaitable[Body]:
-        split = lists.split(fields, api, body)
+        split = error_responses.split(fields, api, body)
         return _together(fields, [self._about(api, version, one, caller) for one in split])
 
     def _about(  # noqa: PLR0911 - one line an API
@@ -139,4 +138,4 @@ async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
 
 
 async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:
-    return lists.merged(fields, await asyncio.gather(*parts))
+    return error_responses.merged(fields, await asyncio.gather(*parts))

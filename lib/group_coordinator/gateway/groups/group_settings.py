@@ -6,7 +6,7 @@ import asyncio
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.responses import ConfigSource
-from group_coordinator.gateway.groups.fresh_tables import FreshTables
+from group_coordinator.gateway.groups.group_tables import FreshTables
 from group_coordinator.gateway.job.requests import ASKER, Job, NoAnswerError, Question
 from group_coordinator.gateway.job.sightings import Sighting, Told
 from group_coordinator.gateway.remembered import Remembered

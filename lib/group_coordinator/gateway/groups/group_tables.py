@@ -1,15 +1,20 @@
-"""The tables `groups` and `group_configs`, read without Spark and without a JVM."""
+"""The tables `groups` and `group_configs`, read without Spark and at most a second old."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from datetime import datetime
+from time import monotonic
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
+from deltalake.exceptions import DeltaError
 
 from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup
 from group_coordinator.tables.catalog_managed import open_table
+from group_coordinator.tables.delta_errors import in_one_line
 
 _GROUPS = """
 SELECT group_id, group_type, state, protocol_type, updated_at FROM groups WHERE cluster_id = '{}'"""
@@ -88,3 +93,37 @@ def _row(row: dict[str, Any]) -> tuple[str, KnownRow]:
     protocol_type = CONSUMERS if row["group_type"] == CONSUMERS else row["protocol_type"] or ""
     group = ListedGroup(row["group_type"], row["state"], protocol_type)
     return row["group_id"], KnownRow(group, int(updated.timestamp() * 1000))
+
+
+_FRESH_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class FreshTables:
+    """Reads in a thread, as the event loop must not wait for files; what cannot be read stays as it was."""
+
+    def __init__(self, tables: GroupTables) -> None:
+        self._tables = tables
+        self._read_s = -_FRESH_S
+        self._lock = asyncio.Lock()
+        self.groups: TableOfGroups | None = None
+        """None: there is no table."""
+        self.configured: frozenset[str] = frozenset()
+
+    async def refresh(self) -> None:
+        """Read what is new."""
+        async with self._lock:
+            if monotonic() - self._read_s < _FRESH_S:
+                return
+            try:
+                self.groups, self.configured = await asyncio.to_thread(self._read)
+            except (DeltaError, OSError) as error:
+                _log.warning(
+                    "groups are listed as they were, the tables cannot be read: %s",
+                    in_one_line(error),
+                )
+            self._read_s = monotonic()
+
+    def _read(self) -> tuple[TableOfGroups | None, frozenset[str]]:
+        return self._tables.groups(), self._tables.configured()

@@ -10,15 +10,12 @@ from functools import partial
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.group_part import GroupService
-from group_coordinator.gateway.groups.fresh_tables import FreshTables
 from group_coordinator.gateway.groups.group_apis import GroupApis
+from group_coordinator.gateway.groups.group_listing import GroupListing
 from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.groups.group_tables import GroupTables
-from group_coordinator.gateway.groups.listing import GroupListing
+from group_coordinator.gateway.groups.group_tables import FreshTables, GroupTables
+from group_coordinator.gateway.job.delivery import JobPulse, Patience, Repeats
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.job.job_pulse import JobPulse
-from group_coordinator.gateway.job.patience import Patience
-from group_coordinator.gateway.job.repeats import Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.run import OpenGroups

@@ -9,10 +9,8 @@ from typing import TypeAlias
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import offset_topics
-from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.groups.lists import OfOneGroup
-from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, Sorted
-from group_coordinator.gateway.groups.refusals import no_offset, refused
+from group_coordinator.gateway.groups.error_responses import OfOneGroup, no_offset, refused
+from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, KnownTopics, Sorted
 from group_coordinator.gateway.groups.turns import Turns
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from group_coordinator.gateway.login.caller import Caller

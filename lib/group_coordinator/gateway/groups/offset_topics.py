@@ -1,4 +1,4 @@
-"""Which topics and partitions of a request exist: Kafka's request layer refuses the others before the coordinator.
+"""The topics and partitions of a request that exist, as the group APIs must know them.
 
 Source: KafkaApis.handleOffsetCommitRequest, handleTxnOffsetCommitRequest, handleOffsetDeleteRequest in Kafka 4.4. The
 group is asked by name; versions that name topics by id get ids back.
@@ -6,12 +6,32 @@ group is asked by name; versions that name topics by id get ids back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.groups.known_topics import KnownTopics
+from group_coordinator.core.model.topic import Topic
+
+
+class KnownTopics(Protocol):
+    """The cluster's topics as the gateway saw them last."""
+
+    def name_of(self, topic_id: str) -> str | None:
+        """None: there is no topic with this id."""
+
+    def id_of(self, name: str) -> str | None:
+        """None: there is no topic of this name."""
+
+    def partition_count(self, name: str) -> int:
+        """0: there is no topic of this name."""
+
+    def topic(self, name: str) -> Topic | None:
+        """All that groups must know of it; None: there is no topic of this name."""
+
+    async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
+        """Ask the brokers about topics that may have been made, or have grown, since; without an answer all stays as it was."""
+
 
 IDS_SINCE = 10
 """Of OffsetCommit and OffsetFetch: topics go by id. The job is asked by name, in the version before."""

@@ -7,8 +7,8 @@ from functools import partial
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs.apis.topic_metadata import known_topic
-from group_coordinator.gateway.groups.known_topics import KnownTopics
 from group_coordinator.gateway.groups.offset_apis import Ask
+from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.groups.turns import Turns
 from group_coordinator.gateway.login.caller import Caller
 

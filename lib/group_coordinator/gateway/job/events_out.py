@@ -1,11 +1,13 @@
-"""Events on their way to the events topic: a thread of its own sends them, as the cluster may be away."""
+"""Events on their way to the events topic: each client has its turn; a separate thread sends them, as the cluster may be away."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
-from threading import Event
+from threading import Condition, Event
+from typing import NamedTuple
 
 from kafka.errors import KafkaError, MessageSizeTooLargeError
 
@@ -14,8 +16,76 @@ from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.waiting_events import OutgoingEvent, WaitingEvents
 from group_coordinator.settings import RECORD_OVERHEAD
+
+_MOST_EVENTS = 10_000
+_MOST_BYTES = 64 * 1024 * 1024
+_SHARES = 4
+"""One client may have so large a part of what may wait: 2,500 events, and 16 MiB."""
+
+
+class OutgoingEvent(NamedTuple):
+    """A record for the events topic, and until when the client waits for what comes of it."""
+
+    correlation_id: str
+    group_id: str
+    value: bytes
+    send_by_s: float
+    """By the monotonic clock; later the client is told to repeat its request, and the first one must not be done too."""
+    client: str
+    """Whose budget it is of."""
+
+
+class _Line:
+    """The events of one client, in the order of their coming."""
+
+    def __init__(self) -> None:
+        self.events: deque[OutgoingEvent] = deque()
+        self.bytes = 0
+
+
+class WaitingEvents:
+    """Filled by the event loop, emptied by the producer's thread."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, _Line] = {}
+        """The client whose turn is next is the first."""
+        self._count = 0
+        self._bytes = 0
+        self._changed = Condition()
+
+    def put(self, event: OutgoingEvent) -> bool:
+        """Whether there was room."""
+        size = len(event.value)
+        with self._changed:
+            line = self._lines.get(event.client) or _Line()
+            if self._bytes > _MOST_BYTES or self._count >= _MOST_EVENTS:
+                return False
+            if line.bytes > _MOST_BYTES // _SHARES or len(line.events) >= _MOST_EVENTS // _SHARES:
+                return False
+            self._lines[event.client] = line
+            line.events.append(event)
+            line.bytes += size
+            self._count += 1
+            self._bytes += size
+            self._changed.notify()
+        return True
+
+    def take(self, timeout_s: float) -> OutgoingEvent | None:
+        """The first event of the client whose turn it is; None: there was none for so long."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._count, timeout_s):
+                return None
+            client = next(iter(self._lines))
+            line = self._lines.pop(client)
+            event = line.events.popleft()
+            line.bytes -= len(event.value)
+            self._count -= 1
+            self._bytes -= len(event.value)
+            if line.events:
+                self._lines[client] = line
+        return event
+
 
 _POLL_S = 0.1
 _BROKER_TIMEOUT_MS = 9_000

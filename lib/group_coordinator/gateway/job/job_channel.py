@@ -1,4 +1,4 @@
-"""The job behind its two topics, as the event loop sees it: questions out, answers in, nothing that blocks."""
+"""The job behind its two topics, as the event loop sees it: requests out, responses in, nothing that blocks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,40 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from group_coordinator.clients.channel import channel
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.arrivals import Arrival, read
-from group_coordinator.gateway.job.events_out import EventsOut
+from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent
 from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
 from group_coordinator.gateway.job.responses_in import ResponsesIn
-from group_coordinator.gateway.job.sightings import Sighting
-from group_coordinator.gateway.job.waiting_events import OutgoingEvent
+from group_coordinator.gateway.job.sightings import Sighting, sighted
+
+
+class Arrival(NamedTuple):
+    """A response that is worth a look."""
+
+    correlation_id: str | None
+    """None: others asked."""
+    body: Body
+    """Empty if others asked."""
+    sighting: Sighting | None
+
+
+def read(value: bytes, name: str) -> Arrival | None:
+    """A response; correlation ids of one's own begin with `name`. None: it is for others, and says nothing of its group."""
+    found = channel.read(value, name)
+    if found is None:
+        return None
+    head, body = found
+    try:
+        sighting = sighted(head)
+    except (ValueError, RecursionError):
+        sighting = None  # whoever waits for it learns what is wrong with it
+    if body is not None:
+        return Arrival(head.correlation_id, body, sighting)
+    return None if sighting is None else Arrival(None, {}, sighting)
+
 
 _LOOK_S = 0.02
 

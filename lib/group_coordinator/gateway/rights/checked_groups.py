@@ -1,27 +1,121 @@
-"""The group APIs for clients whose brokers know rights: what a client may not do is refused as its broker would."""
+"""The group APIs for clients whose brokers have an authorizer: a client gets the errors and the omissions that its broker would give."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from group_coordinator.clients.channel.channel import Body
-from group_coordinator.core.acls.needs import GROUP_DENIED, ON_TRANSACTIONAL_IDS
+from group_coordinator.core.acls.needs import GROUP_DENIED, ON_TRANSACTIONAL_IDS, TO_SEE_TOPICS
 from group_coordinator.core.acls.rule import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
 from group_coordinator.gateway.group_part import GroupPart
-from group_coordinator.gateway.groups import lists, offset_topics
+from group_coordinator.gateway.groups import error_responses, offset_topics
 from group_coordinator.gateway.groups.config_requests import merged
-from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.groups.refusals import refused
+from group_coordinator.gateway.groups.error_responses import no_offset, refused
+from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.login.caller import Caller
-from group_coordinator.gateway.rights.denied_topics import without_denied_topics
-from group_coordinator.gateway.rights.needed_rights import ON_GROUPS, ON_TOPICS, needed
 from group_coordinator.gateway.rights.rights import Rights
 from group_coordinator.gateway.rights.visible_answers import shows_more_than_asked, visible
+from group_coordinator.gateway.served import GROUP_APIS
+
+ON_GROUPS = {name: rights.on_group for name, rights in GROUP_APIS.items()}
+ON_TOPICS = {name: rights.on_topics for name, rights in GROUP_APIS.items() if rights.on_topics}
+
+
+def needed(api: str, version: int, body: Body) -> Iterator[Right]:
+    """All that must be known before the job is asked; a topic by an id that nobody knows needs none, as it does not exist."""
+    on_groups = ON_GROUPS.get(api)
+    if on_groups is None:
+        return
+    fields = error_responses.fields_of(api, version)
+    entries = [body] if fields is None else body[fields.asked]
+    for entry in entries:
+        yield Right(on_groups, ResourceType.GROUP, error_responses.group_of(entry))
+    if api in ON_TOPICS:
+        named = (topic for entry in entries for topic in entry["topics"] or ())
+        names = (topic["name"] for topic in named if "name" in topic)
+        yield from (Right(ON_TOPICS[api], ResourceType.TOPIC, name) for name in names)
+    for name in body.get("subscribedTopicNames") or ():
+        yield Right(TO_SEE_TOPICS, ResourceType.TOPIC, name)
+    if api == "TxnOffsetCommit":
+        yield Right(ON_TRANSACTIONAL_IDS, ResourceType.TRANSACTIONAL_ID, body["transactionalId"])
+
+
+_CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_ASKS_ANYWAY = frozenset({"OffsetFetch", "OffsetDelete"})
+"""Brokers ask the group even where no topic is left: what is wrong with the group comes first."""
+
+
+def without_denied_topics(
+    api: str,
+    body: Body,
+    group: Body,
+    denied: frozenset[Right],
+    ask: Callable[[Body], Awaitable[Body]],
+) -> Awaitable[Body]:
+    """Asks for the rest before it returns; `group` is the part of the request that has topics, or the request itself."""
+    asked = group["topics"]
+    if asked is None:
+        return ask(body)
+
+    def is_denied(topic: Body) -> bool:
+        name = topic.get("name")
+        return name is not None and Right(ON_TOPICS[api], ResourceType.TOPIC, name) in denied
+
+    refusals = [_refusal(api, topic) for topic in asked if is_denied(topic)]
+    kept = [topic for topic in asked if not is_denied(topic)]
+    if not refusals:
+        return ask(body)
+    if not kept and api not in _ASKS_ANYWAY:
+        return _at_once(
+            {
+                "throttleTimeMs": 0,
+                "errorCode": ErrorCode.NONE,
+                "topics": offset_topics.merged(refusals, ()),
+            }
+        )
+    if group is body:
+        return _merged(ask({**body, "topics": kept}), refusals)
+    return _merged_of_group(ask({**body, "groups": [{**group, "topics": kept}]}), refusals)
+
+
+def _refusal(api: str, topic: Body) -> Body:
+    field = "topicId" if "topicId" in topic else "name"
+    identity: Body = {field: topic[field]}
+    if api == "OffsetFetch":
+        partitions = [no_offset(number, _CODE) for number in topic["partitionIndexes"]]
+    else:
+        partitions = [
+            {"partitionIndex": each["partitionIndex"], "errorCode": _CODE}
+            for each in topic["partitions"]
+        ]
+    return {**identity, "partitions": partitions}
+
+
+async def _at_once(body: Body) -> Body:
+    return body
+
+
+async def _merged(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
+    return _with_refusals(await asked, refusals)
+
+
+async def _merged_of_group(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
+    answer = await asked
+    [group] = answer["groups"]
+    return {**answer, "groups": [_with_refusals(group, refusals)]}
+
+
+def _with_refusals(answer: Body, refusals: Sequence[Body]) -> Body:
+    """An error of the whole says nothing of topics."""
+    if answer.get("errorCode"):
+        return answer
+    return {**answer, "topics": offset_topics.merged(refusals, answer["topics"])}
+
 
 _Denied = frozenset[Right]
 
@@ -54,8 +148,8 @@ class CheckedGroups:
         overtake it, and the broker's answer stands behind nothing that waits for it. Topics by id have their names before
         rights are judged, and no others afterwards.
         """
-        fields = lists.fields_of(api, version)
-        if fields is not None and len(body[fields.asked]) > lists.MOST_GROUPS:
+        fields = error_responses.fields_of(api, version)
+        if fields is not None and len(body[fields.asked]) > error_responses.MOST_GROUPS:
             return self._first_ones(fields, api, version, body, caller, holder)
         rights = holder.rights
         unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
@@ -76,7 +170,7 @@ class CheckedGroups:
 
     def _first_ones(
         self,
-        fields: lists.ListFields,
+        fields: error_responses.ListFields,
         api: str,
         version: int,
         body: Body,
@@ -85,8 +179,8 @@ class CheckedGroups:
     ) -> Awaitable[Body]:
         """Clients ask again about the others."""
         asked = body[fields.asked]
-        first = {**body, fields.asked: asked[: lists.MOST_GROUPS]}
-        others = {**body, fields.asked: asked[lists.MOST_GROUPS :]}
+        first = {**body, fields.asked: asked[: error_responses.MOST_GROUPS]}
+        others = {**body, fields.asked: asked[error_responses.MOST_GROUPS :]}
         refusal = refused(api, version, others, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return _together(
             fields, [self.answer(api, version, first, caller, holder), _at_once(refusal)]
@@ -109,7 +203,7 @@ class CheckedGroups:
         self, api: str, version: int, body: Body, caller: Caller, denied: _Denied
     ) -> Awaitable[Body]:
         """Asks before it returns."""
-        fields = lists.fields_of(api, version)
+        fields = error_responses.fields_of(api, version)
 
         def ask(rest: Body) -> Awaitable[Body]:
             return self._groups.answer(api, version, rest, caller)
@@ -125,7 +219,7 @@ class CheckedGroups:
 
     async def _several(
         self,
-        fields: lists.ListFields,
+        fields: error_responses.ListFields,
         api: str,
         version: int,
         body: Body,
@@ -136,7 +230,7 @@ class CheckedGroups:
         twice = _named_twice(api, body)
         permitted: list[Any] = []
         others: defaultdict[int, list[Any]] = defaultdict(list)
-        for one in lists.split(fields, api, body):
+        for one in error_responses.split(fields, api, body):
             if one.group_id in twice:
                 others[ErrorCode.INVALID_REQUEST] += one.body[fields.asked]
             elif Right(ON_GROUPS[api], ResourceType.GROUP, one.group_id) in denied:
@@ -144,7 +238,7 @@ class CheckedGroups:
             else:
                 permitted += one.body[fields.asked]
         asked: list[Awaitable[Body]] = []
-        for some in lists.slices(permitted):
+        for some in error_responses.slices(permitted):
             part = {**body, fields.asked: some}
             asked += self._fetches(part, denied, ask) if api in ON_TOPICS else [ask(part)]
             await asyncio.sleep(0)
@@ -192,15 +286,15 @@ def _lacks_protocol(version: int, sync: Body) -> bool:
 
 def _is_about_many(api: str, version: int, body: Body) -> bool:
     """Whether the groups of a request are not asked about all at once."""
-    fields = lists.fields_of(api, version)
+    fields = error_responses.fields_of(api, version)
     if fields is None:
         return False
-    return len(body[fields.asked]) > lists.AT_ONCE or bool(_named_twice(api, body))
+    return len(body[fields.asked]) > error_responses.AT_ONCE or bool(_named_twice(api, body))
 
 
 def _named_twice(api: str, body: Body) -> frozenset[str]:
     """As Kafka's ConfigAdminManager: none of several alterations of one group is done."""
-    return lists.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
+    return error_responses.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
 
 
 def _message(api: str, code: int) -> str | None:
@@ -215,15 +309,11 @@ async def _then(checked: Awaitable[Awaitable[Body]]) -> Body:
     return await (await checked)
 
 
-async def _at_once(body: Body) -> Body:
-    return body
-
-
 async def _in_order(altered: Body, answer: Awaitable[Body]) -> Body:
     groups = await answer
     others = {**groups, "responses": []}
     return merged("IncrementalAlterConfigs", altered["resources"], groups, others)
 
 
-async def _together(fields: lists.ListFields, parts: list[Awaitable[Body]]) -> Body:
-    return lists.merged(fields, await asyncio.gather(*parts))
+async def _together(fields: error_responses.ListFields, parts: list[Awaitable[Body]]) -> Body:
+    return error_responses.merged(fields, await asyncio.gather(*parts))

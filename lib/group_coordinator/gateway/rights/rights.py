@@ -1,14 +1,178 @@
-"""What a client may do, as its broker says: asked on the client's own connection, which has its login."""
+"""The rights of a client, as its broker shows them by requests that change nothing, on the client's own connection.
+
+Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. The versions are those that Kafka has had since 3.0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from itertools import takewhile
 from time import monotonic
+from typing import Protocol, TypeAlias
 
-from group_coordinator.core.acls.rule import Right
+from group_coordinator.clients.channel.channel import Body
+from group_coordinator.core.acls.rule import BITS, CLUSTER_NAME, Operation, ResourceType, Right
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.groups.error_responses import slices
 from group_coordinator.gateway.remembered import Remembered
-from group_coordinator.gateway.rights.rights_questions import AskBroker, allowed
+from group_coordinator.gateway.served import GROUP_RESOURCE
+
+_NOBODY = ""
+_NONE = -1
+"""Of generations, epochs and partitions."""
+_NOWHERE = "group-coordinator-gateway"
+"""A topic; it does not matter whether it is there."""
+
+
+DESCRIBE_CLUSTER = Right(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+class AskBroker(Protocol):
+    """Asks a client's broker."""
+
+    def __call__(self, api: str, version: int, body: Body) -> Awaitable[Body]:
+        """The request is on its way before this returns."""
+
+
+Names: TypeAlias = Sequence[str]
+_Asking: TypeAlias = Callable[[AskBroker, Operation, Names], Awaitable[Iterable[str]]]
+
+
+async def allowed(ask: AskBroker, wanted: Iterable[Right]) -> frozenset[Right]:
+    """Those of them that are granted."""
+    names: defaultdict[tuple[ResourceType, Operation], list[str]] = defaultdict(list)
+    for right in wanted:
+        names[right.kind, right.operation].append(right.name)
+    found = await asyncio.gather(
+        *(_QUESTIONS[kind](ask, operation, there) for (kind, operation), there in names.items())
+    )
+    return frozenset(
+        Right(operation, kind, name)
+        for (kind, operation), granted in zip(names, found, strict=True)
+        for name in granted
+    )
+
+
+async def _groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    return await _GROUP_QUESTIONS[operation](ask, operation, names)
+
+
+async def _read_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """A heartbeat of nobody."""
+    nobody = {"generationId": _NONE, "memberId": _NOBODY}
+    bodies = [{"groupId": name, **nobody} for name in names]
+    answers = await _each(ask, "Heartbeat", 3, bodies)
+    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, answers)
+
+
+async def _delete_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """The deletion of no offsets."""
+    bodies = [{"groupId": name, "topics": []} for name in names]
+    answers = await _each(ask, "OffsetDelete", 0, bodies)
+    return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, answers)
+
+
+async def _each(ask: AskBroker, api: str, version: int, bodies: Sequence[Body]) -> list[Body]:
+    """The answers; few questions are open at a time: a request may name many groups, and others have their turn between."""
+    answers: list[Body] = []
+    for some in slices(bodies):
+        answers += await asyncio.gather(*(ask(api, version, body) for body in some))
+    return answers
+
+
+def _where_not(code: int, names: Names, answers: Iterable[Body]) -> Iterable[str]:
+    return [
+        name for name, answer in zip(names, answers, strict=True) if answer["errorCode"] != code
+    ]
+
+
+async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """Where their coordinators are, which nobody wants to know."""
+    answer = await ask("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": list(names)})
+    return [
+        found["key"]
+        for found in answer["coordinators"]
+        if found["errorCode"] != ErrorCode.GROUP_AUTHORIZATION_FAILED
+    ]
+
+
+async def _configs_of_groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    """None of their settings; brokers before 4.0 know none, and so grant nothing. A group without a name has none."""
+    if operation is Operation.DESCRIBE_CONFIGS:
+        resources = [_group_resource(name) | {"configurationKeys": []} for name in names if name]
+        answer = await ask("DescribeConfigs", 1, {"resources": resources, "includeSynonyms": False})
+        results = answer["results"]
+    else:
+        resources = [_group_resource(name) | {"configs": []} for name in names if name]
+        body = {"resources": resources, "validateOnly": True}
+        results = (await ask("IncrementalAlterConfigs", 1, body))["responses"]
+    granted = [r["resourceName"] for r in results if r["errorCode"] == ErrorCode.NONE]
+    return [*granted, *(name for name in names if not name)]
+
+
+def _group_resource(name: str) -> Body:
+    return {"resourceType": GROUP_RESOURCE, "resourceName": name}
+
+
+async def _topics(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    body = {
+        "topics": [{"name": name} for name in names],
+        "allowAutoTopicCreation": False,
+        "includeTopicAuthorizedOperations": True,
+    }
+    answer = await ask("Metadata", 9, body)
+    return [
+        topic["name"]
+        for topic in answer["topics"]
+        if topic["errorCode"] != ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        and (
+            operation is Operation.DESCRIBE or topic["topicAuthorizedOperations"] & BITS[operation]
+        )
+    ]
+
+
+async def _cluster(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
+    answer = await ask("DescribeCluster", 0, {"includeClusterAuthorizedOperations": True})
+    return names if answer["clusterAuthorizedOperations"] & BITS[operation] else ()
+
+
+async def _transactional_ids(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
+    """A commit for a partition that is not there."""
+    partition = {"partitionIndex": _NONE, "committedOffset": 0}
+    rest = {
+        "groupId": _NOBODY,
+        "producerId": _NONE,
+        "producerEpoch": _NONE,
+        "topics": [{"name": _NOWHERE, "partitions": [partition]}],
+    }
+    bodies = [{"transactionalId": name, **rest} for name in names]
+    codes = [
+        answer["topics"][0]["partitions"][0]["errorCode"]
+        for answer in await _each(ask, "TxnOffsetCommit", 3, bodies)
+    ]
+    return [
+        name
+        for name, code in zip(names, codes, strict=True)
+        if code != ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    ]
+
+
+_GROUP_QUESTIONS: dict[Operation, _Asking] = {
+    Operation.READ: _read_groups,
+    Operation.DELETE: _delete_groups,
+    Operation.DESCRIBE: _describe_groups,
+    Operation.DESCRIBE_CONFIGS: _configs_of_groups,
+    Operation.ALTER_CONFIGS: _configs_of_groups,
+}
+_QUESTIONS: dict[ResourceType, _Asking] = {
+    ResourceType.GROUP: _groups,
+    ResourceType.TOPIC: _topics,
+    ResourceType.CLUSTER: _cluster,
+    ResourceType.TRANSACTIONAL_ID: _transactional_ids,
+}
+
 
 GRANT_LASTS_S = 30.0
 _MOST_BYTES = 2 * 1024 * 1024

@@ -12,9 +12,8 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.acls.needs import GROUP_OPERATIONS, UNSEEN_TOPICS
 from group_coordinator.core.acls.rule import BITS, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.groups.known_topics import KnownTopics
-from group_coordinator.gateway.rights.rights import Rights
-from group_coordinator.gateway.rights.rights_questions import DESCRIBE_CLUSTER
+from group_coordinator.gateway.groups.offset_topics import KnownTopics
+from group_coordinator.gateway.rights.rights import DESCRIBE_CLUSTER, Rights
 
 
 def shows_more_than_asked(api: str, body: Body) -> bool:

@@ -28,10 +28,10 @@ import pyarrow as pa
 from pyspark.serializers import SpecialLengths, write_int
 from pyspark.sql.pandas import serializers
 
-from group_coordinator.runtime.call_events import SortedEvents
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
+    SortedEvents,
     StoredState,
     call_group,
 )

@@ -10,8 +10,7 @@ import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.cli.consume import sources
-from group_coordinator.cli.consume.commits import Commits
-from group_coordinator.cli.consume.sources import GroupSource, PartitionSource
+from group_coordinator.cli.consume.sources import Commits, GroupSource, PartitionSource
 from group_coordinator.cli.consume.topics import PartitionCounts, Topics
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.channel_errors import RequestTimedOutError

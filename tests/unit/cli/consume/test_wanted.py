@@ -7,8 +7,7 @@ import click
 import pytest
 
 from group_coordinator.cli.consume.properties import Properties
-from group_coordinator.cli.consume.usage import Options
-from group_coordinator.cli.consume.wanted import Wanted, wanted
+from group_coordinator.cli.consume.wanted import Options, Wanted, wanted
 
 
 def asked(*properties: str, **options: Any) -> Wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.cli.groups import describe
-from group_coordinator.cli.groups import format as layout
+from group_coordinator.cli.groups import output as layout
 from group_coordinator.clients.admin.descriptions import (
     GroupDescription,
     GroupListing,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from group_coordinator.cli.groups.moments import duration_ms, timestamp_ms
+from group_coordinator.cli.groups.options import duration_ms, timestamp_ms
 
 
 @pytest.mark.parametrize(

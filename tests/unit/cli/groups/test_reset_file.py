@@ -6,7 +6,7 @@ import click
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.cli.groups.reset_file import export, read_plans
+from group_coordinator.cli.groups.reset import export, read_plans
 
 ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 LONG = TopicPartition("a-topic-of-25-characters.", 3)

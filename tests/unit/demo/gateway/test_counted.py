@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from group_coordinator.demo.gateway.counted import Counted, counted_on
 from group_coordinator.demo.gateway.figures import GatewayFigures, line
-from group_coordinator.gateway.counters import Counters, Gauges
-from group_coordinator.gateway.metrics_page import metrics_page
+from group_coordinator.gateway.counters import Counters, Gauges, metrics_page
 
 
 def page(answers: dict[str, list[float]]) -> str:

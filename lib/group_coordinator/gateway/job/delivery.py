@@ -1,4 +1,4 @@
-"""Requests that clients repeat: a repeat takes the place of the first one, and gets the answer that the job owes to that.
+"""The wait for the job: its longest duration, the state of the job, and repeated requests, which get the first one's response.
 
 A client repeats what had no answer within its own time, or within the gateway's. The job makes the first one all the same. Asked
 again, it would do twice what it was too slow to do once; and a commit that is made again behind a later one takes offsets back.
@@ -11,10 +11,112 @@ its repeat: behind that, the repeat is asked anew. So it is with heartbeats; bet
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from math import inf
+from time import monotonic
 from typing import TypeAlias
 
 from group_coordinator.clients.channel.channel import Body
-from group_coordinator.gateway.job.requests import Job, NoAnswerError, OpenQuestions, Question
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.job.requests import (
+    ASKER,
+    Job,
+    NoAnswerError,
+    OpenQuestions,
+    Question,
+)
+from group_coordinator.gateway.remembered import Remembered
+from group_coordinator.gateway.served import PARKED_APIS
+
+GRACE_S = 10.0
+"""How much longer than its rebalance timeout a join may take."""
+_MOST_BYTES = 4 * 1024 * 1024
+"""Of the members whose rebalance timeouts are kept, about 15,000; those that joined first are forgotten."""
+_UNKNOWN_TIMEOUT_MS = 300_000
+"""max.poll.interval.ms of nearly all clients, which they send as their rebalance timeout."""
+_REBALANCE_TIMEOUT_SINCE = 1
+"""Of JoinGroup."""
+
+
+class Patience:
+    """Timeouts of questions. A join is answered when its group has met, a sync when its leader has assigned."""
+
+    def __init__(self, answer_timeout_ms: int) -> None:
+        self._answer_timeout_s = answer_timeout_ms / 1000
+        self._rebalance_timeouts_ms: Remembered[tuple[str, str], int] = Remembered(_MOST_BYTES)
+
+    def timeout_s(self, api: str, version: int, body: Body) -> float:
+        """How long to wait for the answer to this request."""
+        if api == "JoinGroup":
+            return _rebalance_timeout_ms(version, body) / 1000 + GRACE_S
+        if api == "SyncGroup":
+            member = (body["groupId"], body["memberId"])
+            timeout_ms = self._rebalance_timeouts_ms.get(member)
+            known_ms = _UNKNOWN_TIMEOUT_MS if timeout_ms is None else timeout_ms
+            return known_ms / 1000 + GRACE_S
+        return self._answer_timeout_s
+
+    def learn(self, question: Question, answer: Body) -> None:
+        """Remember what a member that has joined may take until its sync is answered."""
+        if question.api != "JoinGroup" or answer.get("errorCode") != ErrorCode.NONE:
+            return
+        member = (question.group_id, answer["memberId"])
+        self._rebalance_timeouts_ms[member] = _rebalance_timeout_ms(question.version, question.body)
+
+
+def _rebalance_timeout_ms(version: int, body: Body) -> int:
+    known = version >= _REBALANCE_TIMEOUT_SINCE
+    timeout_ms: int = body["rebalanceTimeoutMs" if known else "sessionTimeoutMs"]
+    return max(0, timeout_ms)
+
+
+_PROBED = "gateway"
+"""A group that need not exist."""
+
+
+class JobPulse:
+    """Passes questions on to the job, and watches the answers."""
+
+    def __init__(
+        self, job: Job, answer_timeout_ms: int, clock_s: Callable[[], float] = monotonic
+    ) -> None:
+        self._job = job
+        self._answer_timeout_s = answer_timeout_ms / 1000
+        self._clock_s = clock_s
+        self._waiting_since_s: float | None = None
+        """When the first question was asked that came after the last answer."""
+        self._probed_s = -inf
+
+    def ask(self, question: Question) -> asyncio.Future[Body]:
+        """As the job does."""
+        if self._waiting_since_s is None and question.api not in PARKED_APIS:
+            self._waiting_since_s = self._clock_s()
+        answer = self._job.ask(question)
+        answer.add_done_callback(self._answered)
+        return answer
+
+    def why_not_ready(self) -> str | None:
+        """None: it has answered since it was asked, or it still has time.
+
+        A job that was silent is asked from here: nobody sends clients to a gateway that is not ready.
+        """
+        since_s, now_s = self._waiting_since_s, self._clock_s()
+        if since_s is None or now_s - since_s <= self._answer_timeout_s:
+            return None
+        if now_s - self._probed_s > self._answer_timeout_s:
+            self._probed_s = now_s
+            self._job.ask(_probe(self._answer_timeout_s)).add_done_callback(self._answered)
+        return f"the job has answered nothing for {now_s - since_s:.0f} seconds"
+
+    def _answered(self, answer: asyncio.Future[Body]) -> None:
+        if not answer.cancelled() and answer.exception() is None:
+            self._waiting_since_s = None
+
+
+def _probe(timeout_s: float) -> Question:
+    """A question that changes nothing."""
+    return Question("DescribeGroups", 5, _PROBED, {"groups": [_PROBED]}, ASKER, timeout_s)
+
 
 _REPEATED = frozenset({"OffsetCommit", "Heartbeat", "ConsumerGroupHeartbeat"})
 """Made twice in a row they say what they say once. A fetch is not among them: it must see what was made before the repeat."""

@@ -1,4 +1,4 @@
-"""A folder for what a run needs only while it goes on: Spark's blocks, native libraries that Java unpacks, spilled rows.
+"""Folders of the user's cache and of a single run.
 
 A run that is killed cannot remove its own. Its lock is gone with it, though, so that the next run removes it.
 """
@@ -12,7 +12,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
+from platformdirs.unix import Unix
+
+
+def cache_folder(name: str) -> Path:
+    """A folder of that name in the user's cache, made for the user alone if it is not there: the same place on every system.
+
+    Java runs what is in it.
+    """
+    folder = Unix("group-coordinator").user_cache_path / name
+    for made in (folder.parent.parent, folder.parent, folder):
+        # Parents that mkdir makes by itself have the umask's mode.
+        made.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def only_one_process(lock: Path) -> BaseFileLock:
+    """A block that waits until no other process is in a block with this lock."""
+    return FileLock(lock, fallback_to_soft=False)
+
 
 _PREFIX = "group-coordinator-"
 

@@ -1,4 +1,4 @@
-"""Many values of offset commits at once: bytes of one length and version differ in numbers alone.
+"""Columns of bytes as numpy sees them: keys and values of offset commits with the same length are read at once.
 
 A value that is not laid out as Kafka writes it, or whose metadata would need an escape in JSON, is left to the decoder
 of single messages: this one never decides that something is damaged.
@@ -16,18 +16,141 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from group_coordinator.binary.uuids import uuid_text
-from group_coordinator.mirror.byte_columns import (
-    FEWEST,
-    PLAIN,
-    ByteColumn,
-    Rows,
-    characters,
-    digits,
-    layout_of,
-    texts,
-)
+from group_coordinator.codecs.records import record_types
 
-_SHORTEST = 20
+Rows = npt.NDArray[np.int64]
+"""Numbers of rows in a batch."""
+
+FEWEST = 16
+"""So many of one layout are read at once: fewer are read as fast one by one."""
+
+PLAIN = np.zeros(256, bool)
+"""The bytes that are themselves in JSON, and are whole characters."""
+PLAIN[0x20:0x7F] = True
+PLAIN[[ord('"'), ord("\\")]] = False
+
+
+class ByteColumn(NamedTuple):
+    """The bytes of a column: where each value begins, how long it is, and all of them; a null has none."""
+
+    starts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+    data: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, column: pa.BinaryArray) -> ByteColumn:
+        """Without a copy of the bytes."""
+        _, ends, data = column.buffers()
+        bounds = np.frombuffer(ends, np.int32)[column.offset : column.offset + len(column) + 1]
+        starts = bounds.astype(np.int64)
+        content = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+        return cls(starts[:-1], np.diff(starts), content)
+
+    def records(self, rows: Rows, layout: np.dtype[Any]) -> npt.NDArray[Any]:
+        """The fields of values that are as long as the layout."""
+        places = self.starts[rows][:, np.newaxis] + np.arange(layout.itemsize)
+        found: npt.NDArray[Any] = self.data[places].view(layout)
+        return found[:, 0]
+
+    def int16(self, rows: Rows, at: int) -> npt.NDArray[np.int64]:
+        """The two bytes at a place of values that are long enough, as a number without sign."""
+        first = self.starts[rows] + at
+        return (self.data[first].astype(np.int64) << 8) | self.data[first + 1]
+
+
+def layout_of(fields: dict[str, tuple[str, int]]) -> np.dtype[Any]:
+    """Numpy's type for fields with a format and a number of bytes each, one behind the other."""
+    places = np.cumsum([0, *(size for _, size in fields.values())])
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [kind for kind, _ in fields.values()],
+            "offsets": places[:-1].tolist(),
+            "itemsize": int(places[-1]),
+        }
+    )
+
+
+def characters(size: int) -> tuple[str, int]:
+    """A field of so many bytes."""
+    return f"({size},)u1", size
+
+
+def texts(found: npt.NDArray[np.uint8]) -> pa.StringArray:
+    """One text a row, all of one length."""
+    count, size = found.shape
+    ends = pa.py_buffer(np.arange(count + 1, dtype=np.int32) * np.int32(size))
+    return pa.StringArray.from_buffers(count, ends, pa.py_buffer(np.ascontiguousarray(found)))
+
+
+def digits(numbers: npt.NDArray[Any]) -> pa.StringArray:
+    """Numbers as JSON has them."""
+    native = pa.array(numbers.astype(np.int64))
+    if len(native) and (numbers == numbers[0]).all():
+        # Most commits of a batch have the same leader epoch.
+        return pa.repeat(str(native[0].as_py()), len(native))
+    return native.cast(pa.string())
+
+
+_SHORTEST_KEY = 10
+"""bytes. A key whose group and topic have no characters."""
+_GROUP_SIZE_AT = 2
+
+
+class ReadKeys(NamedTuple):
+    """Keys that have been read: their rows, what they say, and their JSON."""
+
+    rows: Rows
+    group_id: pa.StringArray
+    topic: pa.StringArray
+    partition: pa.Int32Array
+    text: pa.StringArray
+
+
+def read_commit_keys(keys: ByteColumn) -> Iterator[ReadKeys]:
+    """What can be read at once of these keys; one that is in no answer must be read by itself."""
+    rows = np.flatnonzero(keys.lengths >= _SHORTEST_KEY)
+    rows = rows[keys.int16(rows, 0) == record_types.OFFSET_COMMIT]
+    codes = (keys.lengths[rows] << 16) | keys.int16(rows, _GROUP_SIZE_AT)
+    present, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    for number in np.flatnonzero(counts >= FEWEST):
+        length, group_size = divmod(int(present[number]), 1 << 16)
+        if group_size <= length - _SHORTEST_KEY:
+            yield _read_keys(
+                keys, rows[inverse == number], group_size, length - _SHORTEST_KEY - group_size
+            )
+
+
+def _read_keys(keys: ByteColumn, rows: Rows, group_size: int, topic_size: int) -> ReadKeys:
+    layout = layout_of(
+        {
+            "type": (">i2", 2),
+            "group_size": (">i2", 2),
+            "group": characters(group_size),
+            "topic_size": (">i2", 2),
+            "topic": characters(topic_size),
+            "partition": (">i4", 4),
+        }
+    )
+    found = keys.records(rows, layout)
+    good = (found["group_size"] == group_size) & (found["topic_size"] == topic_size)
+    good &= PLAIN[found["group"]].all(axis=1) & PLAIN[found["topic"]].all(axis=1)
+    rows, found = rows[good], found[good]
+    group_id, topic = texts(found["group"]), texts(found["topic"])
+    text = pc.binary_join_element_wise(
+        f'{{"type":{record_types.OFFSET_COMMIT},"data":{{"group":"',
+        group_id,
+        '","topic":"',
+        topic,
+        '","partition":',
+        digits(found["partition"]),
+        "}}",
+        "",
+    )
+    return ReadKeys(rows, group_id, topic, pa.array(found["partition"].astype(np.int32)), text)
+
+
+_SHORTEST_VALUE = 20
 """bytes. A value of version 0 without metadata."""
 _WITH_LEADER_EPOCH, _FLEXIBLE = 3, 4
 """The first versions that have it, and that are it."""
@@ -92,13 +215,13 @@ class _Layout(NamedTuple):
 
 def read_commit_values(values: ByteColumn, rows: Rows) -> Iterator[ReadValues]:
     """What can be read at once of the values in these rows; one that is in no answer must be read by itself."""
-    rows = rows[values.lengths[rows] >= _SHORTEST]
+    rows = rows[values.lengths[rows] >= _SHORTEST_VALUE]
     codes = _codes(values, rows)
     present, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
     for number in np.flatnonzero(counts >= FEWEST):
         layout = _layout(int(present[number]))
         if layout is not None:
-            yield _read(values, rows[inverse == number], layout)
+            yield _read_values(values, rows[inverse == number], layout)
 
 
 def _codes(values: ByteColumn, rows: Rows) -> npt.NDArray[np.int64]:
@@ -127,7 +250,7 @@ def _size(layout: _Layout) -> int:
     return sum(size for _, size in layout.fields.values())
 
 
-def _read(values: ByteColumn, rows: Rows, layout: _Layout) -> ReadValues:
+def _read_values(values: ByteColumn, rows: Rows, layout: _Layout) -> ReadValues:
     found = values.records(rows, layout_of(layout.fields))
     good = layout.fits(found)
     rows, found = rows[good], found[good]

@@ -1,0 +1,249 @@
+"""ListGroups: the tables, corrected by the responses that passed since; at a node's port the groups of that node."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+from group_coordinator.clients.channel.channel import Body
+from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.cluster.find_coordinator import Coordinators
+from group_coordinator.gateway.group_part import GroupPart
+from group_coordinator.gateway.groups.group_tables import FreshTables, TableOfGroups
+from group_coordinator.gateway.job.requests import ASKER, Job, NoAnswerError, Question
+from group_coordinator.gateway.job.sightings import CLASSIC, CONSUMERS, ListedGroup, Sighting, Told
+from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.remembered import Remembered
+
+_FOLDED_AFTER_MS = 30_000
+"""What is older than this when compaction writes, it has folded."""
+_BELIEVED_S = 10.0
+"""How long a description counts where no table says that a group expired, or lost a silent member."""
+_MOST_BYTES = 32 * 1024 * 1024
+"""Of the groups that are remembered, about 140,000; those that were seen longest ago are left to the tables."""
+_QUESTIONS = 500
+"""The most groups that one listing asks about, the newest; of others the last that is known must do."""
+_LASTING = ("Stable", "Empty")
+"""States in which groups stay; of one in another state each listing asks again."""
+_NEVER_MS = -1
+
+
+@dataclass(slots=True)
+class _Seen:
+    at_ms: int = _NEVER_MS
+    """By the group's clock, as in the tables."""
+    seen_s: float = 0.0
+    group: ListedGroup | None = None
+    """None: not described yet."""
+    is_gone: bool = False
+    is_in_doubt: bool = False
+    epoch: int | None = None
+
+
+class GroupPicture:
+    """The groups by id. Nothing here waits: who lists asks the job about those in doubt, then looks again."""
+
+    def __init__(self) -> None:
+        self._seen: Remembered[str, _Seen] = Remembered(_MOST_BYTES)
+
+    def see(self, sighting: Sighting) -> None:
+        """Take in what an answer says of its group; one from before what is known changes nothing."""
+        if sighting.told is Told.SETTINGS:
+            return
+        seen = self._seen.get(sighting.group_id) or _Seen()
+        if sighting.at_ms < seen.at_ms:
+            return
+        seen.at_ms, seen.seen_s = sighting.at_ms, time.monotonic()
+        if sighting.told is Told.THERE:
+            seen.is_in_doubt = seen.is_in_doubt or seen.is_gone or _has_moved(seen, sighting)
+            seen.epoch = seen.epoch if sighting.epoch is None else sighting.epoch
+        else:
+            seen.is_in_doubt = sighting.told is Told.CHANGED
+            seen.group = sighting.group or (seen.group if seen.is_in_doubt else None)
+        seen.is_gone = sighting.told is Told.GONE
+        self._seen[sighting.group_id] = seen
+
+    def see_gone(self, group_id: str) -> None:
+        """The job does not know the group; what passed by meanwhile stays in doubt."""
+        seen = self._seen.get(group_id)
+        if seen is not None:
+            self.see(Sighting(group_id, seen.at_ms, Told.GONE))
+
+    def is_classic(self, group_id: str) -> bool:
+        """Whether it was described as one; a member of KIP-848 that joins since then would have been seen."""
+        seen = self._seen.get(group_id)
+        if seen is None or seen.group is None or seen.is_gone or seen.is_in_doubt:
+            return False
+        return seen.group.group_type == CLASSIC
+
+    def in_doubt(self, table: TableOfGroups | None) -> list[str]:
+        """The groups to ask about before `listed` is right."""
+        self._leave_to(table)
+        doubtful = [
+            (seen.at_ms, group_id)
+            for group_id, seen in self._seen.items()
+            if _is_doubtful(group_id, seen, table)
+        ]
+        return [group_id for _, group_id in nlargest(_QUESTIONS, doubtful)]
+
+    def listed(self, table: TableOfGroups | None) -> Mapping[str, ListedGroup]:
+        """The groups as far as they are known."""
+        rows = {} if table is None else table.rows
+        groups = {group_id: row.group for group_id, row in rows.items()}
+        for group_id, seen in self._seen.items():
+            row = rows.get(group_id)
+            if row is not None and row.updated_ms > seen.at_ms:
+                continue
+            if seen.is_gone:
+                groups.pop(group_id, None)
+            elif seen.group is not None:
+                groups[group_id] = seen.group
+        return groups
+
+    def _leave_to(self, table: TableOfGroups | None) -> None:
+        if table is None:
+            return
+        folded = [
+            group_id
+            for group_id, seen in self._seen.items()
+            if seen.at_ms + _FOLDED_AFTER_MS < table.folded_ms
+        ]
+        for group_id in folded:
+            self._seen.pop(group_id)
+
+
+def _has_moved(seen: _Seen, sighting: Sighting) -> bool:
+    """Whether a member's epoch differs from that of the one before, or is the first one of a classic group."""
+    if sighting.epoch is None:
+        return False
+    was_classic = seen.group is not None and seen.group.group_type != CONSUMERS
+    return was_classic or seen.epoch not in (None, sighting.epoch)
+
+
+def _is_doubtful(group_id: str, seen: _Seen, table: TableOfGroups | None) -> bool:
+    if seen.is_gone or seen.is_in_doubt:
+        return seen.is_in_doubt
+    if seen.group is not None and seen.group.state not in _LASTING:
+        return True
+    if table is not None:
+        return seen.group is None and group_id not in table.rows
+    return seen.group is None or time.monotonic() - seen.seen_s > _BELIEVED_S
+
+
+class GroupListing:
+    """Every group there is; which node's port shows which of them: node_shares.py."""
+
+    def __init__(self, job: Job, tables: FreshTables | None, answer_timeout_ms: int) -> None:
+        """Without tables, groups that nobody has spoken of since the gateway started are not known."""
+        self._job = job
+        self._tables = tables
+        self._timeout_s = answer_timeout_ms / 1000
+        self._picture = GroupPicture()
+        self._asking: dict[str, asyncio.Task[None]] = {}
+
+    def see(self, sighting: Sighting) -> None:
+        """Take in what an answer that passed by says of its group."""
+        self._picture.see(sighting)
+
+    def is_classic(self, group_id: str) -> bool:
+        """Whether the group is known to be classic; false: it may be all the same."""
+        return self._picture.is_classic(group_id)
+
+    async def answer(self, body: Body) -> Body:
+        """A ListGroups; filters ignore case."""
+        table = await self._table()
+        await self._ask_about(self._picture.in_doubt(table))
+        states, types = _wanted(body, "statesFilter"), _wanted(body, "typesFilter")
+        groups = [
+            _entry(group_id, group)
+            for group_id, group in self._picture.listed(table).items()
+            if (not states or group.state.lower() in states)
+            and (not types or group.group_type in types)
+        ]
+        return {"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "groups": groups}
+
+    async def _table(self) -> TableOfGroups | None:
+        if self._tables is None:
+            return None
+        await self._tables.refresh()
+        return self._tables.groups
+
+    async def _ask_about(self, group_ids: Iterable[str]) -> None:
+        """Several listings at once, one of each node, share the questions."""
+        tasks = [self._asking_about(group_id) for group_id in group_ids]
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _asking_about(self, group_id: str) -> asyncio.Task[None]:
+        task = self._asking.get(group_id)
+        if task is None:
+            task = self._asking[group_id] = asyncio.create_task(self._describe(group_id))
+            task.add_done_callback(lambda _: self._asking.pop(group_id, None))
+        return task
+
+    async def _describe(self, group_id: str) -> None:
+        """Either kind of group knows only the question of its kind; the answers pass by, so `see` hears them."""
+        answers = await asyncio.gather(
+            self._job.ask(self._question("DescribeGroups", 6, group_id, {"groups": [group_id]})),
+            self._job.ask(
+                self._question("ConsumerGroupDescribe", 1, group_id, {"groupIds": [group_id]})
+            ),
+            return_exceptions=True,
+        )
+        if all(map(_is_unknown, answers)):
+            self._picture.see_gone(group_id)
+
+    def _question(self, api: str, version: int, group_id: str, body: Body) -> Question:
+        body = {**body, "includeAuthorizedOperations": False}
+        return Question(api, version, group_id, body, ASKER, self._timeout_s)
+
+
+def _is_unknown(answer: Body | BaseException) -> bool:
+    if isinstance(answer, NoAnswerError):
+        return False
+    if isinstance(answer, BaseException):
+        raise answer
+    groups = answer.get("groups", [])
+    return bool(groups) and all(
+        group["errorCode"] == ErrorCode.GROUP_ID_NOT_FOUND for group in groups
+    )
+
+
+def _wanted(body: Body, filter_name: str) -> frozenset[str]:
+    return frozenset(word.strip().lower() for word in body.get(filter_name, ()))
+
+
+def _entry(group_id: str, group: ListedGroup) -> Body:
+    return {
+        "groupId": group_id,
+        "protocolType": group.protocol_type,
+        "groupState": group.state,
+        "groupType": group.group_type,
+    }
+
+
+class NodeShares:
+    """The part for groups, which lists each node's share alone: clients put the lists of all nodes together."""
+
+    def __init__(self, groups: GroupPart, coordinators: Coordinators) -> None:
+        self._groups = groups
+        self._coordinators = coordinators
+
+    def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
+        """As GroupPart."""
+        answer = self._groups.answer(api, version, body, caller)
+        if api != "ListGroups" or caller.node_id is None:
+            return answer
+        return self._share(answer, caller.node_id)
+
+    async def groups_with_settings(self) -> Sequence[str]:
+        """As GroupPart."""
+        return await self._groups.groups_with_settings()
+
+    async def _share(self, answer: Awaitable[Body], node_id: int) -> Body:
+        found = await answer
+        share = self._coordinators.share_of(node_id, (each["groupId"] for each in found["groups"]))
+        return {**found, "groups": [each for each in found["groups"] if each["groupId"] in share]}
