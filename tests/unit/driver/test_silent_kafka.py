@@ -9,11 +9,11 @@ RUN = """
 import sys
 from threading import Event
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.driver import silent_kafka
+from group_coordinator.driver import outages
 
-silent_kafka._ORDERLY_S = 0.1
+outages._ORDERLY_S = 0.1
 stop = Event()
-with silent_kafka.ended_if_kafka_is_silent(Connection(sys.argv[1], {"bootstrap_timeout_ms": 500}), stop):
+with outages.ended_if_kafka_is_silent(Connection(sys.argv[1], {"bootstrap_timeout_ms": 500}), stop):
     stop.set()
     if sys.argv[2] == "waits":
         Event().wait()

@@ -35,4 +35,4 @@ def test_a_module_in_the_current_folder_is_not_imported(tmp_path: Path, command:
 def test_no_other_code_runs_a_module() -> None:
     found = [file for file in (ROOT / "lib").rglob("*.py") if '"-m"' in file.read_text("utf-8")]
 
-    assert [file.name for file in found] == ["own_python.py"]
+    assert [file.name for file in found] == ["java.py"]
