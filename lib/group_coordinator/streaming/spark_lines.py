@@ -1,13 +1,9 @@
-"""The lines of Spark that the job was seen to run on, the jars of each, and where a session runs. It imports nothing of Spark."""
+"""The lines of Spark that the job was seen to run on, and the jars of each. It imports nothing of Spark."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 class UnknownSparkError(Exception):
@@ -99,8 +95,3 @@ def _line(version: str) -> str:
 def _numbers(version: str) -> list[int]:
     # A release candidate such as 5.0rc1 has letters right after the second number.
     return [int(number) for number in re.findall(r"\d+", version)[:2]]
-
-
-def is_on_this_machine(spark: SparkSession) -> bool:
-    """Whether driver and tasks are in one process, not on the machines of a cluster."""
-    return (spark.sparkContext.master or "local").startswith("local")

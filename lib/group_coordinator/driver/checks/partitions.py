@@ -21,7 +21,7 @@ from group_coordinator.streaming.checkpoint.layout import (
     read_origin,
 )
 from group_coordinator.streaming.checkpoint.plans import Plan, state_partitions, unended_repartition
-from group_coordinator.streaming.spark_lines import is_on_this_machine
+from group_coordinator.streaming.master import is_on_this_machine
 
 _log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.cluster_options import DATABRICKS
-from group_coordinator.streaming.spark_lines import is_on_this_machine
+from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import clusters
 from group_coordinator.tables.creation import TABLES

@@ -21,13 +21,13 @@ import group_coordinator
 from group_coordinator.core.model.config import key_of
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.security import Security
+from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.streaming.operator.known_pyspark import (
     UnknownPySparkError,
     Wanted,
     chosen,
     digest_here,
 )
-from group_coordinator.streaming.spark_lines import is_on_this_machine
 
 _TASKS = 32
 """More than one on every executor, as a rule."""
