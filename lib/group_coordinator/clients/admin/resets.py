@@ -1,4 +1,4 @@
-"""Where a reset puts a group's offsets: asked of the cluster, planned by the rules of Kafka's tool (clients/resets)."""
+"""Where a reset puts a group's offsets: asked of the cluster, planned by the rules of Kafka's tool (clients/reset_plan.py)."""
 
 from __future__ import annotations
 
