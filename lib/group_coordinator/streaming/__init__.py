@@ -1,1 +1,1 @@
-"""The only package that meets Structured Streaming and pandas."""
+"""The coordinator's and compaction's streaming queries, their outputs and checkpoints."""

@@ -1,7 +1,7 @@
-"""The rules of who may do what that a batch goes by: kept in the checkpoint, and known to every task of the batch.
+"""The ACLs of a batch, kept in the checkpoint and given to every task of the batch.
 
-A batch that is done again goes by the rules that it began with, whatever they are meanwhile. So they are written down
-before its tasks begin. Rules are about all groups, and an event is about one: they come to the tasks beside the events.
+A batch that is repeated uses the ACLs of its first attempt, even if they have changed since. So they are written before
+its tasks begin. ACLs concern all groups and an event only one group: tasks get them apart from the events.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from group_coordinator.streaming.checkpoint.layout import last_done_batch, last_
 from group_coordinator.streaming.checkpoint.pinned import began_with_rules
 
 PROPERTY = "group.coordinator.acls"
-"""Spark gives such a property of the driver's thread to the tasks that the thread begins."""
+"""Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
 
 _FILE = "acls"
 
 
 class AclLog:
-    """Knows the rules; one thread may give it others while another one begins batches."""
+    """Current ACLs and the ACLs of the open batch. One thread may set them while another begins batches."""
 
     def __init__(self, spark: SparkSession, folder: CheckpointFolder) -> None:
         self._spark = spark
@@ -36,18 +36,18 @@ class AclLog:
         self._begun = -1
 
     def take(self, acls: Acls) -> None:
-        """These are the rules for the batches that begin from now on."""
+        """Use these ACLs for the batches that begin from now on."""
         packed = b64encode(zlib.compress(json.encode(acls))).decode()
         with self._lock:
             self._newest = packed
 
     def before_query(self) -> None:
-        """Write down what the query's first batch goes by, unless that has begun before, with rules.
+        """Write the ACLs of the query's first batch, unless that batch is open and has ACLs.
 
-        Called before the settings of the query are written down.
+        Called before the settings of the query are written.
 
         Raises:
-            DamagedFileError: the rules that it began with cannot be read.
+            DamagedFileError: the ACLs of the open batch cannot be read.
         """
         self._begun = last_planned_batch(self._folder)
         is_open = self._begun > last_done_batch(self._folder)
@@ -57,16 +57,16 @@ class AclLog:
             self._pin()
 
     def _check_pinned(self) -> None:
-        """A task that cannot read them would fail without naming the file."""
         if self._pinned is None:
             return
         try:
+            # A task that cannot read the ACLs would fail without naming the file.
             unpacked(self._pinned)
         except (ValueError, zlib.error) as error:
             raise self._folder.damaged(self._folder.newest(_FILE) or _FILE, error) from error
 
     def begin(self, batch_id: int) -> None:
-        """Let the tasks of this batch, by Spark's number, know the rules; this thread begins them next."""
+        """Pass the ACLs to the tasks of this batch, by Spark's number. The calling thread starts these tasks next."""
         if batch_id > self._begun:
             self._begun = batch_id
             self._pin()
@@ -85,5 +85,5 @@ class AclLog:
 
 
 def unpacked(text: str) -> Acls:
-    """The rules, from what tasks are told; as they are: a cluster may have some that Kafka 4.4 would not take."""
+    """Decode the ACLs of a task. Values that Kafka 4.4 would reject are kept, as a cluster may have them."""
     return json.decode(zlib.decompress(b64decode(text)), type=Acls)

@@ -1,6 +1,6 @@
-"""Stops a query between two batches: the running one ends, and the next one does nothing.
+"""Gate that stops a query between two batches: the running batch ends, and the next batch does nothing.
 
-`StreamingQuery.stop` alone interrupts the running batch, which is then done again at the next start.
+`StreamingQuery.stop` alone interrupts the running batch, which the next start would repeat.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 _POLL_S = 0.02
 ASKS_FOR_OFFSETS = "Getting offsets from"
-"""The beginning of Spark's status message while it fetches the end offsets of a batch."""
+"""Prefix of Spark's status message while it fetches the end offsets of a batch."""
 _LONGEST_QUESTION_S = 1.0
-"""A broker that responds takes milliseconds."""
+"""A broker that is up responds within milliseconds."""
 
 
 class ClosedError(RuntimeError):
-    """The batch was not done because its query stops. Spark does it at the next start."""
+    """The batch was not written because its query stops. Spark repeats it at the next start."""
 
 
 def _never(_batch_id: int) -> bool:
@@ -32,8 +32,8 @@ class BatchGate:
     """A foreachBatch function that can be closed.
 
     Args:
-        write: what is done with a batch.
-        must_wait: asked before each batch, by Spark's number; if it says so, the batch is held for another query.
+        write: writes a batch.
+        must_wait: called before each batch with Spark's number; if it returns True, the batch is held for another query.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class BatchGate:
         self._holds_batch = Event()
         self._stopped = Event()
         self.held_batch = -1
-        """The batch, by Spark's number, of which nothing was done as the gate was closed; -1: there is none."""
+        """The batch, by Spark's number, of which nothing was written because the gate was closed; -1: none."""
 
     def __call__(self, batch: DataFrame, batch_id: int) -> None:
         """Write the batch, or, once closed, hold it until the query has stopped.
 
         Raises:
-            ClosedError: the gate is closed. A return would tell Spark that the batch is done.
+            ClosedError: the gate is closed. After a return Spark would commit the batch.
         """
         if self._closing.is_set() or self._must_wait(batch_id):
             self.held_batch = batch_id
@@ -64,12 +64,12 @@ class BatchGate:
 
     @property
     def is_closing(self) -> bool:
-        """Whether the running batch should end soon."""
+        """True if the running batch should end soon."""
         return self._closing.is_set()
 
     @property
     def is_shut(self) -> bool:
-        """Whether a batch waits for another query."""
+        """True if a batch waits for another query."""
         return self._holds_batch.is_set()
 
     def stop(self, query: StreamingQuery, context: SparkContext) -> None:

@@ -1,19 +1,20 @@
-"""The outputs of a batch: responses to Kafka, then records to coordinator_log, then dead letters and denials to their tables.
+"""Writer of a batch's outputs: responses to Kafka, then records to coordinator_log, then dead letters and denials.
 
-The order has reasons. Responses go first because clients wait for them; those of a batch of few events are on their way
-while its log is written (quick_batch.py). What groups need to know of topics comes right
-behind them, as nobody else waits for so little (driver/agents/topic_subscriptions.py), and which markers they wait for (driver/agents/transaction_markers.py). The log goes before what is kept of an event that was not taken, so that a
-table that has anything of a batch means that the log has its records: a rebuild starts from the last batch that it finds
-(rebuild/rebuild.py).
+The order matters. Responses go first because clients wait for them. In a small batch they are sent while its log is
+written (small_batch.py). Topic subscriptions and awaited transaction markers come next, as other members wait for them
+(driver/agents/topic_subscriptions.py, driver/agents/transaction_markers.py). The log comes before dead letters and
+denials: if any table has rows of a batch, the log has its records, and a rebuild starts from the last batch that it
+finds (rebuild/rebuild.py).
 
-Spark commits a batch after `Sinks.write` returns. If anything fails before that, the batch is done again at the next
-start, with the same id, the same events and the same time, so the operator gives the same outputs. Responses are then
-sent again, equal and with the same `id`, by which readers drop repeats: at least once. A table takes a batch once, by the
-mark that each append leaves in it (tables/writer.py). A failure between two tables therefore repeats only the second.
-Spark's checkpoint commits the groups' states with the batch.
+Spark commits a batch after `Sinks.write` returns. After a failure before that, the next start repeats the batch with
+the same id, events and time, so the operator gives the same outputs. Responses are then sent again, equal and with the
+same `id`, by which readers drop repeats: at least once. A table takes a batch once, by the mark that each append leaves
+in it (tables/writer.py). A failure between two tables therefore repeats only the second append. Spark's checkpoint
+commits the group states with the batch.
 
-What a worker hands over is what the sinks write (operator/output_rows.py): nothing here parses a response or a row of the
-log. A call from Python into the JVM takes milliseconds, so what is built for every batch is SQL in as few calls as possible.
+Workers return rows in their final form (operator/output_rows.py): no response and no row of the log is parsed here. A
+call from Python into the JVM takes milliseconds, so the outputs of a batch are built in SQL with as few calls as
+possible.
 """
 
 from __future__ import annotations
@@ -51,15 +52,13 @@ from group_coordinator.tables.writer import Writer
 
 
 class MakesRow(Protocol):
-    """Makes a struct with a table's columns, except those of the batch, from a parsed line."""
+    """Builder of a struct with a table's columns, except those of the batch, from a parsed line."""
 
-    def __call__(self, row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
-        """The struct."""
-        ...
+    def __call__(self, row: Column, *, cluster_id: Column, source_topic: Column) -> Column: ...
 
 
 class KeptOutputs(NamedTuple):
-    """The outputs of some kinds, each a line of JSON, and the table that keeps them."""
+    """Outputs of some kinds, each a line of JSON, and their table."""
 
     kinds: tuple[str, ...]
     table: TableDefinition
@@ -71,11 +70,11 @@ _LETTERS = KeptOutputs(LETTERS, DEAD_LETTERS, dead_letters.LINE, dead_letter_row
 _DENIALS = KeptOutputs((DENIAL,), DENIALS, denials.LINE, denial_row)
 
 KEPT = (_LETTERS, _DENIALS)
-"""In the order in which they are appended."""
+"""The order in which they are appended."""
 
 
 def rows_of(batch: DataFrame, kept: KeptOutputs, job: JobSettings) -> DataFrame:
-    """The rows that the outputs of some kinds are in their table, except the columns of the batch."""
+    """Return the table rows of some kinds of outputs, without the columns of the batch."""
     parsed = F.from_json(F.col("content").cast("string"), kept.line)
     row = kept.row(
         F.col("line"), cluster_id=F.lit(job.cluster_id), source_topic=F.lit(job.events_topic)
@@ -85,15 +84,20 @@ def rows_of(batch: DataFrame, kept: KeptOutputs, job: JobSettings) -> DataFrame:
 
 
 def responses_of(batch: DataFrame, most_bytes: int, partitions: int) -> DataFrame:
-    """What goes to the responses topic, which has so many partitions: null in `partition` means the one of the key.
+    """Return the rows for the responses topic: key, value and partition; null in `partition` selects the key's partition.
 
-    In the place of a response that Kafka would not take is the error MESSAGE_TOO_LARGE to the same request.
+    A response that Kafka would reject is replaced by the error MESSAGE_TOO_LARGE to the same request.
+
+    Args:
+        batch: the outputs.
+        most_bytes: the longest response.
+        partitions: the number of partitions of the responses topic.
     """
     return (
         batch.where(f"kind = '{RESPONSE}'")
         .selectExpr(
             "key",
-            # Kafka's client waits in vain for a partition that is not there.
+            # Kafka's client waits in vain for a partition that does not exist.
             f"if(partition < {partitions}, partition, null) AS partition",
             r"explode(split(string(content), '\n')) AS response",
         )
@@ -109,7 +113,7 @@ _KEPT = {
     "groupId": "string",
     "at": "bigint",
 }
-"""Of a response that is too long: the fields, and their types."""
+"""Fields, and their types, that remain of a response that is too long."""
 _WITHIN = (
     "if(octet_length(response) <= {most_bytes}, response, to_json(named_struct("
     + ", ".join(
@@ -148,7 +152,7 @@ def _nobody_names_one() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sinks:
-    """Writes the outputs of a batch; may be called with the same batch again.
+    """Writes the outputs of a batch. The same batch may be written again.
 
     In the tables Spark's batch 0 is batch `first_batch_id`, see checkpoint.Origin.
     """
@@ -158,18 +162,20 @@ class Sinks:
     report: Callable[[int, BatchCounts], None]
     first_batch_id: int = 0
     topic_needs: Callable[[Sequence[str]], None] | None = None
-    """Hears which topics groups must know, each a line of JSON, before the batch is committed: a group says it once."""
+    """Receives the topic subscriptions of groups, each a line of JSON, before the batch is committed: a group sends
+    them once.
+    """
     awaited_markers: Callable[[Sequence[str]], None] | None = None
-    """Hears which markers groups wait for, in the same way."""
+    """Receives the transaction markers that groups wait for, in the same way."""
     reply_partitions: Callable[[], int] = _nobody_names_one
-    """How many partitions the responses topic has: Kafka's client waits in vain for one that is not there."""
+    """Returns the number of partitions of the responses topic: Kafka's client waits in vain for a missing partition."""
     meters: Callable[[int, BatchMeters], None] | None = None
-    """Hears what a batch adds to the meters, once its tables are written; of a batch that is done again once more."""
+    """Receives the batch's metrics after its tables are written. A repeated batch is reported again."""
     quick: QuickWay | None = None
-    """For batches of few events; None: there is none."""
+    """Writer of small batches; None: every batch is written by Spark."""
 
     def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:
-        """Send the responses, and append to the tables what this batch has not appended before; how much there was."""
+        """Send the responses and append the rows that earlier attempts of this batch did not append; return the counts."""
         in_tables = self.first_batch_id + batch_id
         found = self._written_quickly(batch, batch_id) or self._written(batch, in_tables)
         if self.meters is not None:
@@ -192,7 +198,7 @@ class Sinks:
         # groups that it leaves out would lose their state. What is too much for memory goes to disk.
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            # Clients wait for it, and for nothing else.
+            # Clients wait for the responses, and for nothing else.
             self._send(batch)
             found = outputs_of(batch)
             self._keep(found, in_tables)
@@ -201,6 +207,7 @@ class Sinks:
         return found
 
     def _keep(self, found: BatchOutputs, in_tables: int) -> None:
+        # Before the commit: a group sends its subscriptions once, so a crash after the commit would lose them.
         self._tell(found)
         if found.counts.records:
             origin = LogOrigin(self.job.cluster_id, self.job.events_topic)

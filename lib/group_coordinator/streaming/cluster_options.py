@@ -1,4 +1,4 @@
-"""The cluster's address and the login to it, for Spark's Kafka source and sink."""
+"""Options of Spark's Kafka source and sink: the cluster's address and the login."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from group_coordinator.settings import JobSettings
 
 DATABRICKS = "DATABRICKS_RUNTIME_VERSION"
-"""The environment variable that is there on Databricks, and nowhere else."""
+"""An environment variable that exists only on Databricks."""
 
 _SHADED = {
     "org.apache.kafka.": "kafkashaded.org.apache.kafka.",
@@ -20,17 +20,17 @@ _NAME_A_CLASS = (
     "sasl.login.callback.handler.class",
     "sasl.client.callback.handler.class",
 )
-"""The properties that begin with the name of a class."""
+"""Properties that begin with the name of a class."""
 
 
 def cluster_options(
     job: JobSettings, given: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, str]:
-    """Options of a reader or a writer; Spark passes those that begin with `kafka.` on to Kafka's own client.
+    """Options of a reader or a writer. Spark passes options that begin with `kafka.` to Kafka's own client.
 
     `given` are properties of that client, which take precedence over the settings.
 
-    Databricks has that client, and Amazon's login to MSK, under other class names; it finds neither by its usual one.
+    Databricks renames the classes of that client, and of Amazon's login to MSK; the usual names do not exist there.
     """
     properties = {
         "bootstrap.servers": job.bootstrap_servers,

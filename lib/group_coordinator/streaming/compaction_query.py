@@ -1,4 +1,4 @@
-"""Compaction as a streaming query of its own: it may lag or fail without hurting a response."""
+"""Compaction as a streaming query of its own: a late or failed compaction does not delay responses."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _POLL_S = 1
 _PAUSE_S = 30
 _FORGOTTEN = re.compile(
     r"DELTA_(?:LOG_FILE_NOT_FOUND\w*|MISSING_FILES_UNEXPECTED_VERSION|VERSION_NOT_FOUND|TRUNCATED_TRANSACTION_LOG)"
-    # The version is there still, and a file of it is not: it was replaced by another one, longer than a day ago.
+    # The version still exists, but a file of it was replaced longer than a day ago and is removed.
     r"|FAILED_READ_FILE\.(?:DBR_)?FILE_NOT_EXIST"
 )
 _log = logging.getLogger(__name__)
 
 
 class CompactionQuery:
-    """Folds what is new of a cluster in coordinator_log into groups, members, offsets and group_configs."""
+    """Applies new rows of a cluster in coordinator_log to groups, members, offsets and group_configs."""
 
     def __init__(self, spark: SparkSession, settings: Settings) -> None:
         self.spark = spark
@@ -61,7 +61,7 @@ class CompactionQuery:
 
         Raises:
             CheckpointError: the checkpoint is that of another cluster.
-            DamagedFileError: it does not say whose it is.
+            DamagedFileError: its cluster id cannot be read.
         """
         self._or_without_what_was_remembered(lambda done: self._run(stop, done))
 
@@ -75,11 +75,11 @@ class CompactionQuery:
         gate.stop(query, self.spark.sparkContext)
 
     def run_again_and_again(self, stop: Event) -> None:
-        """As `run`, and after any failure once more: it hurts nobody but readers of the tables.
+        """Run, and start again after a failure, as only readers of the tables notice it.
 
         Raises:
             CheckpointError: the checkpoint is that of another cluster.
-            DamagedFileError: it does not say whose it is.
+            DamagedFileError: its cluster id cannot be read.
         """
         keep_trying(
             lambda: self.run(stop),
@@ -90,11 +90,11 @@ class CompactionQuery:
         )
 
     def drain(self) -> None:
-        """Compact what is there, then return.
+        """Compact the present rows of the log, then return.
 
         Raises:
             CheckpointError: the checkpoint is that of another cluster.
-            DamagedFileError: it does not say whose it is.
+            DamagedFileError: its cluster id cannot be read.
         """
         self._or_without_what_was_remembered(self._drain)
 
@@ -103,10 +103,6 @@ class CompactionQuery:
         writer.trigger(availableNow=True).start().awaitTermination()
 
     def _or_without_what_was_remembered(self, run: Callable[[int], None]) -> None:
-        """Run, and, if the log's table has forgotten where that would go on, run from a batch that the tables have.
-
-        A table forgets its versions after delta.logRetentionDuration, but not its rows.
-        """
         self._check_cluster()
         try:
             run(_NO_BATCH)
@@ -117,12 +113,14 @@ class CompactionQuery:
             _log.warning(
                 "compaction stood still for too long: it reads the log after batch %d", done
             )
+            # A table forgets its versions after delta.logRetentionDuration, but keeps its rows: continue after the last
+            # compacted batch.
             self._folder.remove_all()
             self._check_cluster()
             run(done)
 
     def _check_cluster(self) -> None:
-        """A checkpoint remembers how far the log was read, and that holds for the rows of one cluster."""
+        # A checkpoint remembers how far the log was read, which holds for the rows of one cluster only.
         cluster_id, present = self.settings.job.cluster_id, self._folder.read(_CLUSTER)
         if present is None:
             self._folder.write(_CLUSTER, cluster_id)
@@ -135,14 +133,14 @@ class CompactionQuery:
             )
 
     def _last_compacted_batch(self) -> int:
-        """Groups are written last: what they have of a batch, the other tables have too, and all batches before."""
+        # Groups are written last: a batch that they have is in the other tables too, and so are all batches before.
         groups = self._catalog.read(self.spark, GROUPS.name)
         ours = groups.where(F.col(CLUSTER_ID.name) == self.settings.job.cluster_id)
         (last,) = ours.agg(F.max("batch_id")).collect()[0]
         return _NO_BATCH if last is None else int(last)
 
     def _writer(self, write: Callable[[DataFrame, int], None], done: int) -> DataStreamWriter:
-        """Of the cluster's rows, but for the log's batches up to `done`; what a batch leaves out here is not read."""
+        """Return the writer of the cluster's rows after batch `done`. The stream never reads skipped batches again."""
         is_ours = F.col(CLUSTER_ID.name) == self.settings.job.cluster_id
         log = self._catalog.read_stream(self.spark, COORDINATOR_LOG.name)
         return (
@@ -166,10 +164,8 @@ class CompactionQuery:
         self._snapshots.look()
 
     def _look_after_tables(self, session: SparkSession) -> None:
-        """Between two batches and not beside them: both rewrite the files of these tables.
-
-        In the session of the query: the coordinator's own upkeep has settings for its tables in the other one.
-        """
+        # Between two batches, as both rewrite the files of these tables. In the query's session, because the other
+        # session has the coordinator's settings of maintenance.
         if self._maintenance is None:
             self._maintenance = maintenance_of(
                 session, self.settings.job, QUERY_NAME, OF_COMPACTION

@@ -1,4 +1,4 @@
-"""Runs the coordinator's query: until it is stopped, or until it has read what was there."""
+"""Run of the coordinator's query: until it is stopped, or until it has read all present events."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ IsOver = Callable[[StreamingQuery, Backlog], bool]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a run of the coordinator needs of the world around it.
+    """Connections of a run to the rest of the driver.
 
-    `tick` writes a Tick to every partition of the events topic and gives the offsets behind them: Spark runs no batch
-    after a start until there is data. `must_wait` is asked before each batch whether it is held for another query
-    (BatchGate), `plans` are those of its batches, `before_query` is called before each query of the run begins,
-    `before_batch` with Spark's number of a batch in the thread that begins its tasks. `report` hears of every batch that is written, `rest` is called behind it (rest.py), each of
-    `watches` sees the query about once a second. `reply_partitions`, `topic_needs`, `awaited_markers`, `meters` and
-    `responses` are for Sinks.
+    `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark
+    runs no batch until there is data. `must_wait` decides before each batch whether it is held for another query
+    (BatchGate). `plans` is the offset log. `before_query` is called before each query of the run begins, `before_batch`
+    with Spark's number of a batch in the thread that begins its tasks. `report` receives every written batch, `rest` is
+    called after it (rest.py), and each of `watches` receives the query about once a second. `reply_partitions`,
+    `topic_needs`, `awaited_markers`, `meters` and `responses` are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -78,7 +78,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorRun:
-    """One run of the coordinator, by the checkpoint that is the `writer`; `stop` ends it early, between two batches."""
+    """One run of the coordinator, by the checkpoint of the `writer`. `stop` ends it early, between two batches."""
 
     spark: SparkSession
     settings: Settings
@@ -88,22 +88,21 @@ class CoordinatorRun:
     allows_other_version: bool = False
 
     def run(self) -> None:
-        """Run until `stop` is set."""
         self._end_open_batch()
         while not self.stop.is_set():
             self.around.tick()
             self._run_query(self.settings, lambda *_: False)
 
     def drain(self) -> None:
-        """Process the events that were there at the start and fire the deadlines that are due, then return.
+        """Process the events that exist at the start and fire the due timers, then return.
 
-        The batch that reads the last of these events also fires the deadlines of all other groups, except of those
-        whose timer fired while timers held: it fires again later.
+        The batch that reads the last of these events also fires the due timers of all other groups, except suspended
+        timers, which fire later.
         """
         self._end_open_batch()
         events_topic, ends = self.settings.job.events_topic, self.around.tick()
         retries_end_ms: list[int] = []
-        """Of the timers that were put off until these events were read; later batches may put off others."""
+        """End of the suspension until these events were read; later batches may suspend other timers."""
 
         def is_over(query: StreamingQuery, backlog: Backlog) -> bool:
             if not has_read(query, events_topic, ends):
@@ -116,7 +115,7 @@ class CoordinatorRun:
             self.around.tick()
 
     def _end_open_batch(self) -> None:
-        """With the settings that it began with, if they were others; no other batch may begin with them."""
+        # An open batch is ended with its own settings, and no other batch may begin with them.
         opened = settings_of_open_batch(
             self.spark, self.settings, allows_other_version=self.allows_other_version
         )
@@ -136,7 +135,7 @@ class CoordinatorRun:
     def _run_query(
         self, settings: Settings, is_over: IsOver, last_batch: int | None = None
     ) -> bool:
-        """Run a query with these settings, up to a batch by Spark's number; False if it was stopped before it was over."""
+        """Run a query with these settings, up to a batch by Spark's number; return False if it was stopped before its end."""
         folder = coordinator_folder(self.spark, settings.job)
         origin = read_origin(folder)
         backlog = Backlog(self.spark, self.around.plans, settings.job.max_offsets_per_trigger)
@@ -190,7 +189,7 @@ class CoordinatorRun:
                 return True
             if gate.is_shut:
                 return False
-            query.awaitTermination(_POLL_S)  # raises what made the query fail
+            query.awaitTermination(_POLL_S)  # Raises the error of a failed query.
             for watch in self.around.watches:
                 watch(query)
         return False
@@ -203,9 +202,9 @@ def _quick_way(around: Surroundings) -> QuickWay | None:
 
 
 def _unplan(folder: CheckpointFolder, held_batch: int) -> None:
-    """Take back the plan of a batch that the gate held, unless another driver has gone on with it.
+    """Remove the plan of a batch that the gate held, unless another driver has continued with it.
 
-    A driver that stood still while another one took its place must leave the plans of that one alone.
+    A driver that was paused while another driver replaced it must keep the other driver's plans.
     """
     is_next = last_done_batch(folder) == held_batch - 1
     if is_next and last_planned_batch(folder) == held_batch:

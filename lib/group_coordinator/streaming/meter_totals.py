@@ -1,7 +1,7 @@
-"""The meters' totals: exact whatever ends a run, though no batch waits for a file of theirs.
+"""Exact totals of the meters after any end of a run, although no batch waits for a file of them.
 
-What a batch adds follows from its rows in the tables. So the totals are kept now and then, with the batch that they reach
-to, and what lies between them and the first batch of a run is counted in the tables.
+The increments of a batch follow from its rows in the tables. So the totals are written now and then, with their last
+batch, and the batches between it and the first batch of a run are counted in the tables.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from group_coordinator.tables.denials import DENIALS
 Content = TypeVar("Content")
 
 CountTables = Callable[[int, int], Mapping[str, int]]
-"""What the batches between two others, both left out, have added to the meters."""
+"""Returns the increments of the batches between two others, both exclusive."""
 
 _FOLDER = "meters"
 _COUNTED_ANEW = (
@@ -47,16 +47,14 @@ class Files(Protocol):
     """The part of CheckpointFolder that totals need."""
 
     def read_newest_as(self, name: str, kind: type[Content], remedy: str) -> Content | None:
-        """What was written last; None: there is none."""
+        """Return the content that was written last; None: none."""
         ...
 
-    def write_next(self, name: str, text: str) -> None:
-        """Write the next text."""
-        ...
+    def write_next(self, name: str, text: str) -> None: ...
 
 
 class Totals(Struct):
-    """As they are kept: up to a batch, by its number in the tables. `rebalancing` is a state by group."""
+    """Totals up to a batch, by its number in the tables. `rebalancing` is a state by group."""
 
     batch_id: int = -1
     counts: dict[str, int] = field(default_factory=dict)
@@ -64,14 +62,16 @@ class Totals(Struct):
 
 
 class MeterTotals:
-    """Adds what batches say, in the thread that writes them; another thread makes up for what is missing, and keeps.
+    """Adder of the batches' increments, in the thread that writes them.
+
+    Another thread adds missing batches and writes the totals.
 
     Args:
         files: the coordinator's checkpoint.
-        count_tables: asked once at most, and only if the run before was killed or had no meters.
+        count_tables: called once at most, and only if the run before was killed or had no meters.
 
     Raises:
-        DamagedFileError: what is kept of them does not say so.
+        DamagedFileError: the file of the totals cannot be read.
     """
 
     def __init__(self, files: Files, count_tables: CountTables) -> None:
@@ -81,11 +81,11 @@ class MeterTotals:
         self._totals = files.read_newest_as(_FOLDER, Totals, _COUNTED_ANEW) or Totals()
         self._kept = self._totals.batch_id
         self._first: int | None = None
-        """Of this run; None: it has none yet."""
+        """First batch of this run; None: no batch yet."""
         self._is_whole = False
 
     def add(self, batch_id: int, meters: BatchMeters) -> bool:
-        """Add a batch, by its number in the tables; False: it is there already."""
+        """Add a batch, by its number in the tables; return False if it was added before."""
         with self._lock:
             totals = self._totals
             if batch_id <= totals.batch_id:
@@ -104,11 +104,11 @@ class MeterTotals:
         self._first = batch_id
         self._is_whole = self._kept == batch_id - 1
         if not self._is_whole:
-            # A group that rebalances will say so again; that one has ended, nobody would.
+            # A group that still rebalances reports it again. An end that was missed would never be reported.
             self._totals.rebalancing.clear()
 
     def make_up(self) -> None:
-        """Count what neither the last run has kept nor this one has heard."""
+        """Add the batches between the kept totals and the first batch of this run."""
         if self._first is None or self._is_whole:
             return
         missing = Counter(self._count_tables(self._kept, self._first))
@@ -117,7 +117,7 @@ class MeterTotals:
             self._is_whole = True
 
     def keep(self) -> None:
-        """Write them down, if they are whole and more than what is written."""
+        """Write the totals, if they are complete and have changed."""
         with self._lock:
             if not self._is_whole or self._totals.batch_id == self._kept:
                 return
@@ -126,12 +126,12 @@ class MeterTotals:
         self._kept = batch_id
 
     def counts(self) -> Mapping[str, int] | None:
-        """By meter; None: not all is counted yet."""
+        """Return the totals by meter; None: not all batches are counted yet."""
         with self._lock:
             return dict(self._totals.counts) if self._is_whole else None
 
     def rebalancing(self) -> Mapping[str, str]:
-        """The states of the classic groups that rebalance."""
+        """Return the states of the classic groups that rebalance."""
         with self._lock:
             return dict(self._totals.rebalancing)
 
@@ -139,7 +139,7 @@ class MeterTotals:
 def counted_in_tables(
     spark: SparkSession, job: JobSettings, after: int, before: int
 ) -> Counter[str]:
-    """What the batches between two others have added to the meters, by the rows that they have left."""
+    """Return the increments of the batches between two others, by the rows that they have written."""
     catalog = TableCatalog(job.tables_root)
     is_between = (
         (F.col("cluster_id") == job.cluster_id)

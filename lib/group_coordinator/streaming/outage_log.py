@@ -1,7 +1,7 @@
-"""The outages of the coordinator: kept in its checkpoint, and known to every task of a batch (clock rule 8).
+"""The outages of the coordinator, kept in its checkpoint and given to every task of a batch (clock rule 8).
 
-A batch that is done again comes to the same: what it knew was written down before. What is added later begins when it was
-planned or after that, so nothing that it decided would be decided otherwise with what became known later.
+A repeated batch gives the same outputs, because its outages were written before. An outage that is added later starts
+at the time of that batch's plan or after it, so it would change no decision of the batch.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from group_coordinator.streaming.checkpoint.layout import last_planned_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
 
 PROPERTY = "group.coordinator.outages"
-"""Spark gives such a property of the driver's thread to the tasks that the thread begins."""
+"""Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
 
 _FILE = "outages"
 
 
 class OutageLog:
-    """Knows all outages; one thread may add to them while another one begins batches.
+    """All outages. One thread may add to them while another begins batches.
 
     Args:
         spark: the session.
         folder: the checkpoint.
-        plans: of the batches.
-        rest_after: for how many milliseconds a batch lay idle before it ended, by Spark's number.
-        limit: max.offsets.per.trigger; 0: there is none.
+        plans: the offset log.
+        rest_after: the milliseconds that a batch, by Spark's number, was idle before it ended.
+        limit: max.offsets.per.trigger; 0: no limit.
 
     Raises:
-        DamagedFileError: what is kept of them does not say so.
+        DamagedFileError: the file of the outages cannot be read.
     """
 
     def __init__(
@@ -58,21 +58,21 @@ class OutageLog:
         self._begun_ms = 0
 
     def add(self, outage: Outage) -> None:
-        """Remember an outage for the batches that begin from now on: the part of it that comes after the last one."""
+        """Add an outage for the batches that begin from now on: the part of it after the last batch."""
         with self._lock:
             self._add(Outage(max(outage.from_ms, self._begun_ms), outage.to_ms, outage.was_heard))
 
     def begin(self, batch_id: int) -> None:
-        """Let the tasks of this batch, by Spark's number, know the outages; this thread begins them next."""
+        """Pass the outages to the tasks of this batch, by Spark's number. The calling thread starts these tasks next."""
         with self._lock:
             self._begun_ms = self._planned(batch_id) or self._begun_ms
             outages = json.encode(self._outages).decode() if self._outages else ""
         self._spark.sparkContext.setLocalProperty(PROPERTY, outages)
 
     def add_wait_for(self, batch_id: int) -> None:
-        """Remember that answers were late, if this batch, by Spark's number, ends such a wait.
+        """Add an outage for late responses, if this batch, by Spark's number, ends such a delay.
 
-        A batch of an earlier run knew what it knew.
+        Batches of an earlier run keep their outages.
         """
         if batch_id <= self._last_of_an_earlier_run:
             return
@@ -81,7 +81,8 @@ class OutageLog:
             return
         asked_ms = self._planned(batch_id - 2)
         wait = self._late_answers.until(
-            now_ms - self._rest_after(batch_id - 1),  # while it lay idle nobody asked
+            now_ms
+            - self._rest_after(batch_id - 1),  # While the batch was idle there were no requests.
             before_ms,
             before_ms if asked_ms is None else asked_ms,
             was_cut=is_cut(self._plans, batch_id - 1, self._limit),

@@ -1,4 +1,4 @@
-"""Which queries take turns with each other: with spark.scheduler.mode = FAIR those in different pools do, and no others."""
+"""Scheduler pools of Spark: with spark.scheduler.mode = FAIR, queries in different pools take turns, and no others."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 @contextmanager
 def in_pool(spark: SparkSession, name: str) -> Iterator[None]:
-    """Queries that this thread starts in the block have their jobs in a pool of this name, for as long as they run.
+    """Run the queries that this thread starts in the block in a pool of this name, for as long as they run.
 
-    Jobs of one pool wait for each other, so that a first compaction would stand before heartbeats.
+    Jobs of one pool wait for each other, so a first compaction would delay heartbeats.
     """
-    context: Any = spark.sparkContext  # its hints know no None, which takes a property away
+    context: Any = spark.sparkContext  # Its type hints lack None, which removes a property.
     before = context.getLocalProperty(POOL)
     context.setLocalProperty(POOL, name)
     try:
@@ -37,9 +37,9 @@ def in_pool(spark: SparkSession, name: str) -> Iterator[None]:
 def started_in_pool(
     writer: DataStreamWriter, spark: SparkSession, name: str, settings: Mapping[str, str] = _NONE
 ) -> StreamingQuery:
-    """Start a query in a pool, with settings of Spark's for it alone.
+    """Start a query in a pool, with Spark settings for this query alone.
 
-    It keeps what the session has when it starts, so that queries start one after the other.
+    A query copies the session's settings at its start, so queries start one after the other.
     """
     with _STARTING, in_pool(spark, name), session_conf(spark, settings):
         return writer.start()

@@ -1,4 +1,4 @@
-"""The coordinator's streaming query: its parts, and how far it has read."""
+"""The coordinator's streaming query: its parts, and its progress."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from group_coordinator.streaming.rebuild.rebuild import check_seeds
 from group_coordinator.streaming.source import read_events, read_groups
 
 _OF_THE_QUERY = {
-    # To write Java for its plans takes a batch longer than it saves; of large ones as of small ones the time is the workers'.
+    # Code generation for its plans takes a batch longer than it saves. In large batches, too, the workers take the
+    # time.
     "spark.sql.codegen.wholeStage": "false",
-    # Deadlines come without events too; whoever has many queries may have set it for those.
+    # Timers fire without events too. Users with many queries may have switched this off for those.
     "spark.sql.streaming.noDataMicroBatches.enabled": "true",
 }
 
@@ -41,10 +42,10 @@ def start_query(
     origin: Origin | None,
     write: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
-    """Start to answer events; `write` gets every batch of outputs (sinks.py).
+    """Start to handle events; `write` receives the outputs of every batch (batch_writer.py).
 
     Raises:
-        DamagedFileError: the groups of a rebuilt checkpoint are not whole.
+        DamagedFileError: the groups of a rebuilt checkpoint are incomplete.
     """
     job = settings.job
     context = UpdateContext(
@@ -70,19 +71,19 @@ def start_query(
 
 
 def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> DataFrame:
-    """Events; in a rebuilt checkpoint also the groups' seeds, for as long as the checkpoint exists."""
+    """Return the events; in a rebuilt checkpoint with the groups' seeds, for as long as the checkpoint exists."""
     job, event_max_bytes = settings.job, settings.coordinator.event_max_bytes
     if origin is None:
         return read_events(spark, job, event_max_bytes, {})
     folder = coordinator_folder(spark, job)
     check_seeds(spark, folder, origin)
-    # Kafka first: `has_read` looks there.
+    # Kafka must be the first source: `has_read` looks there.
     groups = read_groups(spark, folder_of_groups(folder))
     return read_events(spark, job, event_max_bytes, origin.starting_offsets).union(groups)
 
 
 def plans_in_memory(spark: SparkSession, query: StreamingQuery) -> TextOfPlan:
-    """What a running query has written down of its last batches, without reading it again."""
+    """Return the reader of a running query's offset log, which has its last entries in memory."""
     session: Any = spark
     in_java: Any = query
     log = in_java._jsq.streamingQuery().offsetLog()  # noqa: SLF001 - PySpark has no public way
@@ -92,7 +93,7 @@ def plans_in_memory(spark: SparkSession, query: StreamingQuery) -> TextOfPlan:
         try:
             found = log.get(batch_id)
         except Py4JJavaError:
-            return None  # it is not in memory, and its file is damaged: who reads that says so
+            return None  # It is not in memory and its file is damaged. The reader of the file reports that.
         if not found.isDefined():
             return None
         written = new_stream()
@@ -103,13 +104,13 @@ def plans_in_memory(spark: SparkSession, query: StreamingQuery) -> TextOfPlan:
 
 
 def has_ended_batch(query: StreamingQuery, batch_id: int) -> bool:
-    """Whether this batch, by Spark's number, is done."""
+    """Return True if this batch, by Spark's number, is committed."""
     progress = query.lastProgress
     return progress is not None and progress.batchId >= batch_id
 
 
 def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:
-    """Whether a batch that began later than this is done."""
+    """Return True if a batch that began later than this time is committed."""
     progress = query.lastProgress
     return (
         progress is not None
@@ -118,7 +119,7 @@ def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:
 
 
 def has_read(query: StreamingQuery, events_topic: str, ends: Mapping[int, int]) -> bool:
-    """Whether the events topic was read up to these offsets, by partition, in a batch that is done."""
+    """Return True if a committed batch has read the events topic up to these offsets, by partition."""
     progress = query.lastProgress
     if progress is None:
         return False

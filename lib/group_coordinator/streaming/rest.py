@@ -1,9 +1,8 @@
-"""Rests while nothing happens: a batch costs the same whether it has something to do or not.
+"""Idle back-off: the time between batches grows while no events arrive, as an empty batch costs as much as a full one.
 
-The rest lies between the writes of a batch and its end, and grows with the time since there was an event other than our own
-Ticks, or anything came out of a batch. Nobody knows here when the next deadline is due; but it was set by an event, or by a
-deadline that something came out of. So it is late by no more than a tenth of the time that it was set for. An event ends the
-rest.
+The pause lies between the writes of a batch and its end, and grows with the time since the last event other than our
+own Ticks, or since the last outputs of a batch. The next deadline is unknown here; but it was set by an event, or by a
+timer with outputs. So a timer fires late by at most a tenth of its length. An event ends the pause.
 """
 
 from __future__ import annotations
@@ -15,26 +14,26 @@ from group_coordinator.streaming.checkpoint.plans import Offsets, Plans
 from group_coordinator.streaming.small_batch import BatchCounts
 
 _SHARE = 10
-"""A rest is at most this part of the time without outputs."""
+"""Quotient of the time without outputs and the longest pause."""
 _NOTHING = BatchCounts()
 _TICKS_KEPT = 10
-"""Of the last minutes: the clock is looked at once a minute."""
+"""Ticks of the last minutes, as the Tick is written once a minute."""
 
 AwaitEvents = Callable[[Offsets, float, Callable[[], bool]], float]
-"""Returns when the events topic has events behind these offsets, after these seconds, or once the last says so.
+"""Waits for events behind these offsets, for these seconds, or until the last function returns True.
 
-It tells for how many seconds it has looked, and found none.
+Returns the seconds without events.
 """
 
 
 class Rest:
-    """Rests after batches that nothing was in, and nothing came out of.
+    """Pauses after batches without events and outputs.
 
     Args:
-        plans: of the batches.
-        note_empty: remembers that nothing came out of a batch; it does not end before the rest does.
-        await_events: ends a rest as soon as there is something to do.
-        shortest_ms: trigger.interval.ms, which Spark waits by itself.
+        plans: the offset log.
+        note_empty: notes that a batch has no outputs; the batch does not end before the pause does.
+        await_events: ends a pause as soon as there are events.
+        shortest_ms: trigger.interval.ms, for which Spark itself waits.
         longest_ms: idle.interval.ms.
     """
 
@@ -56,7 +55,7 @@ class Rest:
         self._ticks: tuple[Mapping[int, int], ...] = ()
 
     def after(self, batch_id: int, counts: BatchCounts, must_go_on: Callable[[], bool]) -> None:
-        """Rest after this batch, by Spark's number, if it is time to; not longer than until `must_go_on`."""
+        """Pause after this batch, by Spark's number, if it is due; at most until `must_go_on`."""
         now_s = time.monotonic()
         if counts != _NOTHING or self._had_events(batch_id):
             self._busy_s = now_s
@@ -69,7 +68,7 @@ class Rest:
         self._rested_ms = batch_id, round(rested_s * 1000)
 
     def note_ticks(self, ends: Mapping[int, int]) -> None:
-        """Remember Ticks that were written, by the offset behind each: they are no reason not to rest."""
+        """Remember written Ticks, by the offset behind each, as they do not count as events."""
         self._ticks = (*self._ticks[1 - _TICKS_KEPT :], ends)
 
     def _had_events(self, batch_id: int) -> bool:
@@ -82,10 +81,10 @@ class Rest:
         return sum(ticks.get(partition, 0) - 1 in offsets for ticks in self._ticks)
 
     def ms_after(self, batch_id: int) -> int:
-        """How long this batch, by Spark's number, kept nobody waiting though it had not ended."""
+        """Return the milliseconds for which this batch, by Spark's number, was idle before it ended."""
         rested_batch_id, rested_ms = self._rested_ms
         return rested_ms if rested_batch_id == batch_id else 0
 
 
 def no_rest(batch_id: int, counts: BatchCounts, must_go_on: Callable[[], bool]) -> None:
-    """For a run that ends by itself."""
+    """Return at once: for a run that ends by itself."""

@@ -1,4 +1,7 @@
-"""The Spark session of the job: made for this machine, or provided where the job is submitted. A newer Spark is tried after a warning."""
+"""The Spark session of the job: created on this machine, or provided where the job is submitted.
+
+A newer version of Spark than tested is tried after a warning.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +30,16 @@ _NEEDED = {
     "Kafka connector (spark-sql-kafka-0-10)": "org.apache.spark.sql.kafka010.KafkaSourceProvider",
     "Delta (delta-spark)": "io.delta.sql.DeltaSparkSessionExtension",
 }
-"""What the job needs beside Spark -> a class of it. Databricks has both, and some classes under names of its own."""
+"""Requirements in addition to Spark -> a class of each. Databricks includes both, and renames some classes."""
 
 _log = logging.getLogger(__name__)
 
 
 def warn_of_newer(version: str, jvm: Any) -> None:
-    """Log that nobody has seen the job on this version of PySpark, if that is so; `jvm` is py4j's view of the driver's.
+    """Log a warning if the job is untested on this version of PySpark; `jvm` is py4j's view of the driver's.
 
     Raises:
-        UnknownSparkError: it is newer, and has no Kafka or no Delta; or it is older than all that the job was seen on.
+        UnknownSparkError: it is newer, and has no Kafka or no Delta; or it is older than all tested versions.
     """
     newest = newer_than(version)
     if newest is None:
@@ -69,27 +72,27 @@ _EXTENSIONS, _DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExt
 
 _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
-    # An event may have a megabyte. All that Spark sends to a worker at once are outside the heap, in every running task,
-    # and twice at the moment when Arrow doubles its buffer.
+    # An event may have a megabyte. All rows that Spark sends to a worker at once are outside the heap, in every running
+    # task, and twice at the moment when Arrow doubles its buffer.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "250",
-    # Only the causes of a failure say whether Kafka, the disk or our code failed (driver/error_causes.py).
+    # Only the causes of a failure distinguish failures of Kafka, of the disk and of our code (driver/error_causes.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
-    # Spark starts Python workers by -m: they would import modules from the current folder first, whoever wrote them.
+    # Spark starts Python workers by -m, which would import modules from the current folder first, whoever wrote them.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
-    # A second attempt that runs beside the first would send responses twice.
+    # A second attempt that runs at the same time would send responses twice.
     "spark.speculation": "false",
     # Without it every batch uploads whole SST files.
     f"{_ROCKSDB}.changelogCheckpointing.enabled": "true",
     f"{_ROCKSDB}.boundedMemoryUsage": "true",
-    # The sources of our MERGEs are computed already; by default Delta would compute them again.
+    # The sources of our MERGEs are already computed; by default Delta would compute them again.
     "spark.databricks.delta.merge.materializeSource": "none",
-    # A table is partitioned by cluster: otherwise one task would write all that a MERGE of a cluster changes.
+    # A table is partitioned by cluster: otherwise one task would write all changes of a cluster's MERGE.
     "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
     # Tables are small: one task reads the state of a Delta log, not fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    # By default a writer keeps 128 MB, and guesses from the rows so far when to check its size again: up to 10,000 rows
-    # later, which may have a megabyte each.
+    # By default a writer keeps 128 MB, and estimates from the rows so far when to check its size again: up to 10,000
+    # rows later, which may have a megabyte each.
     "spark.hadoop.parquet.block.size": str(32 * 1024 * 1024),
     "spark.hadoop.parquet.block.size.row.check.min": "16",
     "spark.hadoop.parquet.block.size.row.check.max": "16",
@@ -98,17 +101,17 @@ _EVERYWHERE = {
     # Java's serialization keeps all objects that it has written or read until it is reset: by default a hundred pieces
     # of a cached batch, which may have four megabytes each.
     "spark.serializer.objectStreamReset": "4",
-    # Spark collects what the UI would show even without a UI; a batch has several jobs, and there are many batches.
+    # Spark collects the data of its UI even without a UI; a batch has several jobs, and there are many batches.
     "spark.ui.retainedJobs": "50",
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
     "spark.sql.ui.retainedExecutions": "20",
-    # Spark writes the plans of each question down for the UI, formatted by default: 7 % of the query's thread.
+    # Spark stores each query's plan for the UI, formatted by default: 7 % of the query's thread.
     "spark.sql.ui.explainMode": "simple",
     # As many tasks as state partitions: nothing to adapt, and small queries take half the time.
     "spark.sql.adaptive.enabled": "false",
-    # A question to partition_status has 276 classes of generated code. By default 100 are kept: all would be compiled again,
-    # by Spark and by Java, each time that it is asked.
+    # A query of partition_status has 276 classes of generated code. By default 100 are kept: Spark and Java would
+    # compile all again at each query.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Batches of the coordinator and of compaction take turns (pools.py), instead of waiting for each other.
     "spark.scheduler.mode": "FAIR",
@@ -134,11 +137,11 @@ _ON_THIS_MACHINE = {
 
 
 def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> SparkSession:
-    """A session on this machine: driver and workers in one JVM, on all cores.
+    """Create a session on this machine: driver and workers in one JVM, on all cores.
 
     Args:
         job: its settings.
-        jars: what it needs beside what pyspark ships.
+        jars: jars in addition to those of pyspark.
         scratch: a folder for the temporary files of Java and of Python workers, and for Spark's blocks unless the
             user has set spark.local.dir.
     """
@@ -157,11 +160,11 @@ def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> Spar
 
 
 def _leave_checksums_out(spark: SparkSession) -> None:
-    """Keep Hadoop from having a checksum beside each file on this machine.
+    """Stop Hadoop from writing a checksum next to each file on this machine.
 
-    Without its native library each file that is made starts a process, `chmod`: the checksum would be a second one. A class
-    without checksums in fs.file.impl would not do: RocksDB's snapshots come and go through FileSystem.getLocal, which
-    refuses all but Hadoop's own.
+    Without its native library each new file starts a process, `chmod`, and the checksum would be a second file. A class
+    without checksums in fs.file.impl would not do: RocksDB's snapshots pass through FileSystem.getLocal, which rejects
+    all classes but Hadoop's own.
     """
     session: Any = spark
     hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
@@ -174,7 +177,7 @@ def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> d
     cores = _cores()
     return {
         **_ON_THIS_MACHINE,
-        # A task that reads events mostly waits for the broker, and its core has another one to run.
+        # A task that reads events mostly waits for the broker, so its core can run a second task.
         "spark.master": f"local[{_TASKS_A_CORE * cores},{_TASK_ATTEMPTS}]",
         "spark.default.parallelism": str(cores),
         # Not spark.jars: Python workers would search them for modules at the start of every task.
@@ -188,19 +191,19 @@ def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> d
 
 
 def _cores() -> int:
-    """The cores that this process may use: a container or a service manager may limit them."""
+    """Return the number of cores that this process may use: a container or a service manager may limit it."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def submitted_session(job: JobSettings) -> SparkSession:
-    """The session that spark-submit, a job or a notebook provides; what the job needs is set where nobody has set it.
+    """Return the session of spark-submit, a job or a notebook, with the job's settings where the user has set none.
 
-    `shuffle.partitions` becomes Spark's number of partitions; 0 leaves that as it is.
+    `shuffle.partitions` becomes Spark's number of partitions; 0 leaves that unchanged.
 
     Raises:
-        UnknownSparkError: this Spark is newer than those that the job was seen to run on, and has no Kafka or no Delta.
+        UnknownSparkError: this Spark is newer than the tested versions, and has no Kafka or no Delta.
     """
     partitions = {PARTITIONS: str(job.shuffle_partitions)} if job.shuffle_partitions else {}
     context: Any = SparkContext
@@ -228,7 +231,7 @@ def _session(configuration: Mapping[str, str], job: JobSettings) -> SparkSession
 
 
 def delta_settings() -> dict[str, str]:
-    """What makes Delta's tables known to Spark, beside what is there; Databricks knows them, by classes of its own."""
+    """Return the settings that add Delta to Spark, next to present extensions; Databricks has its own classes."""
     if DATABRICKS in os.environ:
         return {}
     given = SparkConf()

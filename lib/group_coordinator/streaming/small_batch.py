@@ -1,9 +1,9 @@
-"""The size of a batch, and a batch of few events, which the driver takes as a whole with one query of Spark.
+"""Size of a batch, and the collection of a small batch by the driver with one Spark query.
 
-A question costs some tens of milliseconds, however little there is to say, and most batches have little.
+A Spark query costs some tens of milliseconds, however small its result, and most batches are small.
 
-What a small batch takes is nearly all Spark's own time around each question: so it is asked one less, and no sink of Spark's
-is planned. The responses go to Kafka while the log's rows go to their table.
+Nearly all the time of a small batch is Spark's own time around each query: so there is one query less, and no Spark
+sink is planned. The responses go to Kafka while the log's rows go to their table.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from group_coordinator.tables.log_rows import LogOrigin, PackedRows
 LETTERS = (DEAD_LETTER, DEFECT)
 
 LETTERS_METER, DEFECTS_METER, DENIALS_METER = "dead-letter", "defect", "denial"
-"""Ours, beside Kafka's; a defect is a dead letter too."""
+"""Our meters, in addition to Kafka's; a defect is a dead letter too."""
 
 _LITTLE_BYTES = 8 * 1024 * 1024
-"""Of a batch in Spark's cache, which the driver takes without counting first."""
+"""Size of a batch in Spark's cache up to which the driver collects it without counting first."""
 _CALL_SITE = "callSite.short"
 
 
 class BatchCounts(NamedTuple):
-    """How many outputs of each kind a batch has; defects are dead letters too."""
+    """Numbers of outputs of a batch by kind; defects are dead letters too."""
 
     responses: int = 0
     records: int = 0
@@ -60,14 +60,14 @@ class BatchCounts(NamedTuple):
 
 
 class BatchMeters(NamedTuple):
-    """What a batch adds to Kafka's meters and to ours, by name, and what its groups say of their rebalances, in JSON."""
+    """Increments of Kafka's and our own meters, by name, and the groups' changes of rebalancing, in JSON."""
 
     counts: Mapping[str, int] = MappingProxyType({})
     rebalancing: Sequence[str] = ()
 
 
 class KindVolume(NamedTuple):
-    """What a batch has of one kind."""
+    """Outputs of one kind in a batch."""
 
     outputs: int
     content_bytes: int
@@ -78,9 +78,9 @@ _NOTHING = KindVolume(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class BatchOutputs:
-    """The outputs of a batch, with all but its responses in `contents`, by kind; None: too many.
+    """The outputs of a batch; `contents` has all but the responses, by kind; None: too many.
 
-    `frame` gives the batch as Spark has it, without running the operator again.
+    `frame` returns the batch as Spark has it, without running the operator again.
     """
 
     spark: SparkSession
@@ -90,14 +90,13 @@ class BatchOutputs:
 
     @property
     def counts(self) -> BatchCounts:
-        """How much there is, for people."""
+        """Numbers of outputs, as the log and the metrics report them."""
         responses, records, letters, defects, denials = (
             self._volume(kind).outputs for kind in (RESPONSE, LOG, DEAD_LETTER, DEFECT, DENIAL)
         )
         return BatchCounts(responses, records, letters + defects, defects, denials)
 
     def size_of(self, kinds: Collection[str]) -> Size:
-        """Of the outputs of these kinds."""
         volumes = [self._volume(kind) for kind in kinds]
         return Size(
             sum(volume.outputs for volume in volumes),
@@ -105,15 +104,15 @@ class BatchOutputs:
         )
 
     def topic_needs(self) -> Sequence[str]:
-        """What groups need to know of topics, each in JSON."""
+        """Return the topic subscriptions of groups, each in JSON."""
         return self._texts(TOPIC_NEED)
 
     def awaited_markers(self) -> Sequence[str]:
-        """Which markers groups wait for, each in JSON."""
+        """Return the transaction markers that groups wait for, each in JSON."""
         return self._texts(AWAITED_MARKERS)
 
     def meters(self) -> BatchMeters:
-        """What the batch adds to the meters, and which groups rebalance since."""
+        """Return the batch's increments of the meters, and the groups that began or ended a rebalance."""
         found: Counter[str] = Counter()
         for text in self._texts(METERS):
             found.update(json.decode(text, type=dict[str, int]))
@@ -127,7 +126,6 @@ class BatchOutputs:
         return BatchMeters(found, self._texts(REBALANCING))
 
     def log(self, origin: LogOrigin) -> PackedRows:
-        """The rows of the log."""
         here = None if self.contents is None else self.contents[LOG]
         size = self._volume(LOG).content_bytes
         return PackedRows(self.spark, self._packed_log, size, origin, here)
@@ -148,7 +146,7 @@ class BatchOutputs:
 
 
 def outputs_of(batch: DataFrame) -> BatchOutputs:
-    """The outputs of a batch, which was persisted and read as a whole."""
+    """Return the outputs of a batch, which was persisted and read as a whole."""
     with call_site_kept(batch.sparkSession):
         return _all_of(batch) if _cached_bytes(batch) <= _LITTLE_BYTES else _counted(batch)
 
@@ -156,7 +154,7 @@ def outputs_of(batch: DataFrame) -> BatchOutputs:
 def sorted_by_kind(
     spark: SparkSession, frame: Callable[[], DataFrame], rows: Iterable[tuple[str, int, bytes]]
 ) -> BatchOutputs:
-    """The outputs of a batch from its rows, each with kind, count and content."""
+    """Return the outputs of a batch from its rows, each with kind, count and content."""
     volumes: dict[str, KindVolume] = {}
     contents: dict[str, list[bytes]] = {}
     for kind, count, content in rows:
@@ -174,7 +172,7 @@ def _all_of(batch: DataFrame) -> BatchOutputs:
 
 
 def _counted(batch: DataFrame) -> BatchOutputs:
-    """Spark adds it up: the outputs of a batch may be more than the driver has memory for."""
+    # Spark adds the sizes up, as the outputs of a batch may exceed the driver's memory.
     rows = batch.selectExpr("kind", "count", "octet_length(content) AS size")
     found = rows.groupBy("kind").sum("count", "size").collect()
     volumes = {kind: KindVolume(*volume) for kind, *volume in found}
@@ -182,7 +180,7 @@ def _counted(batch: DataFrame) -> BatchOutputs:
 
 
 def _cached_bytes(batch: DataFrame) -> int:
-    """How many bytes Spark's cache has of the batch; very many if it has not all of it."""
+    """Return the bytes of the batch in Spark's cache; very many if it is cached only in part."""
     frame: Any = batch
     statistics = frame._jdf.queryExecution().optimizedPlan().stats()  # noqa: SLF001 - PySpark has no public way
     return int(statistics.sizeInBytes())
@@ -190,7 +188,7 @@ def _cached_bytes(batch: DataFrame) -> int:
 
 @contextmanager
 def call_site_kept(spark: SparkSession) -> Iterator[None]:
-    """While Spark is asked something. A question of PySpark's forgets where the query was called from: Spark would look for it with each plan and RDD."""
+    """Keep the call site during PySpark's queries: they reset it, and Spark would compute it again for each plan and RDD."""
     context: Any = spark.sparkContext
     call_site = context.getLocalProperty(_CALL_SITE)
     try:
@@ -201,44 +199,42 @@ def call_site_kept(spark: SparkSession) -> Iterator[None]:
 
 _MOST_EVENTS = 2_000
 _MOST_BYTES_OF_A_TASK = 2 * 1024 * 1024
-"""Of content. Few events may have much to say: large groups that rebalance, or timers of all groups that run out beside them."""
+"""Limit of content. Few events may have large outputs: large groups that rebalance, or timers of all groups that fire
+with them.
+"""
 
 
 class WritesResponses(Protocol):
-    """A ResponseWriter."""
-
     def writing(self, responses: Iterable[Responses]) -> AbstractContextManager[None]:
-        """Write them while the block runs."""
+        """Write responses while the block runs."""
 
 
 class QuickWay(NamedTuple):
-    """Which batches, by Spark's number, have few events, and who writes their responses."""
+    """Test for small batches, by Spark's number, and the writer of their responses."""
 
     has_few_events: Callable[[int], bool]
     responses: WritesResponses
 
 
 class QuickBatch(NamedTuple):
-    """A batch in the driver's memory."""
-
     outputs: BatchOutputs
     responses: Sequence[Responses]
 
 
 def has_few_events(plans: Plans, batch_id: int) -> bool:
-    """Whether the driver may ask for all that comes of a batch, by Spark's number."""
+    """Return True if the driver may collect the outputs of a batch, by Spark's number."""
     return sum(len(taken) for _, taken in plans.ranges_of(batch_id)) <= _MOST_EVENTS
 
 
 def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
-    """All of a batch; None: it is too much, or a response is too long.
+    """Collect a batch; None: it is too large, or a response is too long.
 
-    Who reads the batch after that runs its operator again, which comes to the same.
+    A later reader of the batch runs its operator again, with the same result.
     """
     spark = batch.sparkSession
     limits = OutputLimits(_MOST_BYTES_OF_A_TASK, response_max_bytes)
     with call_site_kept(spark), _taken_at_once(spark, limits):
-        # As Arrow it would take PySpark some questions more.
+        # toArrow would take PySpark some more calls.
         rows = batch.collect()
     if any(row.content is None for row in rows):
         return None
@@ -253,7 +249,7 @@ def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
 
 
 def _without_responses(spark: SparkSession, rows: Iterable[Row]) -> DataFrame:
-    """What the driver has taken, in Spark again: in Arrow, as Python's objects would go through a worker first."""
+    # In Arrow, as Python's objects would go through a worker first.
     others = [row.asDict() for row in rows if row.kind != RESPONSE]
     return spark.createDataFrame(
         pa.Table.from_pylist(others, pa.schema(list(ARROW_OUTPUT))), OUTPUT
@@ -262,7 +258,7 @@ def _without_responses(spark: SparkSession, rows: Iterable[Row]) -> DataFrame:
 
 @contextmanager
 def _taken_at_once(spark: SparkSession, limits: OutputLimits) -> Iterator[None]:
-    """While tasks begin, let them keep back what the driver would not take: the operator knows it without a plan of Spark's."""
+    # A task omits content beyond the limits. The operator reads them from a property, without a plan of Spark's.
     spark.sparkContext.setLocalProperty(TAKEN_AT_ONCE, json.encode(limits).decode())
     try:
         yield

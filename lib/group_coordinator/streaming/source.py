@@ -1,4 +1,4 @@
-"""The events topic as the stateful operator reads it: the group and one packed value."""
+"""The events topic as the input of the stateful operator: group id and one packed value."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ PACKED = "group_id STRING, event BINARY"
 
 _ANSWER_MS = 10_000
 PATIENCE = {
-    # Who asks for offsets as a broker dies waits for that one, though the partition has another leader after seconds: by
-    # default for a minute, in which members' sessions end. Kafka itself takes a silent broker for dead after 9 s.
+    # A request for offsets to a dying broker waits for it, though the partition gets another leader within seconds: by
+    # default for a minute, in which members' sessions end. Kafka itself treats a silent broker as dead after 9 s.
     "kafka.request.timeout.ms": str(_ANSWER_MS),
     "kafka.default.api.timeout.ms": str(_ANSWER_MS),
-    # Each with a new connection. By default 3 of a minute each.
+    # Each retry makes a new connection. By default 3 of a minute each.
     "fetchOffset.numRetries": "18",
 }
 """Options of a source: the timeouts of Kafka's clients. A query that stops waits for the pending response."""
 
 _SHOWN_CHARACTERS = 255
-"""Of a key that is too long for a group id."""
+"""Characters kept of a key that is too long for a group id."""
 
 
 def read_events(
     spark: SparkSession, job: JobSettings, event_max_bytes: int, starting_offsets: Mapping[int, int]
 ) -> DataFrame:
-    """The events topic as a stream of packed events.
+    """Return the events topic as a stream of packed events.
 
     It begins at these offsets, by partition, or, without any, with the first event. Once the checkpoint has begun,
     Spark continues where it stopped.
@@ -46,7 +46,8 @@ def read_events(
         .option("startingOffsets", _offsets_of(job.events_topic, starting_offsets) or "earliest")
         # An event that is lost unread would make every later decision of its group wrong: stop instead.
         .option("failOnDataLoss", "true")
-        # Kafka sends one answer at a time: behind a fetch that waits for more events, the task waits to hear where the log ends.
+        # Kafka sends one response at a time: behind a fetch that waits for more events, the task would wait for the end
+        # offsets.
         .option("kafka.fetch.max.wait.ms", "1")
     )
     if job.max_offsets_per_trigger:
@@ -55,7 +56,7 @@ def read_events(
 
 
 def read_last_events(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> int:
-    """Let tasks read the last event of each partition; how many there were.
+    """Let tasks read the last event of each partition; return their number.
 
     Args:
         spark: the session.
@@ -80,15 +81,15 @@ def _offsets_of(topic: str, offsets: Mapping[int, int]) -> str:
 
 
 def read_groups(spark: SparkSession, folder: str) -> DataFrame:
-    """The seeds of a rebuilt checkpoint's groups, all in the first batch."""
+    """Return the seeds of a rebuilt checkpoint's groups, all in the first batch."""
     return spark.readStream.schema(PACKED).parquet(folder)
 
 
 def pack(records: DataFrame, event_max_bytes: int) -> DataFrame:
-    """Kafka records as `group_id` and `event`; an event that is too long is cut.
+    """Convert Kafka records to `group_id` and `event`; an event that is too long is cut.
 
     A key that is not UTF-8 would break the exchange with the Python workers: its bytes are replaced and the event is
-    marked, so it ends as a dead letter. So does an event whose key is too long; the key is cut.
+    marked, so it becomes a dead letter. So does an event whose key is too long; the key is cut.
     """
     return records.select(_group_id().alias("group_id"), _event(event_max_bytes).alias("event"))
 
@@ -105,7 +106,7 @@ def _is_long() -> Column:
 
 
 def _event(event_max_bytes: int) -> Column:
-    """The layout is packing.HEADER's."""
+    """Pack the event in the layout of packing.HEADER."""
     kind = (
         F.when(F.col("key").isNull(), ABSENT_KEY)
         .when(_is_long(), LONG_KEY)
@@ -125,5 +126,6 @@ def _event(event_max_bytes: int) -> Column:
 
 
 def _big_endian(number: Column, size: int) -> Column:
-    """Hexadecimal digits; under ANSI rules no cast does this. A negative number has sixteen, f in front of a small one."""
+    # Hexadecimal, as under ANSI rules no cast does this. A negative number has sixteen digits, f in front of a small
+    # number.
     return F.lpad(F.hex(number), 2 * size, "0")

@@ -1,4 +1,4 @@
-"""The lines of Spark that the job was seen to run on, and the jars of each. It imports nothing of Spark."""
+"""Tested versions of Spark with their jars. Imports no module of Spark."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from dataclasses import dataclass
 
 
 class UnknownSparkError(Exception):
-    """The job was not seen to run on this Spark; the message says on which it was, and what to do."""
+    """The job was not tested on this Spark. The message has the tested versions and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkLine:
-    """What a session needs beside Spark itself, as Maven's coordinates."""
+    """Maven coordinates of a session's jars in addition to Spark."""
 
     connector: str
     token_provider: str
-    """A part of the connector; where its own version is not to be had, one that was seen to work with it."""
+    """A part of the connector; where its own version is not published, a version that was tested with it."""
     delta: str
     s3: tuple[str, ...]
-    """What S3 needs beside: hadoop-aws in Spark's version of Hadoop, and the parts of Amazon's SDK that it uses, which are
-    a tenth of the bundle that it names. None: this Hadoop has no conditional PUT."""
+    """Jars for S3: hadoop-aws in Spark's version of Hadoop, and the used parts of Amazon's SDK, a tenth of the bundle
+    that hadoop-aws names. Empty: this Hadoop has no conditional PUT.
+    """
 
     @property
     def packages(self) -> str:
-        """For spark-submit's --packages, which finds the rest by itself."""
+        """Value of spark-submit's --packages, which finds the dependencies by itself."""
         return f"{self.connector},{self.delta}"
 
 
@@ -54,14 +55,14 @@ LINES = {
         _s3("3.5.0", "2.35.4"),
     ),
 }
-"""The first two numbers of a version -> what goes with it. `python -m tests.sparks` runs the job on each."""
+"""The first two numbers of a version -> its jars. `python -m tests.sparks` runs the job on each."""
 
 
 def line_of(version: str) -> SparkLine:
-    """What goes with this version of PySpark, such as 4.2.0.
+    """Return the jars for this version of PySpark, such as 4.2.0.
 
     Raises:
-        UnknownSparkError: there is no such line.
+        UnknownSparkError: there is no such version.
     """
     newer = newer_than(version)
     if newer is not None:
@@ -73,10 +74,10 @@ def line_of(version: str) -> SparkLine:
 
 
 def newer_than(version: str) -> str | None:
-    """The newest line, if this version of PySpark is of a later one.
+    """Return the newest tested version, if this version of PySpark is later.
 
     Raises:
-        UnknownSparkError: it is of none of the lines, and not of a later one.
+        UnknownSparkError: it is untested, and not later.
     """
     if _line(version) in LINES:
         return None

@@ -1,4 +1,4 @@
-"""The upkeep of the tables that a query writes; what is remembered of it is in the query's checkpoint."""
+"""Maintenance of the tables that a query writes. Its notes are in the query's checkpoint."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from group_coordinator.tables.snapshots import SNAPSHOTS
 from group_coordinator.tables.upkeep_work import UpkeepNote
 
 OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
-"""What it appends to; a mirror does so in its place."""
+"""Tables that the coordinator, or a mirror in its place, appends to."""
 OF_COMPACTION = (*COMPACTED, SNAPSHOTS)
 
 Notes: TypeAlias = dict[str, UpkeepNote]
-"""By table."""
+"""Notes by table."""
 
 _FILE = "maintenance.json"
 _ONCE_MORE = "nothing need be done, the tables have their upkeep once more, and it is written anew"
@@ -35,12 +35,12 @@ _log = logging.getLogger(__name__)
 def maintenance_of(
     spark: SparkSession, job: JobSettings, query_name: str, tables: Sequence[TableDefinition]
 ) -> Maintenance:
-    """Each process looks after the tables that it writes, so that no two of one cluster want the same files."""
+    """Return the maintenance of the tables that this process writes, so that no two processes rewrite the same files."""
     return Maintenance(spark, job, tables, notebook_of(spark, job, query_name))
 
 
 def notebook_of(spark: SparkSession, job: JobSettings, query_name: str) -> Notebook:
-    """What is remembered, in the checkpoint of a query, or in a folder beside it."""
+    """Return the notebook in a query's checkpoint."""
     folder = CheckpointFolder(spark, checkpoint_of(job, query_name))
 
     def notes() -> Notes:

@@ -22,7 +22,7 @@ import org.apache.hadoop.fs.s3a.S3AFileSystem;
 import STREAMING.CheckpointFileManager;
 import STREAMING.FileSystemBasedCheckpointFileManager;
 
-/** Files of a checkpoint on S3: each is one PUT, and one that must not replace another is a conditional PUT. */
+/** Files of a checkpoint on S3: each is one PUT, and a file that must not replace another is a conditional PUT. */
 public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
     private static final int MOST_OUTDATED = 50;
     private static final FileStatus[] NONE = {};
@@ -49,8 +49,8 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
     }
 
     /**
-     * A file's name costs one question; Hadoop would look for a folder of that name as well. The batch after the one that was
-     * written here is not asked for: Spark is about to write it, and the conditional PUT finds out.
+     * Look up a file by one request; Hadoop would look for a folder of that name as well. The batch after the last written
+     * batch is not looked up: Spark is about to write it, and the conditional PUT fails if it exists.
      */
     @Override
     public boolean exists(Path path) {
@@ -70,7 +70,7 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
         }
     }
 
-    /** A folder is there as soon as a file is in it. */
+    /** Does nothing on S3: a folder exists as soon as it has a file. */
     @Override
     public void mkdirs(Path path) {
         if (!isS3()) {
@@ -89,7 +89,7 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
         }
     }
 
-    /** What is needed no more goes one file after the other: here many go with one request, later. */
+    /** Deletes outdated files later, many with one request: Spark deletes them one after the other. */
     @Override
     public void delete(Path path) {
         if (!isS3() || !canWait(path)) {
@@ -169,7 +169,7 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
             try {
                 stream.close();
             } catch (RemoteFileChangedException e) {
-                // The first attempt may have come through, and only its answer was lost.
+                // The first attempt may have succeeded, and only its response was lost: then the object has this writer's id.
                 if (writer == null || !Arrays.equals(writer.getBytes("UTF-8"), files.getXAttr(path, "header.writer"))) {
                     throw new FileAlreadyExistsException(path.toString());
                 }
@@ -186,13 +186,13 @@ public class S3CheckpointFiles extends FileSystemBasedCheckpointFileManager {
     }
 }
 
-/** Commits of Delta on S3: of two drivers that want the same version one gets it, by a conditional PUT. */
+/** Commits of Delta on S3: if two drivers write the same version, a conditional PUT lets only one succeed. */
 public class S3LogStore extends S3SingleDriverLogStore {
     public S3LogStore(Configuration configuration) {
         super(configuration);
     }
 
-    /** A whole file of this machine's disk, as one PUT. */
+    /** Puts a whole file of this machine's disk with one PUT. */
     public static void put(String source, String target, boolean overwrite, Configuration configuration) throws IOException {
         Path path = new Path(target);
         S3CheckpointFiles.Whole whole = S3CheckpointFiles.Whole.begun(path.getFileSystem(configuration), path, overwrite);

@@ -1,1 +1,1 @@
-"""What this program keeps in a checkpoint beside Spark's own files, and who may use it."""
+"""Our own files in a checkpoint, next to Spark's, and the ownership of a checkpoint."""

@@ -1,4 +1,4 @@
-"""Spark's own classes that read and write checkpoints; they are where the Spark that runs has them."""
+"""Access to Spark's classes that read and write checkpoints. Their package depends on Spark's version."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from group_coordinator.tables.roots import is_url_elsewhere
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 PACKAGES = (f"{_STREAMING}.checkpointing", _STREAMING)
-"""Since Spark 4.1, and before."""
+"""From Spark 4.1, and before."""
 
 SETTING = "spark.sql.streaming.checkpointFileManagerClass"
 
 
 def file_managers(spark: SparkSession) -> Any:
-    """The Java class CheckpointFileManager."""
+    """Return the Java class CheckpointFileManager."""
     return _class(spark, "CheckpointFileManager")
 
 
 def rename_plainly(spark: SparkSession, location: str) -> None:
-    """Let this session rename files of checkpoints as Hadoop's FileSystem does, if they are on this machine's disk.
+    """Rename checkpoint files on this machine's disk as Hadoop's FileSystem does.
 
     The default renames with links, and without Hadoop's native library each check of a link starts a process. On HDFS a
     plain rename replaces no file, and Spark ignores that.
@@ -33,12 +33,12 @@ def rename_plainly(spark: SparkSession, location: str) -> None:
 
 
 def use_file_manager(spark: SparkSession, name: str) -> None:
-    """Let this session read and write checkpoints by a class of this name."""
+    """Set the class that reads and writes the checkpoints of this session."""
     spark.conf.set(SETTING, name)
 
 
 def streaming_package(spark: SparkSession) -> str:
-    """The package of Spark's own classes."""
+    """Return the package of Spark's streaming classes."""
     return str(_class(spark, "CheckpointFileManager")._fqn).rpartition(".")[0]  # noqa: SLF001 - py4j has no public way
 
 

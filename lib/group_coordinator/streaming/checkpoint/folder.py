@@ -1,4 +1,4 @@
-"""Files of ours beside Spark's own in a checkpoint, wherever Spark keeps that."""
+"""Our own files in a checkpoint folder, on any file system that Spark supports."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from group_coordinator.streaming.checkpoint.object_store import FILES_OF_SCHEME
 Content = TypeVar("Content")
 
 _MOST_REPLACED = 10
-"""Files of one folder that are replaced by a later one, and still there."""
+"""Replaced files that a folder keeps, at most, before they are removed."""
 _DELETES = "group.coordinator.deletes"
 _MISSING = ("FileNotFoundException", "NoSuchFileException")
 
 MADE_ANEW = "put a copy of it there, or take the checkpoint away and start again, which tells how to make it anew"
-"""What to do about a file without which the checkpoint cannot go on."""
+"""Remedy for a file without which the checkpoint cannot continue."""
 
 
 class DamagedFileError(RuntimeError):
-    """A file of ours in a checkpoint does not have what we write; the message names it."""
+    """A file in a checkpoint does not have our format. The message names it."""
 
 
 class CheckpointFolder:
-    """Read and written as Spark does with its own files of a checkpoint, so that object stores work as folders do.
+    """Reader and writer of files, by the classes that Spark uses for checkpoints, so that object stores work as folders do.
 
-    A file is written aside and then renamed, or is one PUT on S3: who is killed here leaves the old text or the new one.
+    A file is written under another name and then renamed, or is one PUT on S3: a crash leaves the old text or the new
+    text.
     """
 
     def __init__(self, spark: SparkSession, location: str) -> None:
@@ -37,45 +38,45 @@ class CheckpointFolder:
         # PySpark offers no file system of its own.
         session: Any = spark
         jvm = session._jvm  # noqa: SLF001
-        # Kept, as each part of a name is a question to Java, which looks for a class of that name in all jars.
+        # Kept, as py4j asks Java about each part of a name, and Java looks for such a class in all jars.
         self._java_path = jvm.org.apache.hadoop.fs.Path
         self._io_utils = jvm.org.apache.commons.io.IOUtils
         configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
         given = self._java_path(location)
         file_system = given.getFileSystem(configuration)
-        # Not every class that reads and writes checkpoints takes an address without a host, as hdfs:///folder is.
+        # Some classes that read and write checkpoints reject an address without a host, such as hdfs:///folder.
         root = given.makeQualified(file_system.getUri(), file_system.getWorkingDirectory())
         self.address_in_full = str(root)
-        """With scheme, host and whole path, as Spark's queries need it."""
+        """The address with scheme, host and absolute path, as Spark's queries need it."""
         scheme = file_system.getScheme()
         self._is_local = scheme == "file"
         if self._is_local:
-            # By default Hadoop has a checksum beside every local file, and a file is not replaced together with it.
+            # By default Hadoop writes a checksum next to every local file, and the two are not replaced together.
             configuration.set("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
             configuration.set("fs.file.impl.disable.cache", "true")
         files_here = configuration.get(FILES_OF_SCHEME + scheme)
         if files_here is not None:
             configuration.set(SETTING, files_here)
-        # S3CheckpointFiles knows by it which files others may still see for a while.
+        # S3CheckpointFiles reads this to know which files other readers may still see for a while.
         configuration.set(_DELETES, "now")
         self._files = file_managers(spark).create(root, configuration)
         configuration.set(_DELETES, "later")
         self._outdated = file_managers(spark).create(root, configuration)
         self._numbers: dict[str, list[int]] = {}
-        """Of the files that are there where `write_next` has written, by folder; the last one counts."""
+        """Numbers of the existing files of each folder where `write_next` has written; the last number is current."""
 
     def exists(self, name: str) -> bool:
-        """Whether there is a file or a folder of this name."""
+        """Return True if a file or a folder of this name exists."""
         return bool(self._files.exists(self._path(name)))
 
     def names_in(self, name: str) -> set[str]:
-        """What is in a folder of this name; nothing if it is missing."""
+        """Return the names of the files in a folder; empty if the folder is missing."""
         if not self.exists(name):
             return set()
         return {str(file.getPath().getName()) for file in self._files.list(self._path(name))}
 
     def read(self, name: str) -> str | None:
-        """A file's text; None if there is no such file."""
+        """Return a file's text; None if the file does not exist."""
         try:
             stream = self._files.open(self._path(name))
         except Py4JJavaError as error:
@@ -88,7 +89,7 @@ class CheckpointFolder:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        """Replace a file, in one step where the file system can: some object stores have none for a moment."""
+        """Replace a file, in one step where the file system can: on some object stores the file is missing for a moment."""
         path = self._path(name)
         self._files.mkdirs(path.getParent())
         self._remove_checksum(name)
@@ -97,7 +98,7 @@ class CheckpointFolder:
         stream.close()
 
     def write_new(self, name: str, text: str) -> bool:
-        """Write a file unless there is one of this name; whether it was written."""
+        """Write a file unless the name exists; return True if it was written."""
         try:
             stream = self._files.createAtomic(self._path(name), False)  # noqa: FBT003 - Scala's signature
             stream.write(text.encode())
@@ -109,15 +110,15 @@ class CheckpointFolder:
         return True
 
     def read_newest(self, name: str) -> str | None:
-        """The text that `write_next` wrote last in a folder; None if there is none."""
+        """Return the text of the last `write_next` in a folder; None if there is none."""
         newest = self.newest(name)
         return None if newest is None else self.read(newest)
 
     def write_next(self, name: str, text: str) -> None:
-        """Write a file with the next number, as Spark's own logs do; those before it are removed now and then.
+        """Write a file with the next number, as Spark's own logs do, and remove earlier files now and then.
 
-        For what must not be lost anywhere: not every file system can replace a file in one step. One object at a time may
-        write to a folder: it looks once what is there.
+        For content that must never be lost: some file systems cannot replace a file in one step. Only one object at a
+        time may write to a folder, as the folder is listed only once.
         """
         if name not in self._numbers:
             self._numbers[name] = sorted(self._numbers_in(name))
@@ -132,20 +133,20 @@ class CheckpointFolder:
         numbers.append(number)
 
     def newest(self, name: str) -> str | None:
-        """The file that `write_next` wrote last in a folder; None if there is none."""
+        """Return the name of the file that the last `write_next` in a folder wrote; None if there is none."""
         newest = self._newest(name)
         return None if newest is None else f"{name}/{newest}"
 
     def read_as(self, name: str, kind: type[Content], remedy: str = MADE_ANEW) -> Content | None:
-        """What a file of JSON says; None if there is no such file.
+        """Return the decoded content of a JSON file; None if the file does not exist.
 
         Args:
             name: the file.
-            kind: of what it says.
-            remedy: what to do if it is damaged, the end of a sentence.
+            kind: the type of the content.
+            remedy: the remedy for a damaged file, the end of a sentence.
 
         Raises:
-            DamagedFileError: it is no JSON, or says something else.
+            DamagedFileError: it is not JSON, or not of this type.
         """
         text = self.read(name)
         if text is None:
@@ -158,7 +159,7 @@ class CheckpointFolder:
     def read_newest_as(
         self, name: str, kind: type[Content], remedy: str = MADE_ANEW
     ) -> Content | None:
-        """As `read_as`, of the file that `write_next` wrote last in a folder.
+        """Return the decoded content of the file that the last `write_next` in a folder wrote.
 
         Raises:
             DamagedFileError: as for `read_as`.
@@ -167,20 +168,19 @@ class CheckpointFolder:
         return None if newest is None else self.read_as(newest, kind, remedy)
 
     def damaged(self, name: str, fault: object, remedy: str = MADE_ANEW) -> DamagedFileError:
-        """The error that tells of a damaged file: what is wrong with it, and what to do."""
+        """Return the error for a damaged file: its address, the fault and the remedy."""
         return DamagedFileError(f"{self.address(name)} is damaged ({fault}): {remedy}")
 
     def remove(self, name: str) -> None:
-        """Remove a file or a folder, if it is there."""
+        """Remove a file or a folder, if it exists."""
         self._numbers.pop(name, None)
         self._delete(name)
 
     def remove_all(self) -> None:
-        """Remove the checkpoint with all that is in it."""
         self._files.delete(self._path(""))
 
     def address(self, name: str) -> str:
-        """Where Spark finds a file or a folder of this name."""
+        """Return the address of a file or a folder."""
         return f"{self.location}/{name}"
 
     def _newest(self, name: str) -> int | None:
@@ -194,7 +194,7 @@ class CheckpointFolder:
         self._files.delete(self._path(name))
 
     def _remove_checksum(self, name: str) -> None:
-        """Hadoop may have left one on a disk, and does not read a file that it does not fit."""
+        # Hadoop may have left a checksum on a disk, and rejects a file that does not fit it.
         if self._is_local:
             folder, _, file = name.rpartition("/")
             self._files.delete(self._path(f"{folder}/.{file}.crc"))

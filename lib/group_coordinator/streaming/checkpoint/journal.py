@@ -1,8 +1,8 @@
-"""A map by text that outlives a run, kept as what changes: to keep one value costs one small file, however many there are.
+"""A map with text keys that outlives a run. To keep one value costs one small file, however many values there are.
 
-Files are numbered. Each has the values that its keys had when it was written, null for a key that had none; a later file
-wins. To take over older files is to write their keys' present values into the next one, and then to remove them: who is
-killed in between leaves files that say nothing else. The oldest file comes to have what seldom changes.
+Files are numbered. Each has the values of its keys at the time of writing, null for a removed key; a later file wins.
+To merge older files, their keys' present values are written into the next file, and then the old files are removed: a
+crash in between leaves files that agree. Over time the oldest file holds the keys that seldom change.
 """
 
 from __future__ import annotations
@@ -16,26 +16,24 @@ Value = TypeVar("Value")
 Content = TypeVar("Content")
 
 FEW_FILES = 20
-"""So many, and small ones among them: the next file takes these over."""
+"""From this number of files on, the next file merges the small files."""
 
 
 class Files(Protocol):
     """The part of CheckpointFolder that a journal needs."""
 
     def names_in(self, name: str) -> set[str]:
-        """What is in a folder; nothing if it is missing."""
+        """Return the names of the files in a folder; empty if the folder is missing."""
         ...
 
     def read_as(self, name: str, kind: type[Content]) -> Content | None:
-        """What a file says; None if there is no such file."""
+        """Return the decoded content of a file; None if the file does not exist."""
         ...
 
-    def write(self, name: str, text: str) -> None:
-        """Write a file in one step."""
-        ...
+    def write(self, name: str, text: str) -> None: ...
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         ...
 
 
@@ -45,10 +43,10 @@ class _File(NamedTuple):
 
 
 class Journal(Generic[Value]):
-    """A folder of numbered files, about FEW_FILES of them at most; one thread at a time may use it.
+    """A folder of numbered files, about FEW_FILES at most. One thread at a time may use it.
 
     Args:
-        files: where the folder is.
+        files: the checkpoint folder.
         name: the folder.
         value: the type of the values, which msgspec writes as JSON.
     """
@@ -58,14 +56,14 @@ class Journal(Generic[Value]):
         self._name = name
         self._kind = dict[str, value | None]  # type: ignore[valid-type]
         self._written: list[_File] = []
-        """The oldest first."""
+        """Oldest first."""
         self._next = 0
 
     def read(self) -> dict[str, Value]:
-        """The values as they were kept last, once, before the first `keep`.
+        """Return the values that were kept last. Called once, before the first `keep`.
 
         Raises:
-            DamagedFileError: a file does not say what `keep` writes.
+            DamagedFileError: a file does not have the format of `keep`.
         """
         values: dict[str, Value] = {}
         for number in self._numbers():
@@ -76,9 +74,9 @@ class Journal(Generic[Value]):
         return values
 
     def keep(self, changed: Collection[str], values: Mapping[str, Value]) -> None:
-        """Keep what these keys have in `values` now, or that they have nothing any more; all others are as they were.
+        """Keep the present values of these keys, or their removal; all other keys are unchanged.
 
-        It is kept when this returns; if it fails, it may be.
+        The change is durable when this returns; after a failure it may be.
         """
         taken_over = self._taken_over(len(changed))
         keys = frozenset(changed).union(*(file.keys for file in taken_over))
@@ -86,10 +84,10 @@ class Journal(Generic[Value]):
         content = {key: values.get(key) for key in keys if key in values or not is_all}
         written = _File(self._next, frozenset(content))
         self._next += 1
-        # It counts from now on, as a write that fails may have come through.
+        # Added before the write, as a write that fails may have reached the store.
         self._written.append(written)
         self._files.write(self._path(written.number), json.encode(content).decode())
-        # The oldest first: that a key has nothing any more must not be forgotten before what it had.
+        # Oldest first: the removal of a key must not be forgotten before the older file with its value.
         for file in reversed(taken_over):
             self._files.remove(self._path(file.number))
             self._written.remove(file)
@@ -111,10 +109,10 @@ class Journal(Generic[Value]):
 
 
 def taken_over(entries: int, newest_first: Iterable[int]) -> int:
-    """How many of the files, by their numbers of entries, a new file with so many takes over.
+    """Return the number of files, newest first and given by their numbers of entries, that a new file merges.
 
-    Each that is left is more than twice as large as all that follow it: with n entries these are at most log2(n) files,
-    and an entry is written again about as often.
+    Each remaining file is more than twice as large as all later files together: n entries make at most log2(n) files,
+    and an entry is rewritten about as often.
     """
     count = 0
     for size in newest_first:

@@ -1,9 +1,9 @@
-"""One run at a time on a checkpoint: a second one would answer the same events from the same state.
+"""File lock of a checkpoint: a second run would respond to the same events from the same state.
 
-Spark itself notices two drivers on one checkpoint only when both write the same batch, and ends the one that comes
-second, maybe after its responses. On this machine's disk a file lock is there before anything starts. The operating
-system drops it with the process that holds it, however that ends. Object stores and other remote file systems know no
-such lock: for them Spark's own race detection is what there is, so whatever starts the job has to start it once.
+Spark itself notices two drivers on one checkpoint only when both write the same batch, and ends the second driver,
+maybe after its responses. On this machine's disk a file lock prevents that before anything starts. The operating system
+drops the lock with the process that holds it, however the process ends. Object stores and other remote file systems
+have no such lock: there only Spark's own race detection remains, so the job must be started only once.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ _FILE = re.compile(r"^file:(//(localhost)?(?=/))?")
 
 
 class CheckpointInUseError(RuntimeError):
-    """Another run works on the checkpoint; the message names it."""
+    """Another run uses the checkpoint. The message names it."""
 
 
 class UnwritableCheckpointError(RuntimeError):
-    """The lock cannot be made where the checkpoint is; the message names that."""
+    """The lock file cannot be created at the checkpoint. The message names the place."""
 
 
 @contextmanager
 def locked_checkpoint(location: str) -> Iterator[None]:
-    """Hold a query's checkpoint for the time of the block; nothing happens if it is not on this machine's disk.
+    """Hold the lock of a query's checkpoint during the block. A checkpoint on a remote file system is not locked.
 
     Args:
-        location: the query's checkpoint folder as Spark gets it; one without a scheme is taken for this machine's.
+        location: the query's checkpoint folder as Spark gets it; without a scheme it is on this machine.
 
     Raises:
         CheckpointInUseError: another run holds it.
-        UnwritableCheckpointError: its folder is read-only, no folder, or not this user's.
+        UnwritableCheckpointError: its folder is read-only, is no folder, or belongs to another user.
     """
     folder = _local_folder(location)
     if folder is None:
         yield
         return
-    # Beside the folder, not in it: that one is Spark's. It is never removed: another run may be about to lock it.
+    # Next to the folder, as the folder is Spark's. The lock file is never removed: another run may be about to lock it.
     lock = FileLock(folder.with_name(f"{folder.name}.lock"), blocking=False, fallback_to_soft=False)
     with ExitStack() as held:
         try:

@@ -1,8 +1,9 @@
-"""Checkpoints and tables on S3: a file is one PUT, and of two drivers that want to write the same one only one does.
+"""Checkpoints and tables on S3: a file is one PUT, and if two drivers write the same file, only one succeeds.
 
-Spark's own way writes a file aside and renames it. On S3 a rename is a copy and a deletion, with a dozen questions around it,
-and it replaces what another driver has written meanwhile. S3Files.java has the classes that Spark and Delta take instead.
-py4j cannot subclass, so Janino, which compiles Spark's plans, compiles them in the driver; executors get them as a jar.
+Spark's own way writes a file under another name and renames it. On S3 a rename is a copy and a deletion, with a dozen
+requests around it, and it replaces the file of another driver. S3Files.java has the classes that Spark and Delta use
+instead. py4j cannot subclass, so Janino, the compiler of Spark's plans, compiles them in the driver. Executors get them
+as a jar.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from group_coordinator.tables.roots import is_on_s3
 _FILES = "group_coordinator.S3CheckpointFiles"
 _LOG_STORE_OF_S3 = "spark.delta.logStore.s3a.impl"
 FILES_OF_SCHEME = "group.coordinator.files."
-"""Followed by a scheme: the class for files there, in Hadoop's configuration."""
+"""Prefix of a scheme in Hadoop's configuration: the class for files there."""
 _NEEDED = ("org.apache.hadoop.fs.s3a.S3AFileSystem", "io.delta.storage.S3SingleDriverLogStore")
-"""Where one is missing, the first look at the store says which package has it."""
+"""Required classes. If a class is missing, the first access to the store names its package."""
 _FEW_QUESTIONS = {"fs.s3a.performance.flags": "create,mkdir,delete"}
-"""S3A looks for files and folders of the same name before it writes one, and for parents after it has removed one."""
+"""By default S3A looks for files and folders of the same name before a write, and for parents after a removal."""
 _ENDPOINT = "fs.s3a.endpoint"
 _VARIABLES = {
     "fs.s3a.access.key": "AWS_ACCESS_KEY_ID",
@@ -43,7 +44,7 @@ _VARIABLES = {
 
 
 def use_s3(spark: SparkSession, job: JobSettings) -> None:
-    """Let this session write to S3 so, if the checkpoint or the tables are there."""
+    """Use these classes in this session, if the checkpoint or the tables are on S3."""
     locations = (job.checkpoint_location, job.tables_root)
     session: Any = spark
     if DATABRICKS in os.environ or not any(map(is_on_s3, locations)) or not _has_classes(session):
@@ -60,7 +61,7 @@ def use_s3(spark: SparkSession, job: JobSettings) -> None:
 
 
 def use_login_of_submit(job: JobSettings) -> None:
-    """Let the deltalake package log in as spark-submit was told, without a session: its JVM is there anyway."""
+    """Give the deltalake package the login that spark-submit received. No session is needed: the JVM runs anyway."""
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and DATABRICKS not in os.environ
     if is_submitted and is_on_s3(job.tables_root):
         context: Any = SparkContext
@@ -78,9 +79,9 @@ def _has_classes(session: Any) -> bool:
 
 
 def _share_login(hadoop: Any) -> None:
-    """Tell S3A what the environment says, and the deltalake package, which knows the environment alone, what S3A was told.
+    """Copy the login between the environment and S3A's configuration, as the deltalake package reads only the environment.
 
-    Without either both ask the machine.
+    Without a login in either, both ask the machine.
     """
     for key, name in _VARIABLES.items():
         given = hadoop.getTrimmed(key)
@@ -90,7 +91,7 @@ def _share_login(hadoop: Any) -> None:
             hadoop.set(key, os.environ[name])
     endpoint = os.environ.get(_VARIABLES[_ENDPOINT])
     if endpoint is not None:
-        # Most stores but Amazon's have no host name for each bucket.
+        # Most stores other than Amazon's have no host name for each bucket.
         hadoop.setIfUnset("fs.s3a.path.style.access", "true")
         if endpoint.startswith("http:"):
             os.environ.setdefault("AWS_ALLOW_HTTP", "true")
@@ -104,7 +105,7 @@ def _as_url(hadoop: Any, endpoint: str) -> str:
 
 
 def _compiled(session: Any) -> Path:
-    """Return a jar; it stays for as long as executors may come."""
+    """Return a jar, kept for the life of the session because executors may start at any time."""
     source = files("group_coordinator.streaming.checkpoint").joinpath("S3Files.java").read_text()
     compiler = session._jvm.org.codehaus.janino.SimpleCompiler()  # noqa: SLF001
     compiler.setParentClassLoader(_loader(session))
@@ -124,5 +125,5 @@ def _add(session: Any, jar: Path) -> None:
 
 
 def _loader(session: Any) -> Any:
-    """Of the driver."""
+    """Return the driver's class loader."""
     return session._jvm.java.lang.Thread.currentThread().getContextClassLoader()  # noqa: SLF001

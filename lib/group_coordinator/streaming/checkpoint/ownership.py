@@ -1,8 +1,10 @@
-"""The right of a checkpoint to write the tables, compared before anything is answered and again while the job runs. A copy of a checkpoint has no such right.
+"""Ownership of a cluster's rows: only one checkpoint may write them.
 
-A checkpoint has an identity, a file in it. The table writers says which identity owns a cluster's rows. So these are
-refused: other tables than before, a second checkpoint for the same rows, one that a rebuild has succeeded, one that is
-older than what it has written, and a copy beside the original.
+Checked before the first response and while the job runs.
+
+A checkpoint has an identity, a file in it. The table `writers` has the identity that owns a cluster's rows. So these
+runs fail: with other tables than before, with a second checkpoint for the same rows, with a checkpoint that a rebuild
+has replaced, with a checkpoint that is older than its rows, and with a copy while the original exists.
 """
 
 from __future__ import annotations
@@ -47,15 +49,15 @@ def is_copy(
     place: str,
     who: Callable[[CheckpointFolder], str | None],
 ) -> bool:
-    """Whether a checkpoint that ran at another place is still there.
+    """Return True if a checkpoint that ran at another place still exists there.
 
-    A folder may have several addresses, so what counts is whether a file that is written here is seen there.
+    A folder may have several addresses, so the test is whether a file written here appears there.
 
     Args:
         spark: the session.
         folder: the checkpoint that is about to run.
         place: its whole address when it ran last.
-        who: says who a checkpoint is.
+        who: returns the identity of a checkpoint.
     """
     probe = f".probe-{token_hex(8)}"
     try:
@@ -72,27 +74,28 @@ def is_copy(
 
 
 WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS, DENIALS)
-"""What a batch is appended to, in this order (sinks.py): what has its dead letters or denials has its records too."""
+"""Tables to which a batch is appended, in this order (batch_writer.py): a batch with dead letters or denials there has
+its records too.
+"""
 
 _IDENTITY = "writer.json"
 
 
 class CheckpointError(RuntimeError):
-    """The checkpoint does not fit the tables, or is missing, or is there where none may be."""
+    """The checkpoint does not fit the tables, is missing, or exists where none may be."""
 
 
 class Claimant(NamedTuple):
-    """A query that wants to write a cluster's rows, and what its user does where the checkpoint may not: ends of sentences."""
+    """A query that claims a cluster's rows, and the remedies of its start-up errors: ends of sentences."""
 
     query_name: str
     to_read_another_topic: str
     to_take_over: str
-    """Beside a cluster.id of its own; may be empty."""
+    """Next to a cluster.id of its own; may be empty."""
     where_it_is_older: str
     where_it_is_lost: str
 
     def folder(self, spark: SparkSession, job: JobSettings) -> CheckpointFolder:
-        """The query's checkpoint."""
         return CheckpointFolder(spark, checkpoint_of(job, self.query_name))
 
 
@@ -107,12 +110,12 @@ COORDINATOR = Claimant(
 
 
 class Identity(Struct, frozen=True):
-    """Who writes, and where: `epoch` is None until the table writers has the claim."""
+    """The identity of a checkpoint and its place: `epoch` is None until the table writers has its claim."""
 
     writer_id: str
     epoch: int | None = None
     place: str | None = None
-    """The whole address of the checkpoint when it ran last."""
+    """The address in full of the checkpoint when it ran last."""
 
 
 def checked_writer(
@@ -121,7 +124,7 @@ def checked_writer(
     before_the_first_event: Callable[[], None],
     claimant: Claimant = COORDINATOR,
 ) -> Writer:
-    """The writer that the checkpoint is; a new one claims the cluster's rows.
+    """Return the writer of the checkpoint. A new checkpoint claims the cluster's rows.
 
     Args and raises: as for `check_may_write`.
     """
@@ -140,12 +143,14 @@ def check_may_write(
     before_the_first_event: Callable[[], None],
     claimant: Claimant = COORDINATOR,
 ) -> Identity:
-    """Who the checkpoint is; without epoch if it has to claim the cluster's rows first. Writes nothing that stays.
+    """Return the identity of the checkpoint, without epoch if it has yet to claim the cluster's rows.
+
+    Writes nothing that stays.
 
     Args:
         spark: the session.
         job: where tables and checkpoint are.
-        before_the_first_event: called before a checkpoint that has never run claims anything; may refuse it.
+        before_the_first_event: called before a checkpoint that has never run claims anything; may raise.
         claimant: the query whose checkpoint it is.
 
     Raises:
@@ -176,7 +181,7 @@ def check_may_write(
 
 
 def is_lost(spark: SparkSession, job: JobSettings, claimant: Claimant) -> bool:
-    """Whether a checkpoint owns the cluster's rows and is not where it was when it claimed them; for who has none.
+    """Return True if the checkpoint that owns the cluster's rows is missing from its place. For a run without a checkpoint.
 
     Raises:
         CheckpointError: it is there, or its batches are of another topic.
@@ -191,7 +196,7 @@ def is_lost(spark: SparkSession, job: JobSettings, claimant: Claimant) -> bool:
 
 
 def _is_there(spark: SparkSession, owner: Claim, folder: CheckpointFolder) -> bool:
-    """Whether the owner is at another place; one that cannot be reached from here is not."""
+    """Return True if the owner exists at another place; an unreachable place counts as empty."""
     if owner.checkpoint == folder.location:
         return False
     try:
@@ -202,10 +207,10 @@ def _is_there(spark: SparkSession, owner: Claim, folder: CheckpointFolder) -> bo
 
 
 def take_over(spark: SparkSession, job: JobSettings, claimant: Claimant = COORDINATOR) -> Writer:
-    """Make a checkpoint the owner of the cluster's rows, whoever was it before.
+    """Make a checkpoint the owner of the cluster's rows in place of the present owner.
 
     Raises:
-        CheckpointError: somebody else did the same at the same time.
+        CheckpointError: another process took over at the same time.
     """
     catalog = TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)
@@ -228,13 +233,14 @@ def check_still_owner(spark: SparkSession, writer: Writer) -> None:
 def _claimed(
     spark: SparkSession, job: JobSettings, identity: Identity, epoch: int, claimant: Claimant
 ) -> Writer:
-    """The identity is written first, without epoch: who is killed here finds its claim, or claims again."""
     folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
+    # The identity is written first, without epoch: after a crash the next start finds its claim, or claims again.
     _write(folder, identity)
     version = group_coordinator.__version__
     claim = Claim(
         job.cluster_id, epoch, identity.writer_id, folder.location, job.events_topic, version
     )
+    # Two starts may claim at the same time: the newest claim wins, so it is read again.
     write_claim(spark, catalog, claim)
     owner = newest_claim(spark, catalog, job.cluster_id)
     if owner is None or owner.writer_id != identity.writer_id:
@@ -258,8 +264,8 @@ def _owned_by(owner: Claim, job: JobSettings, folder: CheckpointFolder, claimant
 def _check_age(
     spark: SparkSession, job: JobSettings, folder: CheckpointFolder, claimant: Claimant
 ) -> None:
-    """Whatever the tables have of a later batch, an earlier life of the checkpoint wrote."""
     origin = read_origin(folder)
+    # Rows of a later batch come from an earlier life of the checkpoint, so the checkpoint is an old copy.
     last_batch_id = last_planned_batch(folder) + (origin.first_batch_id if origin else 0)
     if not any(_is_ahead(spark, job, table.name, last_batch_id) for table in WRITTEN):
         return
@@ -275,8 +281,8 @@ def _check_age(
 
 
 def _is_ahead(spark: SparkSession, job: JobSettings, table: str, batch_id: int) -> bool:
-    """Without Spark where that is possible: its first look at a table takes long."""
     catalog = TableCatalog(job.tables_root)
+    # Without Spark where possible: Spark's first look at a table takes long.
     folder = catalog.direct(table)
     if folder is not None:
         later = f"cluster_id = {in_datafusion(job.cluster_id)} AND batch_id > {batch_id}"

@@ -1,8 +1,8 @@
-"""What a batch began with: done again with other settings, it would contradict what is out of it already.
+"""Settings of the open batch: a repeat with other settings would contradict its outputs that are out already.
 
-Before a query starts, its settings are written down here. A batch that was planned and not done belongs to them: the
-next start ends it with these settings, and only then goes on with its own. Another version of the program might decide
-otherwise with equal settings, so it refuses such a batch.
+Before a query starts, its settings are written here. An open batch belongs to them: the next start ends it with these
+settings, and only then continues with its own. Another version of the program might decide otherwise with equal
+settings, so it refuses to end such a batch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EMPTY = "empty_batch"
 
 
 class Pinned(Struct, frozen=True):
-    """The part of the settings that decides what comes out of a batch."""
+    """The settings that influence the outputs of a batch."""
 
     program_version: str
     coordinator: dict[str, Any]
@@ -42,20 +42,20 @@ class Pinned(Struct, frozen=True):
 
 
 def pin(spark: SparkSession, settings: Settings) -> None:
-    """Write down what batches begin with from now on."""
+    """Write the settings of the batches that begin from now on."""
     folder, pinned = coordinator_folder(spark, settings.job), _pinned(settings)
     if _read(folder) != pinned:
-        folder.remove(_EMPTY)  # of who wrote it
+        folder.remove(_EMPTY)  # The note belongs to the version that wrote it.
         folder.write_next(_FILE, json.encode(pinned).decode())
 
 
 def note_empty(folder: CheckpointFolder, batch_id: int) -> None:
-    """Write down that nothing came out of a batch that has yet to end: no answer to it can be contradicted."""
+    """Note that a batch which is still open has no outputs: a repeat cannot contradict any response."""
     folder.write(_EMPTY, str(batch_id))
 
 
 def began_with_rules(folder: CheckpointFolder) -> bool:
-    """Whether the last batch went by rules of who may do what: another version began it as if there were none."""
+    """Return True if the last batch checked ACLs. A batch of another version counts as unchecked."""
     pinned = _read(folder)
     if pinned is None or pinned.program_version != group_coordinator.__version__:
         return False
@@ -65,13 +65,13 @@ def began_with_rules(folder: CheckpointFolder) -> bool:
 def settings_of_open_batch(
     spark: SparkSession, settings: Settings, *, allows_other_version: bool
 ) -> tuple[int, Settings] | None:
-    """The batch that an earlier run has begun and not ended, by Spark's number, and its settings if they differ.
+    """Return the open batch of an earlier run, by Spark's number, and its settings if they differ.
 
-    None: there is no such batch, or it began with these settings, or another version began it and nothing came out of it.
+    None: there is no such batch, or it has these settings, or it is of another version and has no outputs.
 
     Raises:
-        CheckpointError: another version of the program began it, and that may not be.
-        DamagedFileError: the settings that it began with cannot be read.
+        CheckpointError: another version of the program began it, and may have sent outputs.
+        DamagedFileError: its settings cannot be read.
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)
@@ -132,7 +132,7 @@ def _some_or_none(interval_ms: int, *, is_some: bool) -> int:
 
 
 def _source(job: JobSettings, *, checks_acls: bool) -> AclsSource:
-    """The rules of an open batch are in the checkpoint (acl_log.py), wherever they came from."""
+    # The ACLs of an open batch are in the checkpoint (acl_log.py), whatever their source was.
     if not checks_acls:
         return "none"
     return "file" if job.acls_source == "none" else job.acls_source

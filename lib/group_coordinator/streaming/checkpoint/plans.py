@@ -1,4 +1,4 @@
-"""What Spark has written down of its batches before it began them: their times, and how far in the events topic they go."""
+"""Reader of Spark's offset log: the time of each batch and its end offsets in the events topic."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from group_coordinator.streaming.checkpoint.layout import (
 )
 
 _INITIAL_OFFSETS = "sources/0/0"
-"""Where the Kafka source keeps what it began with."""
+"""Start offsets of the Kafka source."""
 _KEPT = 3
 
 Offsets = dict[str, dict[int, int]]
-"""By topic and partition."""
+"""Offsets by topic and partition."""
 TextOfPlan = Callable[[int], str | None]
-"""What Spark has written in `offsets` of a batch; None: nothing."""
+"""Returns a batch's entry of the offset log; None: no entry."""
 
 
-def _nothing(_batch_id: int) -> None:
-    """Before a query runs."""
+def _nothing(_batch_id: int) -> None: ...
 
 
 class Plan(Struct, frozen=True):
-    """A batch: its time, the offsets behind its last events, and of its state the number of partitions and Spark's class."""
+    """An entry of the offset log: time, end offsets, number of state partitions and class of the state store."""
 
     at_ms: int
     ends: Offsets
@@ -40,23 +39,23 @@ class Plan(Struct, frozen=True):
 
 
 class _Conf(Struct):
-    """Settings of Spark's that belong to a checkpoint; all are texts."""
+    """Spark's settings that belong to a checkpoint; all are texts."""
 
     partitions: int | None = field(default=None, name=PARTITIONS)
     state_store: str = field(default="", name=STATE_STORE)
 
 
 class _Metadata(Struct):
-    """The second line of a file that Spark has in `offsets`."""
+    """The second line of an entry of the offset log."""
 
     batchTimestampMs: int  # noqa: N815 - Spark's name
     conf: _Conf = field(default_factory=_Conf)
 
 
 class Plans:
-    """Reads a plan once: to ask costs a read. One batch at a time, by the thread that begins it.
+    """Cache of entries of the offset log: each is read once. One batch at a time, in the thread that begins it.
 
-    A file that does not say what Spark writes raises DamagedFileError: Spark would trip over it later.
+    A file without Spark's format raises DamagedFileError: Spark would fail on it later.
     """
 
     def __init__(self, folder: CheckpointFolder) -> None:
@@ -65,11 +64,11 @@ class Plans:
         self._in_memory: TextOfPlan = _nothing
 
     def follow(self, texts: TextOfPlan) -> None:
-        """Ask a running query first: it has the last plans in memory, and to read a file may take a store long."""
+        """Read from a running query first: it has the last entries in memory, and a store may take long to read a file."""
         self._in_memory = texts
 
     def of(self, batch_id: int) -> Plan | None:
-        """The plan of a batch that has begun, by Spark's number; None: Spark does not know, or not any more."""
+        """Return the entry of a batch that has begun, by Spark's number; None: Spark has none, or has removed it."""
         if batch_id not in self._known:
             plan = self._read(batch_id)
             if plan is None:
@@ -79,7 +78,7 @@ class Plans:
         return self._known[batch_id]
 
     def ranges_of(self, batch_id: int) -> list[tuple[int, range]]:
-        """The partitions of a batch with the offsets that it takes; nothing of a batch that Spark does not know."""
+        """Return the partitions of a batch with their ranges of offsets; empty for an unknown batch."""
         plan, before = self.of(batch_id), self.of(batch_id - 1)
         if plan is None:
             return []
@@ -105,11 +104,11 @@ class Plans:
             raise self._folder.damaged(name, error) from error
 
     def _initial_offsets(self) -> Offsets:
-        """The first line has a version."""
         lines = self._checked(_INITIAL_OFFSETS, self._folder.read(_INITIAL_OFFSETS), at_least=2)
         if lines is None:
             return {}
         try:
+            # The first line has a version.
             return _offsets(lines[-1])
         except DecodeError as error:
             raise self._folder.damaged(_INITIAL_OFFSETS, error) from error
@@ -125,7 +124,7 @@ class Plans:
 
 
 def offsets_read(folder: CheckpointFolder, topic: str) -> dict[int, int]:
-    """By partition the offset behind what was read of a topic, up to the last batch that is done."""
+    """Return by partition the offset behind the last event of a topic that a committed batch has read."""
     plan, origin = Plans(folder).of(last_done_batch(folder)), read_origin(folder)
     if plan is not None:
         return plan.ends.get(topic, {})
@@ -133,7 +132,7 @@ def offsets_read(folder: CheckpointFolder, topic: str) -> dict[int, int]:
 
 
 def partitions_read(folder: CheckpointFolder, topic: str) -> int | None:
-    """How many partitions the topic had when a batch was planned last, or at a rebuild; None: it was never read."""
+    """Return the topic's number of partitions at the last planned batch or at a rebuild; None: it was never read."""
     plan, origin = Plans(folder).of(last_planned_batch(folder)), read_origin(folder)
     if plan is not None:
         return len(plan.ends.get(topic, {})) or None
@@ -141,12 +140,12 @@ def partitions_read(folder: CheckpointFolder, topic: str) -> int | None:
 
 
 def state_partitions(folder: CheckpointFolder) -> int | None:
-    """The number of state partitions after the last batch that is done; None: no batch is, or Spark did not say it."""
+    """Return the number of state partitions after the last committed batch; None: no batch, or Spark did not write it."""
     return _partitions_of(Plans(folder), last_done_batch(folder))
 
 
 def unended_repartition(folder: CheckpointFolder) -> int | None:
-    """The number of state partitions in a batch of Spark's that was to change it and is not done; None: there is none."""
+    """Return the number of state partitions of an open batch that changes it (repartition.py); None: there is none."""
     planned, done, plans = last_planned_batch(folder), last_done_batch(folder), Plans(folder)
     if planned <= done:
         return None
@@ -160,5 +159,5 @@ def _partitions_of(plans: Plans, batch_id: int) -> int | None:
 
 
 def _offsets(line: str) -> Offsets:
-    """A source without a position has a dash."""
+    # Spark writes a dash for a source without a position.
     return {} if line == "-" else json.decode(line, type=Offsets)

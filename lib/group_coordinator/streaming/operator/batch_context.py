@@ -1,4 +1,4 @@
-"""What a task knows of its batch beside the settings: the driver told it (outage_log.py, backlog.py, acl_log.py, quick_batch.py)."""
+"""Properties of a batch that the driver passes to its tasks (outage_log.py, backlog.py, acl_log.py, small_batch.py)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from group_coordinator.streaming.operator.output_rows import OutputLimits
 
 
 def in_this_task(context: UpdateContext) -> UpdateContext:
-    """The query's context as it is in this batch."""
+    """Return the query's context with the properties of this batch."""
     task = TaskContext.get()
     if task is None:
         return context
@@ -36,11 +36,13 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
 
 
 TAKEN_AT_ONCE = "group.coordinator.taken.at.once"
-"""Spark gives such a property of the driver's thread to the tasks that the thread begins: OutputLimits in JSON."""
+"""Name of a local property of the driver's thread, which Spark copies to the tasks that the thread starts: OutputLimits
+in JSON.
+"""
 
 
 def limits_in_this_task() -> OutputLimits | None:
-    """How much the driver takes of this task's outputs; None: it does not take the batch at once."""
+    """Return the limits of this task's outputs; None: the driver does not collect the batch."""
     task = TaskContext.get()
     text = task.getLocalProperty(TAKEN_AT_ONCE) if task is not None else None
     return json.decode(text, type=OutputLimits) if text else None
@@ -53,7 +55,7 @@ def _decoded(text: str) -> Outages:
 
 @lru_cache(maxsize=1)
 def _authorizer(text: str | None) -> Authorizer:
-    """Raises RuntimeError where there are no rules: without any, everybody might do everything."""
+    """Return the authorizer of the batch's ACLs. Without ACLs every operation would be allowed, so it raises RuntimeError."""
     if not text:
         raise RuntimeError("the batch has no rules of who may do what, and must not run without")
     return Authorizer(unpacked(text))

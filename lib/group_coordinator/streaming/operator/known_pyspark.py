@@ -1,7 +1,7 @@
-"""The PySparks that the lean exchange was seen to work with.
+"""The versions of PySpark that the lean exchange was tested with.
 
-They are told by the sources of what it takes the place of and relies on, not by the version that they say: a platform's
-own PySpark may say any. `python -m tests.sparks` tries the lean exchange with each of them.
+A digest of the sources that it replaces and relies on identifies them, not the version number: a platform's own PySpark
+may have any number. `python -m tests.sparks` tries the lean exchange with each version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SEEN = MappingProxyType(
         "ccf6b92598f7b4e0": "4.3.0",
     }
 )
-"""Digest -> the version that has it."""
+"""Digest -> its version of PySpark."""
 
 _SERIALIZERS, _WORKER = "pyspark.sql.pandas.serializers", "pyspark.worker"
 _STATE = {"pyspark.sql.streaming.state": ("GroupState",)}
@@ -38,7 +38,7 @@ _SINCE_4_3 = {
     _WORKER: ("read_single_udf", "read_udfs", "invoke_udf"),
 }
 _RELIED_ON = (_UNTIL_4_2, _SINCE_4_3)
-"""Each: module -> its classes and functions. They are read and not imported: only a worker has a use for all of them."""
+"""Modules -> their classes and functions. They are read and not imported: only a worker needs all of them."""
 
 _DIGITS = 16
 
@@ -47,14 +47,14 @@ Exchange = Literal["stock", "lean"]
 
 
 class UnknownPySparkError(Exception):
-    """The lean exchange is wanted, and was not seen to work with a worker's PySpark; the message says so."""
+    """The lean exchange is required, and was not tested with a worker's PySpark. The message names the digest."""
 
 
 def chosen(wanted: Wanted, found: str | None) -> Exchange:
-    """The exchange of a worker in which this digest was found.
+    """Return the exchange of a worker with this digest.
 
     Raises:
-        UnknownPySparkError: `lean` is wanted, and the digest is not known.
+        UnknownPySparkError: `lean` is required, and the digest is unknown.
     """
     if wanted == "stock" or (wanted == "auto" and found not in SEEN):
         return "stock"
@@ -68,12 +68,12 @@ def chosen(wanted: Wanted, found: str | None) -> Exchange:
 
 @cache
 def digest_here() -> str | None:
-    """Of the sources that this process has; None where something of them is not there to be read."""
+    """Return the digest of the sources in this process; None if a source cannot be read."""
     return digest({module: _source(module) for module in _UNTIL_4_2})
 
 
 def digest(sources: Mapping[str, str]) -> str | None:
-    """Of the modules' sources, by their names; whatever else is in a module makes no difference."""
+    """Return the digest of the modules' relevant sources, by module name. The rest of a module makes no difference."""
     defined = {module: _definitions(source) for module, source in sources.items()}
     for relied_on in _RELIED_ON:
         if all(defined[module].keys() >= {*names} for module, names in relied_on.items()):
@@ -83,7 +83,7 @@ def digest(sources: Mapping[str, str]) -> str | None:
 
 
 def _source(module: str) -> str:
-    """Empty where there is none: a module may be missing, or there in its compiled form alone."""
+    # A module may be missing, or exist only in compiled form: its source is then empty.
     spec: Any = find_spec(module)
     return (spec.loader.get_source(module) if spec else None) or ""
 

@@ -1,18 +1,18 @@
 """The lean exchange: rows between Spark's JVM and the Python worker without pandas objects for every group.
 
-The JVM sends Arrow batches: the rows of many groups, and in a last column one entry a group, with its state, its timer
-and the place of its rows. It expects batches of output rows and of states to be written back. In stock PySpark a private
-class, `ApplyInPandasWithStateSerializer`, does both ends; since PySpark 4.3 a function of its worker does, between the two ends of
-`ArrowStreamSerializer`. For each group it cuts the batch, makes a pandas Series of each
-column, parses the state's schema and makes a GroupState; the outputs and the state of each group become pandas frames,
-which are concatenated and made into Arrow again. That takes most of a worker's time.
+The JVM sends Arrow batches: the rows of many groups, and in a last column one entry per group, with its state, its
+timer and the place of its rows. It expects batches of output rows and of states in return. In stock PySpark a private
+class, `ApplyInPandasWithStateSerializer`, does both ends; since PySpark 4.3 a function of its worker does, between the
+two ends of `ArrowStreamSerializer`. For each group it cuts the batch, makes a pandas Series of each column, parses the
+state's schema and makes a GroupState. The outputs and the state of each group become pandas frames, which are
+concatenated and converted to Arrow again. That takes most of a worker's time.
 
 Here a batch becomes Python lists at once, a group is a slice of them, and outputs and states are collected in lists
-until they fill an Arrow batch. What the JVM sends and gets is the same. Groups that stay as they are send no state.
+until they fill an Arrow batch. The JVM sends and receives the same data. Unchanged groups send no state.
 
-The layout and the class are PySpark's own and may change with each version: known_pyspark.py says which are known, and
-pickled.py takes the stock exchange, which does the same more slowly, with all others. The test is
-tests/spark/test_exchange.py: the same events with both exchanges give the same lines, states and timers.
+The layout and the class are private to PySpark and may change with each version: known_pyspark.py lists the known
+versions, and worker_function.py uses the stock exchange, which is slower and otherwise equal, with all others. The test
+is tests/spark/test_exchange.py: the same events with both exchanges give the same lines, states and timers.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from group_coordinator.streaming.operator.output_rows import ARROW_OUTPUT, Outpu
 from group_coordinator.streaming.operator.worker_process import until_dropped
 
 _MOST_ROWS = 2_000
-"""In one Arrow batch that is sent."""
+"""Rows in one Arrow batch that is sent."""
 _MOST_BYTES = 16 * 1024 * 1024
-"""Of outputs and states in it. A row has many outputs, and the timers of many large groups fire in one batch."""
+"""Bytes of outputs and states in it. A row has many outputs, and the timers of many large groups fire in one batch."""
 
 _NO_TIMESTAMP = -1
 
@@ -55,18 +55,18 @@ _STATES = pa.struct(
         *(("object", pa.binary()), ("oldTimeoutTimestamp", pa.int64())),
     ]
 )
-"""What the JVM reads of the first and the last column that is sent."""
+"""Layout of the first and the last column that is sent to the JVM."""
 
 
 def exchange_leanly(function: Callable[..., Any], context: UpdateContext, rows: OutputRows) -> None:
-    """Let the task that unpickled this function exchange its rows here; in a worker, before the task's rows are read.
+    """Let the task that unpickled this function exchange its rows here; called in a worker, before the task's rows are read.
 
-    For this one task: the class of its serializer has other methods until the task begins to read and to write, or at the
-    latest until Spark drops the function.
+    Only for this task: the class of its serializer has other methods until the task begins to read and to write, or at
+    the latest until Spark drops the function.
     """
     serializer_class = _class_of_the_task()
     read, write = serializer_class.load_stream, serializer_class.dump_stream
-    # With spark.python.udf.pipelined.enabled another thread loads: it may come later than the one that dumps.
+    # With spark.python.udf.pipelined.enabled the loading thread may start later than the dumping thread.
     sources: SimpleQueue[IO[bytes]] = SimpleQueue()
 
     def load_stream(_: Any, stream: IO[bytes]) -> Iterator[Any]:
@@ -85,13 +85,13 @@ def exchange_leanly(function: Callable[..., Any], context: UpdateContext, rows: 
 
 
 def _class_of_the_task() -> Any:
-    """Whose `load_stream` and `dump_stream` PySpark calls next, once each."""
+    """Return the class whose `load_stream` and `dump_stream` PySpark calls next, once each."""
     until_4_2 = getattr(serializers, "ApplyInPandasWithStateSerializer", None)
     return until_4_2 or serializers.ArrowStreamSerializer
 
 
 def _read_here() -> NoReturn:
-    """What PySpark finds for the input: if it read it, and found nothing, the groups of the task would be lost."""
+    """Fail if PySpark reads the input: with an empty input the groups of the task would be lost."""
     raise RuntimeError("PySpark reads the input of a lean exchange")
 
 
@@ -140,15 +140,13 @@ _encode_properties = msgspec.json.Encoder().encode
 
 
 class _Received(msgspec.Struct, frozen=True):
-    """A group as the JVM sent it."""
-
     given: OperatorInput
     properties: _Properties
     key_row: bytes
 
 
 def _received(batches: Iterator[pa.RecordBatch], scratch: ScratchFolder) -> Iterator[_Received]:
-    """The groups of all batches. A large group comes in several chunks, of which each has its state."""
+    """Yield the groups of all batches. A large group comes in several chunks, each with the state."""
     packed = SortedEvents(scratch=scratch)
     for batch in batches:
         events = batch.column("event").to_pylist()
@@ -203,7 +201,7 @@ _PICKLED: dict[tuple[str, str], Callable[..., Any]] = {
 
 
 class _Output:
-    """What goes back to the JVM: output rows, and the states to be written."""
+    """The data that returns to the JVM: output rows and states."""
 
     def __init__(self, rows: OutputRows) -> None:
         self._rows = rows
@@ -211,17 +209,16 @@ class _Output:
         self._state_bytes = 0
 
     def add(self, group_id: str, piece: Piece) -> None:
-        """Outputs of a call."""
         self._rows.add(group_id, piece)
 
     def write(self, received: _Received, result: OperatorResult) -> None:
-        """Add a state row. A group that stays as it is needs none: the JVM changes only the groups that have one."""
+        """Add a state row. An unchanged group needs none: the JVM changes only groups with a row."""
         self._states.append(_state_row(received, result))
         self._state_bytes += 0 if result.state is None else len(result.state.snapshot)
 
     @property
     def is_full(self) -> bool:
-        """Whether it must be sent before more is added."""
+        """True if the batch must be sent before more is added."""
         return self._length >= _MOST_ROWS or self._rows.bytes + self._state_bytes >= _MOST_BYTES
 
     @property
@@ -233,7 +230,7 @@ class _Output:
         return max(len(self._rows), len(self._states))
 
     def flushed(self) -> pa.RecordBatch:
-        """All as one Arrow batch; its first row says how many rows of the other two columns are filled."""
+        """Return all rows as one Arrow batch. Its first row has the numbers of filled rows in the other two columns."""
         rows, states = self._rows.take(), self._states
         self._states, self._state_bytes = [], 0
         length = max(len(rows), len(states))
@@ -249,7 +246,7 @@ class _Output:
 def _state_row(
     received: _Received, result: OperatorResult
 ) -> tuple[bytes, bytes, bytes | None, int]:
-    """In the order of _STATES, as GroupState would have it at the end of the call."""
+    """Return a row in the order of _STATES, as GroupState would have it at the end of the call."""
     properties, state = received.properties, result.state
     properties.defined = properties.updated = state is not None
     properties.removed = state is None

@@ -1,16 +1,16 @@
-"""The rows that come out of the stateful operator, with either exchange: what the sinks write.
+"""Output rows of the stateful operator, with either exchange: the input of the batch writer.
 
-A row has many outputs of one kind, so the JVM has little to do for an output:
+A row has many outputs of one kind, so the JVM has little work per output:
 
 | kind | content | key, partition |
 |---|---|---|
 | response | responses of a group that go to one partition: JSON, one a line | of the records in the responses topic |
 | log | rows of coordinator_log, packed (tables/log_rows.py); with the lean exchange of many groups | |
 | dead letter, defect, topic need, awaited markers, rebalancing, denial | one output in JSON | |
-| meters | what the rows of the log add to Kafka's meters (runtime/meters.py), by name, in JSON | |
+| meters | the increments of Kafka's meters by the rows of the log (runtime/meters.py), by name, in JSON | |
 
-`count` is the number of outputs in a row. A task whose batch the driver takes at once (quick_batch.py) gives null in the place
-of a content that would be too much.
+`count` is the number of outputs in a row. In a batch that the driver collects (small_batch.py), a task replaces content
+beyond the limits by null.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from group_coordinator.tables.log_rows import arrow_rows, packed
 
 RESPONSE, LOG, DEAD_LETTER, DEFECT = "R", "L", "D", "D!"
 TOPIC_NEED, AWAITED_MARKERS, METERS, REBALANCING, DENIAL = "T", "M", "N", "S", "A"
-"""The kinds. A defect is a dead letter too, whose reason is a mistake of ours."""
+"""The kinds. A defect is a dead letter too, whose reason is an internal error."""
 
 OUTPUT = StructType(
     [
@@ -59,13 +59,13 @@ OUTPUT = StructType(
 )
 
 ARROW_OUTPUT: pa.StructType = to_arrow_type(OUTPUT)
-"""As Arrow has it."""
+"""OUTPUT in Arrow's types."""
 
 Row: TypeAlias = tuple[str, str | None, int | None, bytes | None, int]
-"""As OUTPUT."""
+"""A row of OUTPUT."""
 
 _MOST_LOG_ROWS = 4_096
-"""In one value: more of them would be no smaller, and Spark hands some hundreds of values to a worker at once."""
+"""Rows of the log in one value: more would save nothing, and Spark gives a worker some hundreds of values at once."""
 _MOST_LOG_BYTES = 1024 * 1024
 
 _KINDS: dict[type[Output], str] = {
@@ -79,23 +79,23 @@ _encode = msgspec.json.Encoder().encode
 
 
 class OutputLimits(NamedTuple):
-    """The most content that a task gives in all, and in a row of responses; what is beyond is null."""
+    """Limits of the content of a task, and of a row of responses. Content beyond them becomes null."""
 
     task_bytes: int
     response_bytes: int
 
 
 class OutputRows:
-    """Makes rows of the outputs of a task's calls, one call after the other.
+    """Builder of output rows from the outputs of a task's calls, in their order.
 
     Args:
-        limits: None: all is given.
+        limits: None: no limits.
     """
 
     def __init__(self, limits: OutputLimits | None = None) -> None:
         self._limits = limits
         self.bytes = 0
-        """Of all outputs that were not taken."""
+        """Size of all outputs that were not taken."""
         self._bytes_given = 0
         self._rows: list[Row] = []
         self._log: list[LogRow] = []
@@ -103,11 +103,10 @@ class OutputRows:
         self._meters: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        """How many rows there are, or will be at most."""
+        """Return the number of rows, or an upper bound of it."""
         return len(self._rows) + bool(self._log) + bool(self._log or self._meters)
 
     def add(self, group_id: str, piece: Piece) -> None:
-        """Add outputs of a call."""
         responses: dict[int | None, list[bytes]] = {}
         for output in piece.outputs:
             if isinstance(output, LogRow):
@@ -122,7 +121,7 @@ class OutputRows:
         self.bytes += piece.bytes
 
     def take(self) -> list[Row]:
-        """All rows; none are left."""
+        """Return all rows and remove them."""
         self._end_log_row()
         if self._meters:
             self._rows.append((METERS, None, None, _encode(self._meters), 1))

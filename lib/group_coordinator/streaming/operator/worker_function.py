@@ -1,4 +1,4 @@
-"""The stateful operator: Spark's side of a group's calls, and the function on its way to the workers."""
+"""The stateful function: its Spark side, and its way to the workers."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from group_coordinator.streaming.operator.worker_process import cheaper_while_th
 
 
 class PickledFunction:
-    """The stateful function as Spark pickles it, without its `rows`; a worker unpickles it at the beginning of every task.
+    """The stateful function as Spark pickles it, without its `rows`. A worker unpickles it at the beginning of every task.
 
-    The exchange is chosen there: the PySpark of a worker need not be the driver's.
+    The worker chooses the exchange, as its PySpark may differ from the driver's.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class PickledFunction:
         self._given = function, context, exchange
 
     def __call__(self, *arguments: Any) -> NoReturn:
-        """Spark asks for a callable; it calls what `__reduce__` makes of it."""
+        """Fail: Spark requires a callable, but calls the result of `__reduce__`."""
         raise NotImplementedError("a PickledFunction is called in a Python worker only")
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -52,7 +52,7 @@ class PickledFunction:
 def _unpickled(
     function: Callable[..., Any], context: UpdateContext, exchange: Wanted
 ) -> Callable[..., Any]:
-    """The function for stock PySpark to call, with the task's rows; with the lean exchange nobody calls it."""
+    """Return the function for stock PySpark with the task's rows. The lean exchange never calls it."""
     if TaskContext.get() is None:
         return function
     rows = OutputRows(limits_in_this_task())
@@ -64,16 +64,18 @@ def _unpickled(
 
 
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
-"""Spark cannot change a state's columns in a checkpoint: what changes is inside the snapshot."""
+"""Schema of a group state. Spark cannot change a state's columns in a checkpoint, so changes of layout are inside the
+snapshot.
+"""
 
 _EVENT = 1
-"""The place of the column in the input, see source.py."""
+"""Index of the column in the input, see source.py."""
 
 _COLUMNS = pd.Index(OUTPUT.names)
 
 
 def coordinate(events: DataFrame, context: UpdateContext, exchange: Wanted) -> DataFrame:
-    """Run every event through its group's state machine; the exchange makes no difference (lean_exchange.py)."""
+    """Run every event through its group's state machine; the outputs do not depend on the exchange (lean_exchange.py)."""
     function = partial(update_state, context=context)
     return events.groupBy("group_id").applyInPandasWithState(
         PickledFunction(function, context, exchange),
@@ -91,9 +93,9 @@ def update_state(
     context: UpdateContext,
     rows: OutputRows,
 ) -> Iterator[pd.DataFrame]:
-    """One call for one group, because of events or because its timer fired.
+    """Run one call for one group, because of events or because its timer fired.
 
-    It ends in exactly one of update with a timer, update, remove, or nothing: see call_group.
+    It ends in exactly one of: update with a timer, update, remove, or nothing. See call_group.
     """
     given = OperatorInput(
         key[0],
@@ -109,7 +111,7 @@ def update_state(
 
 
 def _frame(rows: OutputRows, group_id: str, piece: Piece) -> pd.DataFrame:
-    """Made in the way that takes pandas the least time: every group of a batch has a frame."""
+    # The fastest way in pandas: every group of a batch has a frame.
     rows.add(group_id, piece)
     taken = rows.take()
     cells = np.empty((len(taken), len(_COLUMNS)), dtype=object)
@@ -120,7 +122,7 @@ def _frame(rows: OutputRows, group_id: str, piece: Piece) -> pd.DataFrame:
 def _packed(frames: Iterable[pd.DataFrame], scratch: ScratchFolder) -> SortedEvents:
     packed = SortedEvents(scratch=scratch)
     for frame in frames:
-        # To take the column alone would take pandas several times as long.
+        # To select the column alone would take pandas several times as long.
         packed.add(frame.to_numpy()[:, _EVENT].tolist())
     return packed
 

@@ -1,4 +1,4 @@
-"""Makes a Python worker of Spark cheaper for as long as a task of ours lasts; the next one may be anybody's."""
+"""Tuning of Spark's Python worker during our tasks. The next task of a worker may belong to another application."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pathlib import Path
 from typing import Any
 
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
-"""Spark tells its workers by this environment variable where their executor has its blocks."""
+"""Environment variable by which Spark gives its workers the block folders of their executor."""
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 _OPEN_FILES = Path("/proc/self/fd")
 
 
 def until_dropped(function: Callable[..., Any], undo: Callable[..., object], *given: Any) -> None:
-    """Undo something when Spark drops the function that it unpickled for a task: it does so when the task ends."""
+    """Undo a change when Spark drops the function that it unpickled for a task, which is at the end of the task."""
     weakref.finalize(function, undo, *given)
 
 
 def cheaper_while_there(function: Callable[..., Any]) -> None:
-    """Keep what a task costs beside its work low, until Spark drops this function of it."""
+    """Keep the overhead of a task low, until Spark drops its function."""
     until_dropped(function, gc.set_threshold, *gc.get_threshold())
     until_dropped(function, _forget_archives)
-    # A worker keeps the frames of thousands of groups until a batch of Arrow is full. To search them for cycles again and
-    # again takes a sixth of the operator's time, and hardly any are in a cycle.
+    # A worker keeps the frames of thousands of groups until an Arrow batch is full. Repeated searches for cycles in
+    # them take a sixth of the operator's time, and hardly any frame is in a cycle.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     search_only_what_is_new()
     acknowledge_at_once()
@@ -39,33 +39,34 @@ def cheaper_while_there(function: Callable[..., Any]) -> None:
 
 @cache
 def search_only_what_is_new() -> None:
-    """Let the garbage collector pass over what is there when a worker's first task of ours begins: modules above all.
+    """Exclude all present objects, mainly modules, from garbage collection when the first of our tasks begins in a worker.
 
-    A worker of Spark collects behind every task, and the next one waits meanwhile: with our modules, NumPy and Arrow it
-    searched for 20 to 60 ms, two thirds of a worker's processor time with small batches. This stays, for others' tasks too: it is done once, so it
-    keeps nothing but what was there then, and of that what has no part in a cycle is freed as ever. To ask Python whether
-    it was done would count all that was there, and take longer than the rest of a small task's work.
+    A worker of Spark collects after every task while the next task waits: with our modules, NumPy and Arrow a
+    collection took 20 to 60 ms, two thirds of a worker's processor time with small batches. The freeze stays for other
+    applications' tasks too. It happens once, so it keeps only objects of that time, and frees those without a cycle as
+    usual. A test whether it was done would count all these objects, and take longer than the rest of a small task's
+    work.
     """
     gc.freeze()
 
 
 def acknowledge_at_once() -> None:
-    """Let the JVM send its next piece when it has it.
+    """Acknowledge the JVM's data at once, so that it sends its next piece without delay.
 
-    It writes small pieces without TCP_NODELAY, so TCP holds one back until the one before is acknowledged, and Linux puts
-    that off for 40 ms where nothing is answered: once or twice a task, which is longer than the work of a small one.
-    Linux goes back to its own ways by and by; other systems are left alone.
+    The JVM writes small pieces without TCP_NODELAY, so TCP holds a piece until the last is acknowledged. Linux delays
+    that by 40 ms on a silent connection: once or twice per task, longer than the work of a small task. Linux returns to
+    its default later; other systems are left alone.
     """
     quick_ack = getattr(socket, "TCP_QUICKACK", None)
     if quick_ack is None or not _OPEN_FILES.is_dir():
         return
     for found in _sockets():
-        with found, suppress(OSError):  # others than those of TCP do not take it
+        with found, suppress(OSError):  # Sockets other than TCP's reject the option.
             found.setsockopt(socket.IPPROTO_TCP, quick_ack, 1)
 
 
 def _sockets() -> Iterator[socket.socket]:
-    """A copy of each socket of this process, to be closed."""
+    """Yield a copy of each socket of this process, to be closed."""
     for file in _OPEN_FILES.iterdir():
         number = int(file.name)
         try:
@@ -78,9 +79,9 @@ def _sockets() -> Iterator[socket.socket]:
 def _forget_archives() -> None:
     """Forget which archives Python has imported from; it opens them again when it needs them.
 
-    A task begins with dropping Python's import caches. Before Python 3.12 that reads the directory of an archive again,
-    for each package that came from it: a dozen times for pyspark.zip, and also for a Spark jar, which is on the path too.
-    It takes 100 ms or more of processor time, and the next task, as a rule, imports nothing.
+    A task begins by dropping Python's import caches. Before Python 3.12 that reads the directory of an archive again
+    for each package that came from it: a dozen times for pyspark.zip, and also for a Spark jar, which is on the path
+    too. It takes 100 ms or more of processor time, and the next task usually imports nothing.
     """
     directories = vars(zipimport).get("_zip_directory_cache", {})
     for path, finder in list(sys.path_importer_cache.items()):
@@ -90,7 +91,7 @@ def _forget_archives() -> None:
 
 
 def folder_for_spills() -> str | None:
-    """One of the folders where this worker's executor has its blocks; None outside of a worker.
+    """Return a block folder of this worker's executor; None outside of a worker.
 
     A container may have no other place for large files: its root is read-only, or its /tmp is small.
     """

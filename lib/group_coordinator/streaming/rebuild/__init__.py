@@ -1,1 +1,1 @@
-"""A checkpoint made anew from the log."""
+"""Rebuild of a checkpoint from a snapshot and the log."""

@@ -1,8 +1,8 @@
-"""A rebuild: a lost checkpoint comes from the newest snapshot and from the rows that coordinator_log has got since.
+"""Rebuild of a lost checkpoint from the newest snapshot and the later rows of coordinator_log.
 
-Spark's stateful operator takes no initial state, so groups get theirs as input: a seed each, in files in the checkpoint,
-a second source beside Kafka. All seeds are in the first batch, where each sorts before its group's events
-(runtime/packing.py).
+Spark's stateful operator takes no initial state, so groups get theirs as input: each has a seed, in files in the
+checkpoint, which are a second source next to Kafka. All seeds are in the first batch, where each sorts before its
+group's events (runtime/packing.py).
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ from group_coordinator.streaming.source import PACKED
 
 
 class ForeignLogError(RuntimeError):
-    """The log was not written from the events topic that exists now."""
+    """The log was not written from the present events topic."""
 
 
 def starting_offsets(
     topic: str, handled: Mapping[int, int], present: Mapping[int, range]
 ) -> dict[int, int]:
-    """The offset of the first event to handle, by partition.
+    """Return the offset of the first event to handle, by partition.
 
-    A partition's events are handled in order and a batch reaches the log whole: all events up to the last one that left
-    something have been handled. Later ones that were handled and left nothing - heartbeats, questions, refusals - are
-    handled once more, which repeats their answers.
+    A partition's events are handled in order and a batch reaches the log whole: all events up to the last event with
+    rows have been handled. Later events without rows - heartbeats, queries, error responses - are handled again, which
+    repeats their responses.
 
     Args:
         topic: its name, for the error.
-        handled: the last offset that left a record or a dead letter, by partition.
-        present: the offsets that the topic holds, by partition; retention removes the first ones.
+        handled: the last offset with a record or a dead letter, by partition.
+        present: the offsets that the topic holds, by partition; retention removes the first offsets.
 
     Raises:
-        ForeignLogError: the log has an event behind the end of the topic, or of a partition that does not exist.
+        ForeignLogError: the log has an event behind the end of the topic, or of a missing partition.
     """
     for partition, offset in sorted(handled.items()):
         end = present[partition].stop if partition in present else 0
@@ -72,10 +72,10 @@ def starting_offsets(
 
 
 def check_seeds(spark: SparkSession, folder: CheckpointFolder, origin: Origin) -> None:
-    """Count them before the first batch, which loads them. Spark passes over files that are empty or gone.
+    """Count the seeds before the first batch, which loads them, because Spark skips empty and missing files.
 
     Raises:
-        DamagedFileError: some cannot be read, or there are not as many as the rebuild wrote.
+        DamagedFileError: seeds cannot be read, or their number differs from the rebuild's.
     """
     if origin.groups is None or last_done_batch(folder) >= 0:
         return
@@ -96,7 +96,7 @@ def _unreadable(folder: CheckpointFolder, said: str) -> DamagedFileError:
 
 
 class Rebuilt(NamedTuple):
-    """The result of a rebuild; `handled` is the last event of a partition that left something in the tables."""
+    """The result of a rebuild; `handled` is the last event of a partition with rows in the tables."""
 
     origin: Origin
     handled: Mapping[int, int]
@@ -108,18 +108,18 @@ def rebuild(
     present: Mapping[int, range],
     partitions: int | None = None,
 ) -> Rebuilt:
-    """Make a checkpoint from which `run` goes on; may be repeated until it has.
+    """Make a checkpoint from which `run` continues. Safe to repeat until it succeeds.
 
-    From here on no other checkpoint writes the cluster's rows: the run of one that still does ends.
+    From here on no other checkpoint writes the cluster's rows: the run of a former owner ends.
 
     Args:
         spark: the session.
         job: where tables and checkpoint are.
         present: the offsets that the events topic holds, by partition.
-        partitions: how many the state shall have; None: as many as the session says that runs first.
+        partitions: the number of state partitions; None: the session's number at the first run.
 
     Raises:
-        CheckpointError: a checkpoint exists, or there is nothing to make one from, or another coordinator's log.
+        CheckpointError: a checkpoint exists, the tables have no rows of the cluster, or the log is another coordinator's.
         ForeignLogError: the log was written from another topic.
     """
     folder = coordinator_folder(spark, job)
@@ -141,7 +141,9 @@ def rebuild(
             "rebuild, `run` begins with the first event"
         )
     handled = farthest(snapshot.handled, progress.handled)
-    starting_offsets(job.events_topic, handled, present)  # may refuse
+    starting_offsets(
+        job.events_topic, handled, present
+    )  # Before the log is read: from now on no other process appends to it.
     take_over(spark, job)  # before the log is read: from now on nobody else appends to it
     while (rebuilt := _rebuilt(spark, job, present)) is None:
         pass
@@ -151,7 +153,7 @@ def rebuild(
 
 
 def _rebuilt(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> Rebuilt | None:
-    """Write the groups' seeds; None: a compaction took another snapshot meanwhile, and its rows may have been read in part."""
+    """Write the groups' seeds; None: a compaction replaced the snapshot meanwhile, and its rows may have been read in part."""
     snapshot = newest_snapshot(spark, job)
     progress = progress_after(spark, job, snapshot.batch_id)
     handled = farthest(snapshot.handled, progress.handled)

@@ -1,4 +1,4 @@
-"""Groups rebuilt from their log, as the seeds of a rebuilt checkpoint; and the log behind a snapshot."""
+"""Groups rebuilt from a snapshot and the later log, as the seeds of a rebuilt checkpoint."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.snapshots import SNAPSHOTS
 
 COLUMNS = ("group_id", "state", "key", "value", "event_time_ms")
-"""The columns that are read; rows come sorted by group and, within a group, in the order of writing.
+"""The columns that are read; rows are sorted by group and, within a group, in the order of writing.
 
-A group may begin with a row that has its state alone, from a snapshot; the others are rows of the log.
+A group may begin with a row that has only its state, from a snapshot; the others are rows of the log.
 """
 
 STATES = "group_id STRING, state BINARY"
 
 
 class LoggedRecord(NamedTuple):
-    """A record of the log: its JSON and when it was written, by the group's clock."""
+    """A record of the log: its JSON and its time by the group's clock."""
 
     key: str
     value: str | None
@@ -45,11 +45,12 @@ class LoggedRecord(NamedTuple):
 def rebuilt_group(
     group_id: str, log: Iterable[LoggedRecord], state: bytes | None = None
 ) -> Group | None:
-    """The group after all records of its log, or after those since it had this state; None: it does not exist any more.
+    """Return the group after all records of its log, or after the records since `state`; None: it was removed.
 
-    It knows what a broker knows that has loaded the log: no parked joins and syncs, no pending ids, no pattern that is
-    being resolved. Its members' sessions, and their time to give partitions back, begin with the batch that reads the
-    seed (runtime/group_call.py). It knows no topics either, as the log has none: it asks for them (core/topics/needs.py).
+    It has the knowledge of a broker that has loaded the log: no pending joins and syncs, no pending ids, no pattern
+    that is being resolved. Its members' sessions, and their time to revoke partitions, begin with the batch that reads
+    the seed (runtime/group_call.py). It has no topic metadata either, as the log has none: it subscribes to topics
+    again (core/topics/needs.py).
     """
     group = Group(group_id) if state is None else snapshots.load(group_id, state)
     for record in log:
@@ -59,19 +60,19 @@ def rebuilt_group(
 
 
 def states(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Frames with COLUMNS become frames with STATES, one row a group that exists."""
+    """Convert frames with COLUMNS to frames with STATES, one row per existing group."""
     for group_id, state in _rebuilt(frames):
         yield pd.DataFrame({"group_id": [group_id], "state": [state]})
 
 
 def seeds(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Frames with COLUMNS become frames as source.py reads them, one row a group that exists."""
+    """Convert frames with COLUMNS to frames as source.py reads them, one row per existing group."""
     for group_id, state in _rebuilt(frames):
         yield pd.DataFrame({"group_id": [group_id], "event": [pack_seed(state)]})
 
 
 def _rebuilt(frames: Iterable[pd.DataFrame]) -> Iterator[tuple[str, bytes]]:
-    """A group's rows may be in several frames, one after the other."""
+    # A group's rows may be in several consecutive frames.
     rows = chain.from_iterable(
         zip(*(frame[column] for column in COLUMNS), strict=True) for frame in frames
     )
@@ -89,25 +90,25 @@ def _of_rows(group_id: str, rows: Iterator[tuple[Any, ...]]) -> Group | None:
 
 
 LAST = 2**63 - 1
-"""A batch behind all that there are."""
+"""A batch after all batches."""
 
 
 class Progress(NamedTuple):
-    """The last event of each partition that left something in the tables, and the last batch; -1: there is none."""
+    """The last event of each partition with rows in the tables, and the last batch; -1: none."""
 
     handled: Mapping[int, int]
     batch_id: int
 
 
 def farthest(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
-    """Of two offsets of a partition the higher one."""
+    """Return the higher of two offsets of each partition."""
     return {each: max(one.get(each, -1), other.get(each, -1)) for each in {**one, **other}}
 
 
 def progress_after(
     spark: SparkSession, job: JobSettings, after: int, until: int = LAST
 ) -> Progress:
-    """What batches behind `after` have left in the tables, up to `until`."""
+    """Return the progress by the rows of batches after `after`, up to `until`."""
     catalog = TableCatalog(job.tables_root)
     written = reduce(
         DataFrame.union,
@@ -123,7 +124,7 @@ def progress_after(
         .agg(F.max("source_offset").alias("offset"), F.max("batch_id").alias("batch_id"))
         .collect()
     )
-    # A deadline has no partition.
+    # A fired timer has no partition.
     handled = {
         row["source_partition"]: row["offset"]
         for row in rows
@@ -133,14 +134,14 @@ def progress_after(
 
 
 def is_mirrored(spark: SparkSession, job: JobSettings, after: int) -> bool:
-    """Whether batches behind `after` have what another coordinator decided: its groups are none of ours to go on with."""
+    """Return True if batches after `after` have another coordinator's records: our coordinator cannot continue its groups."""
     log = TableCatalog(job.tables_root).read(spark, COORDINATOR_LOG.name)
     mirrored = log.where(_of(job, after, LAST) & (F.col("reason") == Reason.MIRRORED.value))
     return not mirrored.isEmpty()
 
 
 def groups_after(spark: SparkSession, job: JobSettings, after: int, until: int = LAST) -> DataFrame:
-    """What makes the groups anew, as rebuilt_groups.py reads it: the snapshot that ends with `after`, and the log behind it."""
+    """Return the rows from which groups are rebuilt: the snapshot that ends with `after`, and the log behind it."""
     catalog = TableCatalog(job.tables_root)
     log = (
         catalog.read(spark, COORDINATOR_LOG.name)
@@ -158,7 +159,7 @@ def groups_after(spark: SparkSession, job: JobSettings, after: int, until: int =
 
 
 def _snapshot(spark: SparkSession, job: JobSettings, batch_id: int) -> DataFrame:
-    """A group's state sorts before all that the log has got since."""
+    # seq 0 sorts a group's state before all its later rows of the log.
     absent = {"key": F.lit(None), "value": F.lit(None), "event_time_ms": F.lit(0), "seq": F.lit(0)}
     rows = TableCatalog(job.tables_root).read(spark, SNAPSHOTS.name)
     return (

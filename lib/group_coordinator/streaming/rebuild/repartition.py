@@ -1,7 +1,7 @@
-"""The state of a checkpoint that is whole, divided among another number of partitions, by Spark itself.
+"""Repartition of an intact checkpoint's state by Spark itself.
 
-Spark 4.2 and later write it as a batch behind the last one, which reads no events: groups stay as they are, with members
-and their sessions. A run that goes on meanwhile ends at its next batch, whose file Spark has written by then.
+Spark 4.2 and later write it as a batch after the last, without events: groups stay as they are, with members and their
+sessions. A job that still runs ends at its next batch, as Spark has written that batch's file by then.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ _ROCKSDB = ".RocksDBStateStoreProvider"
 
 
 def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
-    """Divide the state of the coordinator's checkpoint; how many partitions it had. Safe to repeat when it was cut off.
+    """Divide the state of the coordinator's checkpoint and return the former number of partitions.
+
+    Safe to repeat after a crash.
 
     Raises:
-        CheckpointError: the checkpoint must not write the tables, or has a batch that has not ended, or none, or so many
+        CheckpointError: the checkpoint must not write the tables, or has an open batch, no batch, or so many
             partitions already; or this Spark cannot do it, or not with this state.
     """
     folder = coordinator_folder(spark, job)
@@ -38,17 +40,17 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
             f"Spark {spark.version} cannot divide the state in {folder.location} anew, 4.2 and later can: take the "
             f"checkpoint away, and `rebuild --partitions {partitions}` makes it from the log"
         )
-    # One more batch would make a checkpoint that is older than the tables look as new as they are.
+    # A further batch would make an outdated checkpoint look as new as the tables.
     check_may_write(spark, job, lambda: None)
     before = _checked(folder, partitions)
-    _ = spark.streams  # makes what the tasks report their state stores to
+    _ = spark.streams  # Creates the object to which tasks report their state stores.
     checkpoints: Any = getattr(spark, _CHECKPOINTS)
     checkpoints.repartition(folder.address_in_full, partitions)
     return before
 
 
 def _checked(folder: CheckpointFolder, partitions: int) -> int:
-    """How many partitions there are, unless they are not to be changed."""
+    """Return the present number of partitions, unless it must not be changed."""
     planned, done = last_planned_batch(folder), last_done_batch(folder)
     plan, unended = Plans(folder).of(done), unended_repartition(folder)
     if planned > done and unended is None:
@@ -59,7 +61,7 @@ def _checked(folder: CheckpointFolder, partitions: int) -> int:
         raise CheckpointError(
             f"{folder.location} has no batch yet: `run` begins with shuffle.partitions = {partitions}, if it is given"
         )
-    # Spark would notice it when it has planned its batch, which then could neither end nor be taken back.
+    # Spark would notice it only after it has planned its batch, which then could neither end nor be removed.
     if not plan.state_store.endswith(_ROCKSDB):
         raise CheckpointError(
             f"{folder.location} has its state by state.store.provider = hdfs, and Spark divides only that of rocksdb: take the "

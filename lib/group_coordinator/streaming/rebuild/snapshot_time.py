@@ -1,6 +1,6 @@
-"""When a snapshot is due: an interval after the last one, or after a checkpoint first claimed the cluster's rows.
+"""Schedule of snapshots: an interval after the last, or after a checkpoint first claimed the cluster's rows.
 
-One that failed is due again after a pause, which doubles with every failure in a row, up to the interval.
+A failed snapshot is retried after a pause, which doubles with every failure in a row, up to the interval.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import first_claimed_ms
 
 _FIRST_PAUSE_MS = 60_000
-"""A snapshot that fails has read the log for nothing: what passes by itself may take its time."""
+"""A failed snapshot has read the log in vain, so a retry may wait for the cause to pass."""
 
 _log = logging.getLogger(__name__)
 
 
 class SnapshotTime:
-    """Asked after each batch of compaction: runs that end soon take their turns as a long one does.
+    """Schedule that is checked after each batch of compaction, so that short runs take snapshots as long runs do.
 
-    Between two batches and not beside them: on a local disk nobody else may write the table meanwhile.
+    Snapshots are taken between two batches: on a local disk no other thread may write the table meanwhile.
     """
 
     def __init__(self, spark: SparkSession, job: JobSettings) -> None:
@@ -34,10 +34,10 @@ class SnapshotTime:
         self._job = job
         self._due_ms: int | None = None
         self._failures = 0
-        """In a row."""
+        """Failures in a row."""
 
     def look(self) -> None:
-        """Take a snapshot if it is time to."""
+        """Take a snapshot if it is due."""
         interval_ms = self._job.snapshot_interval_ms
         if not interval_ms:
             return
@@ -72,7 +72,7 @@ class SnapshotTime:
 
 
 def pause_after(failures: int, interval_ms: int) -> int:
-    """How many milliseconds a snapshot waits after so many failures in a row, from 1."""
+    """Return the milliseconds until the retry after this number of failures in a row, from 1."""
     return min(_FIRST_PAUSE_MS << (failures - 1), interval_ms)
 
 

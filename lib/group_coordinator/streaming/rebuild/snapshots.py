@@ -1,7 +1,7 @@
 """Snapshots of all groups, so that a rebuild reads days of the log and not years.
 
-A snapshot is made of the one before and of what the log has got since. It ends before the log's last batch: whatever
-belongs to an earlier batch is in the tables, its dead letters too.
+A snapshot is made of the last snapshot and the later rows of the log. It ends before the log's last batch: all rows of
+an earlier batch are in the tables, its dead letters too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from group_coordinator.tables.snapshots import SNAPSHOTS
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """How far a snapshot goes: the last batch in it, and what was handled by then; without any, it has nothing."""
+    """Extent of a snapshot: its last batch, and the offsets handled by then. The default is an empty snapshot."""
 
     batch_id: int = -1
     taken_ms: int = 0
@@ -40,7 +40,7 @@ class Snapshot:
 
 
 def newest_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
-    """The cluster's snapshot; one that a later version of the program wrote, or one of another topic, does not count."""
+    """Return the cluster's snapshot; a snapshot of a later version of the program, or of another topic, does not count."""
     about_all = (
         _of_cluster(spark, job)
         .where(F.col("group_id").isNull() & (F.col("layout") <= snapshots.SCHEMA_VERSION))
@@ -55,11 +55,11 @@ def newest_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
 
 
 def take_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
-    """Replace the cluster's snapshot by one that goes as far as the log; which one there is now.
+    """Replace the cluster's snapshot by a snapshot up to the log's last but one batch; return the present snapshot.
 
-    A mirrored cluster has none: nothing goes on from it.
+    A mirrored cluster has none, as no coordinator continues from it.
 
-    The topic is that of the cluster's owner: compaction itself reads no events, and may know of another one.
+    The topic is that of the cluster's owner: compaction itself reads no events, and may have another setting.
     """
     owner = newest_claim(spark, TableCatalog(job.tables_root), job.cluster_id)
     if owner is not None:
