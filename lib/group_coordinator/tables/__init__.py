@@ -1,1 +1,1 @@
-"""The Delta tables: one file a table, and what keeps them current."""
+"""The Delta tables: their definitions, writers, compaction, maintenance and views."""

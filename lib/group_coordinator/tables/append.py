@@ -1,8 +1,8 @@
-"""Appends that leave a mark, by which the next one sees what the table has; and how much data the driver may hold.
+"""Appends that leave a mark, by which the next append sees the content of the table; and limits of data on the driver.
 
 On a local disk small appends go through the deltalake package: it writes the same commit as Spark in a fiftieth of the
-time, which is most of the time between two batches. Both leave the same mark in the table's log, so that either sees
-what the other has appended.
+time, which is most of the time between two batches. Both leave the same mark in the table's log, so that each sees the
+other's appends.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Frame = TypeVar("Frame", pa.Table, pa.RecordBatch)
 
 
 class Size(NamedTuple):
-    """How much is to be appended."""
+    """Rows and bytes of an append."""
 
     rows: int
     bytes: int
 
     @property
     def fits_the_driver(self) -> bool:
-        """Whether the driver may hold it."""
+        """True if the driver may hold it."""
         return self.rows <= MOST_ROWS and self.bytes <= MOST_BYTES
 
 
@@ -54,54 +54,48 @@ class Rows(Protocol):
 
     @property
     def spark(self) -> SparkSession:
-        """Where they come from."""
+        """The session of the rows."""
 
     @property
     def fits_the_driver(self) -> bool:
-        """Whether `arrow` may be called."""
+        """True if `arrow` may be called."""
 
     def arrow(self) -> pa.RecordBatchReader:
-        """The rows, to be read once."""
+        """Return the rows, to be read once."""
 
     def frame(self) -> DataFrame:
-        """The rows, in Spark."""
+        """Return the rows as a DataFrame."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkRows:
-    """Rows of a DataFrame."""
-
     rows: DataFrame
     size: Size
 
     @property
     def spark(self) -> SparkSession:
-        """As Rows."""
         return self.rows.sparkSession
 
     @property
     def fits_the_driver(self) -> bool:
-        """As Rows."""
         return self.size.fits_the_driver
 
     def arrow(self) -> pa.RecordBatchReader:
-        """As Rows."""
         return self.rows.toArrow().to_reader()
 
     def frame(self) -> DataFrame:
-        """As Rows."""
         return self.rows
 
 
 def size_of(rows: DataFrame) -> Size:
-    """How much rows of the log are, by their `key` and `value`: a few of them may have more than the driver's memory."""
+    """Return the size of rows of the log, by their `key` and `value`: a few of them may exceed the driver's memory."""
     key, value = F.octet_length("key"), F.coalesce(F.octet_length("value"), F.lit(0))
     [(count, of_texts)] = rows.agg(F.count("key"), F.sum(key + value)).collect()
     return Size(count, of_texts or 0)
 
 
 class TableWriteError(RuntimeError):
-    """A table's folder does not take a batch: it is full, or is no table any more; the message names it."""
+    """A table's folder rejects a batch: it is full, or is no table any more. The message names it."""
 
 
 def append_rows(
@@ -111,10 +105,10 @@ def append_rows(
     table: TableDefinition,
     mark: Transaction,
 ) -> None:
-    """Append a few rows, or none and the mark alone, unless the table has this mark or a later one.
+    """Append a few rows, or only the mark, unless the table has this mark or a later mark.
 
     Raises:
-        TableWriteError: the table's folder does not take them.
+        TableWriteError: the write to the table's folder failed.
     """
     folder = catalog.direct(table.name)
     if folder is None:
@@ -130,10 +124,10 @@ def append_rows(
 def append_on_disk(
     table: DeltaTable, folder: Path | str, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
 ) -> None:
-    """Append to a table without Spark; who has committed such a mark meanwhile makes it fail.
+    """Append to a table without Spark. It fails if another process has committed such a mark meanwhile.
 
     Raises:
-        TableWriteError: the table's folder does not take them.
+        TableWriteError: the write to the table's folder failed.
     """
     properties = CommitProperties(app_transactions=[mark])
     with write_errors(folder), commit_of_deltalake(folder):
@@ -145,7 +139,7 @@ def commit_rows(
     rows: pa.Table | pa.RecordBatchReader,
     properties: CommitProperties | None = None,
 ) -> None:
-    """Append by the deltalake package, with the columns that the table has beside those of the rows."""
+    """Append by the deltalake package, with nulls in the table's columns that the rows lack."""
     write_deltalake(
         table,
         with_later_columns(rows, table),
@@ -158,7 +152,7 @@ def commit_rows(
 def with_later_columns(
     rows: pa.Table | pa.RecordBatchReader, table: DeltaTable
 ) -> pa.Table | pa.RecordBatchReader:
-    """A later version of this program may have added columns before it was rolled back."""
+    # A later version of this program may have added columns before it was rolled back.
     names = rows.schema.names
     later = [column for column in pa.schema(table.schema()) if column.name not in names]
     if not later:
@@ -178,7 +172,7 @@ def _widened(rows: Frame, columns: Sequence[pa.Field]) -> Frame:
 def append_frame(
     rows: DataFrame, catalog: TableCatalog, table: TableDefinition, mark: Transaction
 ) -> None:
-    """Append by Spark; Delta leaves out rows whose mark, or a later one, the table has."""
+    """Append by Spark; Delta skips the rows if the table has their mark, or a later mark."""
     writer = (
         rows.select(*table.schema.names)
         .write.format("delta")
@@ -192,14 +186,14 @@ def append_frame(
 def append_few(
     rows: pa.Table, spark: SparkSession, catalog: TableCatalog, table: TableDefinition
 ) -> None:
-    """Append a few rows by Spark, as one file and without a mark: who repeats it appends them twice.
+    """Append a few rows by Spark, as one file and without a mark: a repeat appends them twice.
 
     Raises:
-        TableWriteError: the table does not take them, or is not there.
+        TableWriteError: the table is missing, or the write failed.
     """
     location = catalog.location(table.name)
     with spark_write_errors(location):
-        if not catalog.exists(spark, table.name):  # Spark would make it
+        if not catalog.exists(spark, table.name):  # Spark would create it.
             raise TableWriteError(f"{location} cannot be written: it is not there")
         frame = spark.createDataFrame(rows, table.schema).coalesce(1)
         catalog.save(frame.write.format("delta").mode("append"), table.name)
@@ -207,7 +201,7 @@ def append_few(
 
 @contextmanager
 def spark_write_errors(location: str) -> Iterator[None]:
-    """As write_errors, of what Spark raises."""
+    """Raise TableWriteError for errors of Spark."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
@@ -217,7 +211,7 @@ def spark_write_errors(location: str) -> Iterator[None]:
 
 @contextmanager
 def write_errors(folder: Path | str) -> Iterator[None]:
-    """Raise TableWriteError: Delta's errors do not say which table they are about."""
+    """Raise TableWriteError, as Delta's errors do not name the table."""
     try:
         with opening(folder):
             yield
@@ -226,7 +220,7 @@ def write_errors(folder: Path | str) -> Iterator[None]:
 
 
 def running_query_id(spark: SparkSession) -> str:
-    """The id of the query whose batch this thread runs; it is the same for the life of a checkpoint."""
+    """Return the id of the query whose batch this thread runs; it is the same for the life of a checkpoint."""
     query_id = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
     if query_id is None:
         raise RuntimeError("not called from a batch of a streaming query")

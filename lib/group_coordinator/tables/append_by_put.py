@@ -1,9 +1,9 @@
 """Appends to a table on S3 by two PUTs: a data file, and the commit.
 
-The deltalake package takes six requests for an append, one after the other: it looks for the table's last version before the
-commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on this machine's disk, and the
-files that it wrote there are put to the store. The commit is a conditional PUT of the version after the last one known, so a
-commit of another process is noticed and never replaced.
+The deltalake package takes six requests for an append, one after the other: it looks for the table's last version
+before the commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on this
+machine's disk, and the files that it wrote there are put to the store. The commit is a conditional PUT of the version
+after the last known version, so a commit of another process is noticed and never replaced.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from group_coordinator.tables.append import commit_rows, spark_write_errors
 from group_coordinator.tables.roots import is_on_s3
 
 LOG_STORE = "group_coordinator.S3LogStore"
-"""Delta's commits on S3, and puts of whole files: a Java class (checkpoint/S3Files.java)."""
+"""Java class of Delta's commits on S3, and of PUTs of whole files (checkpoint/S3Files.java)."""
 
 
 @dataclass(slots=True)
 class AppendByPut:
-    """The appends of one process to one table; each knows the version that the one before has made."""
+    """The appends of one process to one table; each knows the version that the last append has made."""
 
     spark: SparkSession
     location: str
@@ -39,10 +39,10 @@ class AppendByPut:
 
     @classmethod
     def to(cls, spark: SparkSession, location: Path | str, table: DeltaTable) -> AppendByPut | None:
-        """Return None where the package has to append by itself.
+        """Return None if the package has to append by itself.
 
-        That is outside S3, where this session lacks the class that puts (checkpoint/object_store.py), and for a table whose
-        protocol differs from the one that the package gives to its copy.
+        That is outside S3, if this session lacks the class that puts (checkpoint/object_store.py), and for a table
+        whose protocol differs from the protocol of the package's copy.
         """
         if isinstance(location, Path) or not is_on_s3(location) or _files(spark) is None:
             return None
@@ -62,7 +62,7 @@ class AppendByPut:
         """Append the rows and the mark as the next version.
 
         Raises:
-            TableWriteError: the store does not take them, or another process has committed since the last append.
+            TableWriteError: the write to the store failed, or another process has committed since the last append.
         """
         commit_rows(self._copy, rows, CommitProperties(app_transactions=[mark]))
         commit = _commit_file(self._copy.version())
@@ -87,7 +87,7 @@ def _commit_file(version: int) -> str:
 
 
 def _files(spark: SparkSession) -> Any:
-    """The Java class that puts; None: this session lacks it."""
+    """Return the Java class that puts; None: this session lacks it."""
     session: Any = spark
     found = getattr(session._jvm, LOG_STORE)  # noqa: SLF001 - PySpark has no public way
     return found if isinstance(found, JavaClass) else None

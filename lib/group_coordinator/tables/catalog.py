@@ -1,4 +1,4 @@
-"""Where the tables are: folders under one root, or names in a catalog's schema."""
+"""Location of the tables: folders under one root, or names in a catalog's schema."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from group_coordinator.tables.roots import URL, is_folder, is_on_s3
 _PART = r"(?:`[^`]+`|[^\s`./:]+)"
 _SCHEMA_OF_A_CATALOG = re.compile(rf"{_PART}\.{_PART}")
 _NOT_FOR_A_DISK = re.compile(r"[\x00-\x1f\\\[\]^|]|%[0-9A-Fa-f]{2}")
-"""What the deltalake package does not write in a path, or reads back as another path."""
+"""Characters that the deltalake package cannot write in a path, or reads back as another path."""
 
 
 class TablesRootError(ValueError):
-    """The tables' root is neither a folder nor a schema of a catalog, or no table can be there; the message names it."""
+    """The tables' root is neither a folder nor a schema of a catalog, or cannot hold tables. The message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class TableCatalog:
 
     @property
     def is_schema(self) -> bool:
-        """Whether the root is `catalog.schema`; a folder of such a name is written ./a.b."""
+        """True if the root is `catalog.schema`; a folder of such a name is written ./a.b."""
         return not self._is_folder
 
     @property
     def schema_name(self) -> str:
-        """The schema as SQL writes it, whatever its parts are made of."""
+        """The schema's name in SQL, with quoted parts."""
         return ".".join(f"`{part.strip('`')}`" for part in re.findall(_PART, self.root))
 
     @property
@@ -68,35 +68,36 @@ class TableCatalog:
         return Path(self.root).absolute()
 
     def location(self, table: str) -> str:
-        """The table's full name, or the address of its folder."""
+        """Return the table's full name, or the address of its folder."""
         if self.is_schema:
             return f"{self.schema_name}.`{table}`"
         folder = self.local_folder(table)
         return str(folder) if folder else f"{self.root.rstrip('/')}/{table}"
 
     def local_folder(self, table: str) -> Path | None:
-        """The table's folder if it is on this machine's disk."""
+        """Return the table's folder if it is on this machine's disk."""
         return self.local_root and self.local_root / table
 
     @property
     def direct_root(self) -> Path | str | None:
-        """The root for the deltalake package, which needs no Spark: a folder of this machine's disk, or one on S3.
+        """The root for the deltalake package, which needs no Spark: a folder of this machine's disk, or on S3.
 
-        None: Spark alone can write there. Commits to S3 are conditional PUTs, of Spark's as well (checkpoint/object_store.py).
+        None: only Spark can write there. All commits to S3 are conditional PUTs, including Spark's
+        (checkpoint/object_store.py).
         """
         on_s3 = self.root.rstrip("/") if is_on_s3(self.root) else None
         return self.local_root or on_s3
 
     def direct(self, table: str) -> Path | str | None:
-        """The table's folder for the deltalake package."""
+        """Return the table's folder for the deltalake package."""
         return self.local_folder(table) or (self.direct_root and self.location(table))
 
     def sql_name(self, table: str) -> str:
-        """How SQL calls the table."""
+        """Return the table's name in SQL."""
         return self.location(table) if self.is_schema else f"delta.`{self.location(table)}`"
 
     def exists(self, spark: SparkSession, table: str) -> bool:
-        """Whether the table has been made."""
+        """Return True if the table has been created."""
         location = self.location(table)
         if self.is_schema:
             return spark.catalog.tableExists(location)
@@ -105,25 +106,24 @@ class TableCatalog:
         return DeltaTable.isDeltaTable(spark, location)
 
     def read(self, spark: SparkSession, table: str) -> DataFrame:
-        """The table as it is now."""
         return self._delta(spark, table).toDF()
 
     def read_stream(self, spark: SparkSession, table: str) -> DataFrame:
-        """The table as a stream of what is appended to it."""
+        """Return the table as a stream of its appended rows."""
         # A table's first rows are one batch, however many files they are in: OPTIMIZE may have put rows of very
-        # different age side by side, and compaction relies on the order of batches.
-        # Commits that rewrite rows are passed over: history that grows thin says nothing new (tables/history).
+        # different age into one file, and compaction relies on the order of batches. Commits that rewrite rows are
+        # skipped: thinned history has no new rows (tables/thinning.py).
         whole = {"maxFilesPerTrigger": 2**31 - 1, "skipChangeCommits": True}
         reader = spark.readStream.format("delta").options(**whole)
         location = self.location(table)
         return reader.table(location) if self.is_schema else reader.load(location)
 
     def writable(self, spark: SparkSession, table: str) -> DeltaTable:
-        """The table, for MERGE and maintenance."""
+        """Return the table, for MERGE and maintenance."""
         return self._delta(spark, table)
 
     def save(self, writer: DataFrameWriter, table: str) -> None:
-        """Finish a write into the table; on this machine's disk nobody else commits to it meanwhile."""
+        """Finish a write into the table; on this machine's disk no other process commits to it meanwhile."""
         location = self.location(table)
         if self.is_schema:
             writer.saveAsTable(location)

@@ -1,7 +1,7 @@
-"""Catalog-managed Delta tables: their commits are the catalog's, and so is what keeps them small.
+"""Catalog-managed Delta tables, whose commits and maintenance belong to the catalog.
 
-The deltalake package cannot open them. Spark opens them by their names and refuses their folders, and refuses OPTIMIZE and VACUUM
-unless the catalog allows them. Both were seen with deltalake 1.6.6 and Delta 4.4.0.
+The deltalake package cannot open them. Spark opens them by their names and refuses their folders, and refuses OPTIMIZE
+and VACUUM unless the catalog allows them. Both were tested with deltalake 1.6.6 and Delta 4.4.0.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _SAID_BY_DELTALAKE = "Max catalog version is required"
 
 
 class CatalogManagedError(DeltaError):
-    """A folder has a catalog-managed table; the message names the table and says how it is read."""
+    """A folder has a catalog-managed table. The message names the table and the way to read it."""
 
 
 @contextmanager
 def opening(location: str | Path) -> Iterator[None]:
-    """Turn what the deltalake package says of a catalog-managed table into CatalogManagedError."""
+    """Turn the deltalake package's error about a catalog-managed table into CatalogManagedError."""
     try:
         yield
     except DeltaError as error:
@@ -38,7 +38,7 @@ def opening(location: str | Path) -> Iterator[None]:
 
 
 def open_table(location: str | Path) -> DeltaTable:
-    """The table in a folder.
+    """Return the table in a folder.
 
     Raises:
         CatalogManagedError: a catalog manages the table.

@@ -1,7 +1,7 @@
-"""Who may write the rows of a cluster: one checkpoint at a time, the one that claimed them last.
+"""The table writers: claims of a cluster's rows. The owner is the checkpoint with the last claim.
 
-A claim has an epoch, one higher than that of the claim before it. Every append carries the epoch in its mark
-(writer.py), so that a table does not take a batch of a checkpoint that another one has succeeded.
+Each claim has an epoch, the last epoch plus one. Every append carries the epoch in its mark (writer.py), so that a
+table rejects a batch of a former owner.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WRITERS = TableDefinition(
 
 
 class Claim(NamedTuple):
-    """A row of the table, but for the time."""
+    """A row of the table, without the time."""
 
     cluster_id: str
     epoch: int
@@ -54,18 +54,18 @@ class Claim(NamedTuple):
 
 
 def newest_claim(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> Claim | None:
-    """The claim that counts; None: nobody has claimed the cluster's rows."""
+    """Return the valid claim; None: the cluster's rows were never claimed."""
     claims = [Claim(*row) for row in _rows(spark, catalog) if row[0] == cluster_id]
     return max(claims, key=lambda claim: claim.epoch, default=None)
 
 
 def clusters(spark: SparkSession, catalog: TableCatalog) -> set[str]:
-    """The clusters whose rows anybody has ever claimed."""
+    """Return the clusters whose rows were ever claimed."""
     return {Claim(*row).cluster_id for row in _rows(spark, catalog)}
 
 
 def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> None:
-    """Add a claim; of two with the same cluster and epoch the table takes the first one."""
+    """Add a claim; of two with the same cluster and epoch the table takes the first."""
     row = {**claim._asdict(), "claimed_at": time.time_ns() // 1_000}
     rows = pa.Table.from_pylist([row], schema=WRITERS.no_rows().schema)
     transaction = Transaction(f"group-coordinator/{claim.cluster_id}/{WRITERS.name}", claim.epoch)
@@ -73,14 +73,14 @@ def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> Non
 
 
 def first_claimed_ms(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> int | None:
-    """When a checkpoint first claimed the cluster's rows; None: none has."""
+    """Return the time of the first claim of the cluster's rows; None: there is none."""
     rows = catalog.read(spark, WRITERS.name).where(F.col("cluster_id") == cluster_id)
     [first] = rows.agg(F.min(F.unix_millis("claimed_at"))).collect()[0]
     return None if first is None else int(first)
 
 
 def _rows(spark: SparkSession, catalog: TableCatalog) -> list[tuple[Any, ...]]:
-    """All claims: there are few. Without Spark where that is possible, as it is asked for while the job runs."""
+    """Return all claims, which are few. Without Spark if possible, as this runs while the job runs."""
     folder = catalog.direct(WRITERS.name)
     if folder is not None:
         table = DeltaTable(folder).to_pyarrow_table(columns=list(Claim._fields))

@@ -1,4 +1,4 @@
-"""What a commit raises where another process came first and changed what it has read, or replaces."""
+"""Errors of a commit after another process has changed files that it read or replaces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from deltalake.exceptions import CommitFailedError
 
 CONFLICTS: Final[tuple[type[Exception], ...]] = (
     CommitFailedError,
-    # In Python none of these is a subclass of the first one, as they are in Java.
+    # In Python these are no subclasses of the first, as they are in Java.
     exceptions.DeltaConcurrentModificationException,
     exceptions.ConcurrentAppendException,
     exceptions.ConcurrentDeleteDeleteException,
@@ -19,4 +19,4 @@ CONFLICTS: Final[tuple[type[Exception], ...]] = (
     exceptions.MetadataChangedException,
     exceptions.ProtocolChangedException,
 )
-"""Of the deltalake package, and of Spark."""
+"""Errors of the deltalake package, and of Spark."""

@@ -1,4 +1,4 @@
-"""Creates the tables, and the views where Spark is."""
+"""Creation and upgrade of the tables, and of the views in a catalog."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import SPARK, ViewColumn, ViewDefinition
 
 _NO_VIEWS = "does not support views"
-"""What Spark says of a catalog that knows only tables; the error's name differs from version to version."""
+"""Spark's message about a catalog without views; the error's name differs from version to version."""
 _log = logging.getLogger(__name__)
 
 
 def create_views(spark: SparkSession, catalog: TableCatalog) -> list[str]:
-    """Make the views of a schema, or make them anew: their text may be that of an earlier version. Their full names.
+    """Create or replace the views of a schema, as their text may be of an earlier version; return their full names.
 
-    A catalog that knows only tables is no reason to fail: `group-coordinator-job sql` brings the views along.
+    A catalog without views is no error: `group-coordinator-job sql` defines the views itself.
     """
     try:
         for view in VIEWS:
@@ -64,7 +64,7 @@ def _column(column: ViewColumn) -> str:
 
 
 def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: str) -> list[str]:
-    """Give a session the views that a query is about, under their plain names, as its tables have theirs. All those names."""
+    """Define the views of a query in a session, under their plain names, next to its tables. Return all names."""
     names, wanted = {name: name for name in tables}, named_in(query)
     for view in VIEWS:
         if view.name in wanted and view.sources <= names.keys():
@@ -77,27 +77,26 @@ TABLES = (
     *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),
     *(DEAD_LETTERS, DENIALS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, TOPIC_IDS),
 )
-"""All tables."""
 
 _LATER_TABLES: tuple[TableDefinition, ...] = ()
 """Tables that version 0.3.0 did not have."""
 
-# Groups last: whoever sees a group's new row finds its members and offsets.
+# Groups last: a reader of a group's new row finds its members and offsets.
 COMPACTED = (GROUP_CONFIGS, MEMBERS, OFFSETS, GROUPS)
-"""The tables that follow from the log, in the order in which they are written."""
+"""The state tables, in the order in which they are written."""
 
 SAMPLED = (TOPIC_POSITIONS, TOPIC_IDS)
-"""The tables that samples of the topics' ends go to."""
+"""Tables of samples of the topics' ends."""
 
 
 class MissingTablesError(RuntimeError):
-    """There are no tables where the settings say."""
+    """There are no tables at the settings' location."""
 
 
 def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[str]:
-    """Make what is missing under a root; the names, or addresses, of all tables. A schema of a catalog gets the views too.
+    """Create missing tables under a root; return the names, or addresses, of all. A schema of a catalog gets the views too.
 
-    Spark, whose start takes a while, is needed only where the root is no folder of this machine.
+    Spark, whose start takes a while, is needed only if the root is no folder of this machine.
 
     Raises:
         StorageError: the storage, or the catalog, refuses.
@@ -124,7 +123,7 @@ def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
 
 
 def upgrade_tables(spark: SparkSession, root: str) -> None:
-    """Give tables what came after the version that made them: tables and columns. What is in them stays.
+    """Add tables and columns of later versions to existing tables. Their rows stay.
 
     Raises:
         StorageError: the storage, or the catalog, refuses.
@@ -145,7 +144,7 @@ def _upgrade(spark: SparkSession, catalog: TableCatalog) -> None:
 
 
 def _columns(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) -> list[str]:
-    """Without Spark where that is possible: its first look at a table takes long, and a start looks at all of them."""
+    # Without Spark if possible: Spark's first look at a table takes long, and a start looks at all tables.
     folder = catalog.direct(table.name)
     if folder is not None:
         return [field.name for field in open_table(folder).schema().fields]
@@ -163,7 +162,7 @@ def _create(spark: SparkSession, catalog: TableCatalog, table: TableDefinition) 
 def _add(
     spark: SparkSession, catalog: TableCatalog, table: TableDefinition, missing: list[StructField]
 ) -> None:
-    """On this machine's disk without Spark, as other commits there."""
+    # On this machine's disk without Spark, as other commits there.
     folder = catalog.local_folder(table.name)
     if folder is not None:
         columns = deltalake.Schema.from_json(StructType(missing).json()).fields
@@ -177,11 +176,11 @@ def _add(
 
 
 def check_tables(spark: SparkSession, root: str) -> None:
-    """Refuse to go on unless every table is there, or came with a later version than the others, and can be opened.
+    """Fail unless every table exists, or is of a later version than the others, and can be opened.
 
     Raises:
-        MissingTablesError: some are not there.
-        StorageError: the storage, or the catalog, does not say, or the tables cannot be opened here.
+        MissingTablesError: tables are missing.
+        StorageError: the storage, or the catalog, refuses, or the tables cannot be opened here.
     """
     catalog = TableCatalog(root)
     with storage_named("tables.root", root):
@@ -196,5 +195,5 @@ def check_tables(spark: SparkSession, root: str) -> None:
             "run `group-coordinator init` with the same settings first"
         )
     with storage_named("tables.root", root):
-        # That a table is there does not mean that it can be opened.
+        # An existing table may still be impossible to open here.
         _columns(spark, catalog, COORDINATOR_LOG)

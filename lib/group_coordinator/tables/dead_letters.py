@@ -1,4 +1,4 @@
-"""Events, and messages of a mirrored topic, that could not be taken: where they are, why, and their bytes."""
+"""The table dead_letters: invalid events, and undecodable messages of a mirrored topic, with coordinates, reason and bytes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LINE = line_schema(DeadLetterRow)
 
 
 def dead_letter_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
-    """A struct with the table's columns, except those of the batch, from a parsed LINE."""
+    """Return a struct with the table's columns, except those of the batch, from a parsed LINE."""
     return F.struct(
         source_topic.alias("source_topic"),
         *(row[name].alias(name) for name in ("source_partition", "source_offset", "reason")),

@@ -1,4 +1,4 @@
-"""What a table is made of, and how it is made."""
+"""Definition of a table: columns, properties and creation."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from group_coordinator.tables.catalog_managed import opening
 _LOG_RETENTION = "delta.logRetentionDuration"
 
 _PROPERTIES = {
-    # A commit a second: a checkpoint every 10 of them would cost more than the commits.
+    # Commits come once a second: a checkpoint every 10 of them would cost more than the commits.
     "delta.checkpointInterval": "50",
-    # How long versions can be read, and how long a reader may take: a MERGE replaces whole files, a million offsets are
-    # 22 MB, again and again.
+    # The time for which versions can be read, and for which a reader may run: a MERGE replaces whole files, and a
+    # million offsets are 22 MB each time.
     _LOG_RETENTION: "interval 1 days",
     "delta.deletedFileRetentionDuration": "interval 1 days",
 }
 
 _PROPERTIES_ON_DISK = {
-    # The deltalake package looks at every file of the Delta log's folder, several times an append
-    # (python -m tests.benchmarks.upkeep).
+    # The deltalake package lists every file of the Delta log's folder, several times per append (python -m
+    # tests.benchmarks.upkeep).
     _LOG_RETENTION: "interval 30 minutes",
 }
 
@@ -42,12 +42,12 @@ _MEGABYTE = 1024 * 1024
 
 
 def required(name: str, kind: DataType, meaning: str) -> StructField:
-    """A column that is never null."""
+    """Return a column that is never null."""
     return StructField(name, kind, nullable=False, metadata={"comment": meaning})
 
 
 def optional(name: str, kind: DataType, meaning: str) -> StructField:
-    """A column that may be null; its meaning says when."""
+    """Return a column that may be null; its meaning has the cases."""
     return StructField(name, kind, nullable=True, metadata={"comment": meaning})
 
 
@@ -65,12 +65,12 @@ GROUP_KEY = (CLUSTER_ID.name, GROUP_ID.name)
 MEMBER_KEY = (*GROUP_KEY, "member_id")
 OFFSET_KEY = (*GROUP_KEY, "topic", "partition")
 CONFIG_KEY = (*GROUP_KEY, "name")
-"""What identifies a row of the compacted tables."""
+"""The key columns of the state tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableDefinition:
-    """A table's name, columns and Delta properties; `key` identifies a row, where rows change or go."""
+    """A table's name, columns and Delta properties; `key` identifies a row, if rows change or are removed."""
 
     name: str
     meaning: str
@@ -80,30 +80,30 @@ class TableDefinition:
 
     @property
     def partitioned_by(self) -> tuple[str, ...]:
-        """What keeps apart the files of clusters that share the table: who changes rows rewrites files."""
+        """Columns that separate the files of clusters in a table: a change of rows rewrites files."""
         return (CLUSTER_ID.name,) if self.key else ()
 
     @property
     def sorted_by(self) -> tuple[str, ...]:
-        """What lets a reader leave out the files that have nothing of the groups it wants."""
+        """Columns by which a reader can skip files without its groups."""
         return (GROUP_ID.name,) if GROUP_ID.name in self.key else ()
 
     @property
     def file_bytes(self) -> int:
-        """How large files are made: the smaller, the fewer groups are in one."""
+        """The target size of files: the smaller, the fewer groups are in one."""
         return (16 if self.key else 128) * _MEGABYTE
 
     def no_rows(self) -> pa.Table:
-        """The table's columns as Arrow has them, without a row.
+        """Return the table's columns in Arrow's types, without a row.
 
-        Without their comments too: Delta takes no rows whose comments are not those of the table, which a version before
-        this one may have made.
+        Without their comments too: Delta rejects rows whose comments differ from the table's, which an earlier version
+        may have created.
         """
         columns = pa.schema(deltalake.Schema.from_json(self.schema.json()))
         return pa.schema([column.remove_metadata() for column in columns]).empty_table()
 
     def create(self, spark: SparkSession, catalog: TableCatalog) -> None:
-        """Make the table, by Spark, unless it is there."""
+        """Create the table by Spark, unless it exists."""
         properties = {**_PROPERTIES, **self.properties}
         columns = ", ".join(self.partitioned_by)
         clause = f"PARTITIONED BY ({columns})" if columns else ""
@@ -115,7 +115,7 @@ class TableDefinition:
         )
 
     def create_on_disk(self, folder: Path) -> None:
-        """Make the table in a folder of this machine, without Spark, unless it is there."""
+        """Create the table in a folder of this machine, without Spark, unless it exists."""
         with opening(folder):
             deltalake.DeltaTable.create(
                 folder,
@@ -128,10 +128,10 @@ class TableDefinition:
 
 
 def column_in_sql(column: StructField) -> str:
-    """A column as CREATE TABLE and ADD COLUMNS write it."""
+    """Return a column in the syntax of CREATE TABLE and ADD COLUMNS."""
     needed = "" if column.nullable else " NOT NULL"
     comment = quoted(column.metadata["comment"])
-    # A plain `timestamp` is what the session says, and may be one without time zone.
+    # A plain `timestamp` depends on the session, and may have no time zone.
     kind = (
         "timestamp_ltz"
         if isinstance(column.dataType, TimestampType)
@@ -141,6 +141,6 @@ def column_in_sql(column: StructField) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as Spark's SQL writes it."""
+    """Return a text as a literal of Spark's SQL."""
     escaped = text.replace("\\", r"\\").replace("'", r"\'")
     return f"'{escaped}'"

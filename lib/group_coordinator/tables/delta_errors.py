@@ -1,4 +1,4 @@
-"""What the deltalake package and its storage say of a failure, as a sentence."""
+"""Error messages of the deltalake package and its storage, in one sentence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 
 _CAUSE = re.compile(r"\s*(\x1b\[\d+m)?↳(\x1b\[\d+m)?\s*")
-"""What went wrong in a storage stands below what did not work for that reason."""
+"""Separator of a failure and its cause below it."""
 _BACKTRACE = re.compile(r"\n\s*(?:stack backtrace:|0: ).*", re.DOTALL)
-"""Where the environment has RUST_BACKTRACE, the calls that led to some errors follow, numbered from 0, a line or two each."""
+"""With RUST_BACKTRACE in the environment some errors have the call stack, numbered from 0, a line or two each."""
 _REQUEST_TO_A_STORE = re.compile(
     r"Error performing .*?(?:client error \(Connect\): |<Code>(?P<code>[^<]+)</Code>\s*<Message>(?P<said>[^<]*?)\.?</Message>.*</Error>)",
     re.DOTALL,
 )
-"""What the package tells of a request to S3, up to what is wrong: the store's answer is a document."""
+"""Prefix of the package's messages about requests to S3, up to the fault: the store's response is a document."""
 CURES_OF_S3 = {
     r"NoSuchBucket": "make it, or name another one",
     r"Service: S3, Status Code: 403|SignatureDoesNotMatch|InvalidAccessKeyId|AccessDenied: |loading credentials": "look at the key "
@@ -21,11 +21,11 @@ CURES_OF_S3 = {
     r"(?s)fs\.s3a\..*(?:ConnectException|UnknownHostException)|S3 error: (?:tcp connect|dns) error": "look at fs.s3a.endpoint, or "
     "AWS_ENDPOINT_URL",
 }
-"""By what Java, or the deltalake package, says."""
+"""Remedies by messages of Java, or of the deltalake package."""
 
 
 def in_one_line(error: BaseException) -> str:
-    """The message without backtrace, colors and line ends; the name of the error where it says nothing."""
+    """Return the message without backtrace, colors and line ends; the name of the error if it is empty."""
     text = _CAUSE.sub(": ", _BACKTRACE.sub("", str(error)))
     said = " ".join(_REQUEST_TO_A_STORE.sub(_answer, text).split()) or type(error).__name__
     return cured(said, said, CURES_OF_S3)
@@ -36,6 +36,6 @@ def _answer(request: re.Match[str]) -> str:
 
 
 def cured(said: str, failure: str, cures: Mapping[str, str]) -> str:
-    """What was said, and the first cure whose pattern is in the whole failure."""
+    """Return the message, with the first remedy whose pattern is in the whole failure."""
     cure = next((cure for pattern, cure in cures.items() if re.search(pattern, failure)), None)
     return said if cure is None else f"{said}: {cure}"

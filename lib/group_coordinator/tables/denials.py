@@ -1,4 +1,4 @@
-"""Rights that senders of events lacked: who wanted what."""
+"""The table denials: authorization failures of senders of events."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LINE = line_schema(DenialRow)
 
 
 def denial_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
-    """A struct with the table's columns, except those of the batch, from a parsed LINE."""
+    """Return a struct with the table's columns, except those of the batch, from a parsed LINE."""
     as_they_are = [
         *("group_id", "api", "principal", "client_host", "operation", "resource_type"),
         *("resource_name", "source_partition", "source_offset"),

@@ -1,4 +1,4 @@
-"""Who replaces a table's files keeps other processes of this machine from it."""
+"""Lock of a table's files between processes of this machine, for rewriting them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from group_coordinator.tables.definition import TableDefinition
 
 
 def files_held(catalog: TableCatalog, table: TableDefinition) -> AbstractContextManager[object]:
-    """Hold the files of a table for the time of the block; an object store has no such lock.
+    """Hold the files of a table during the block; an object store has no such lock.
 
     Raises:
         Timeout: another process holds them. It is raised on entering.

@@ -1,4 +1,4 @@
-"""The settings that groups were given, whether these exist yet, or still, or not."""
+"""The table group_configs: group configurations, including those of groups that do not exist yet or any more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The groups that exist, as their latest records leave them."""
+"""The table groups: the existing groups after their latest records."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ GROUPS = TableDefinition(
             required(
                 "protected_topics", ArrayType(StringType()), "Topics whose offsets do not expire"
             ),
-            # What classic groups do not have.
+            # Columns that are null for classic groups.
             optional(
                 "assignment_epoch",
                 IntegerType(),

@@ -28,7 +28,7 @@ _NUMBERS: dict[Any, DataType] = {
 
 
 def line_schema(row: type[Struct]) -> StructType:
-    """Numbers by their size; all else is text, an object inside the line too."""
+    """Return the schema of a line: numbers by their size, and text for all else, even for an object inside the line."""
     return StructType(
         [
             StructField(field.encode_name, _NUMBERS.get(field.type, StringType()))

@@ -1,6 +1,6 @@
-"""Rows of coordinator_log: as a worker packs them, and as the table takes them, without a look at single rows.
+"""Rows of coordinator_log: packed by a worker, and converted to the table's columns, without access to single rows.
 
-They pass through the JVM as bytes that nobody looks into. A worker imports this: nothing here needs Delta.
+They pass through the JVM as opaque bytes. A worker imports this module: nothing here needs Delta.
 
 Constants of the job are added here: workers do not write them a million times.
 """
@@ -37,7 +37,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
 
 def arrow_rows(rows: Sequence[LogRow]) -> pa.RecordBatch:
-    """The rows in columns; there must be at least one."""
+    """Return the rows in columns; there must be at least one row."""
     columns = zip(*map(structs.astuple, rows), strict=True)
     arrays = [
         pa.array(column, field.type) for column, field in zip(columns, _PACKED_COLUMNS, strict=True)
@@ -46,7 +46,7 @@ def arrow_rows(rows: Sequence[LogRow]) -> pa.RecordBatch:
 
 
 def packed(rows: pa.RecordBatch) -> bytes:
-    """The rows as one binary value: a stream of Arrow's, with LZ4."""
+    """Return the rows as one binary value: an Arrow stream with LZ4."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as stream:
         stream.write_batch(rows)
@@ -55,7 +55,6 @@ def packed(rows: pa.RecordBatch) -> bytes:
 
 
 def unpacked(content: bytes) -> Iterator[pa.RecordBatch]:
-    """What was packed."""
     yield from pa.ipc.open_stream(content)
 
 
@@ -70,13 +69,13 @@ _ARROW = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class LogOrigin:
-    """What is the same for all rows of a job."""
+    """Constants of all rows of a job."""
 
     cluster_id: str
     source_topic: str
 
     def table_rows(self, contents: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
-        """Packed rows (tables/log_rows.py) with the table's columns, except those of the batch."""
+        """Yield packed rows with the table's columns, except those of the batch."""
         for content in contents:
             for rows in unpacked(content):
                 yield self._with_constants(rows)
@@ -97,9 +96,10 @@ class LogOrigin:
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """Rows of the log, packed, and how many bytes they have.
+    """Packed rows of the log, and their size in bytes.
 
-    `packed` makes the DataFrame with them in one column, `here` are the same in the driver; None: it does not have them.
+    `packed` makes the DataFrame with them in one column, `here` are the same rows in the driver; None: it does not have
+    them.
     """
 
     spark: SparkSession
@@ -110,11 +110,11 @@ class PackedRows:
 
     @property
     def fits_the_driver(self) -> bool:
-        """Whether the driver may hold them as they are packed: it unpacks one value after the other."""
+        """True if the driver may hold them as they are packed: it unpacks one value after the other."""
         return self.packed_bytes <= MOST_BYTES
 
     def arrow(self) -> pa.RecordBatchReader:
-        """The rows, for the driver."""
+        """Return the rows, for the driver."""
         contents = self._contents() if self.here is None else self.here
         rows = self.origin.table_rows(contents)
         return pa.RecordBatchReader.from_batches(_ARROW, rows)
@@ -123,7 +123,7 @@ class PackedRows:
         return (content.as_py() for content in self.packed().toArrow().column(0))
 
     def frame(self) -> DataFrame:
-        """The rows, in Spark."""
+        """Return the rows as a DataFrame."""
         origin = self.origin
 
         def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -134,6 +134,6 @@ class PackedRows:
 
 
 def _instants(milliseconds: pa.Array) -> pa.Array:
-    """As instants.instant: the same, or the nearest that a calendar shows."""
+    """Convert milliseconds as line_schema.instant does: to the same time, or to the nearest time that a calendar has."""
     shown = pc.min_element_wise(pc.max_element_wise(milliseconds, FIRST_MS), LAST_MS)
     return shown.cast(pa.timestamp("ms", "UTC")).cast(_ARROW.field("event_time").type)

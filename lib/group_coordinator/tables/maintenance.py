@@ -1,10 +1,10 @@
-"""Keeps tables quick to read and small: puts their files together, sorts them, removes those of the past, thins history.
+"""Maintenance of tables: gathers and sorts their files, removes old files, and thins history.
 
-A catalog-managed table is left to its catalog, but for the history, which follows from our own settings.
+A catalog-managed table is left to its catalog, except the history, which follows from our own settings.
 
-An append never conflicts with it. A MERGE may: then Delta takes one of the two commits, and who loses tries again
-later; compaction looks after its tables between two of its batches. Of two processes that want the same table one waits
-for the next time.
+An append never conflicts with it. A MERGE may: then Delta accepts one of the two commits, and the other is retried
+later; compaction does the maintenance of its tables between two of its batches. If two processes want the same table,
+one waits for the next time.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ from group_coordinator.tables.upkeep_work import (
 
 LOOK_EVERY_S = 60
 _LOOK_AT_A_STORE_EVERY_S = 300
-"""Each look is requests, also of a job that rests."""
+"""Each look is several requests, even while the job is idle."""
 _AFTER_A_FAILURE_S = 30 * 60
-"""A file that was put together for nothing takes its place until a day is over."""
+"""Files that were gathered in vain occupy space for a day."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """Where the notes are kept between two runs; without them a table has its upkeep once more."""
+    """Storage of the notes between two runs; without them a table gets its maintenance once more."""
 
     notes: Callable[[], dict[str, UpkeepNote]]
-    """By table."""
+    """Returns the notes by table."""
     replace: Callable[[dict[str, UpkeepNote]], None]
-    """Keep these."""
+    """Replaces the notes."""
 
 
 class Maintenance:
-    """Of the tables that one process writes; a process without Spark looks after tables in folders alone."""
+    """Maintenance of the tables that one process writes; a process without Spark handles only tables in folders."""
 
     def __init__(
         self,
@@ -90,13 +90,13 @@ class Maintenance:
         repeat(self.look_if_time, ended, self._interval_s, first_s=0)
 
     def look_if_time(self) -> None:
-        """Look, unless the time between two looks has not passed."""
+        """Look, unless the interval has not passed."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + self._interval_s
             self.look(_now_ms())
 
     def look(self, now_ms: int) -> None:
-        """Do what is due; what fails is due again, and hurts nothing but the speed of readers until then."""
+        """Do the due work. Failed work stays due, which only slows readers down."""
         for table in self._tables:
             if time.monotonic() < self._again_s.get(table.name, 0):
                 continue
@@ -139,7 +139,7 @@ class Maintenance:
             if found.files and need in {Upkeep.GATHER, Upkeep.ALL}:
                 files.put_together(is_sorted=need is Upkeep.ALL)
         finally:
-            # Also where somebody else was faster: what that has written for nothing goes here.
+            # Also if another process was faster: the files that this process wrote in vain are removed here.
             if need in {Upkeep.REMOVE, Upkeep.ALL}:
                 files.remove_those_of_the_past()
         match need:
@@ -148,7 +148,7 @@ class Maintenance:
             case Upkeep.GATHER:
                 return replace(note, files=files.now().files)
             case Upkeep.REMOVE | Upkeep.ALL:
-                # What was committed here is no reason to do it again.
+                # The commits made here are no reason to do it again.
                 return replace(note, **files.now()._asdict(), at_ms=now_ms)
 
     def _is_left_to_the_catalog(self, table: TableDefinition, files: TableWork) -> bool:
@@ -180,7 +180,7 @@ class Maintenance:
 
 
 def _others_were_faster(failure: Exception) -> bool:
-    """Whether another process holds the table, or has removed old files of its log that were to be removed here."""
+    """Return True if another process holds the table, or has removed old files of its log first."""
     is_of_the_log = isinstance(failure, FileNotFoundError) and "_delta_log" in str(failure)
     return is_of_the_log or isinstance(failure, Timeout)
 

@@ -1,4 +1,4 @@
-"""The members of the groups that exist."""
+"""The table members: the members of the existing groups."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ MEMBERS = TableDefinition(
             ),
             UPDATED_AT,
             UPDATE_BATCH_ID,
-            # What members of classic groups do not have.
+            # Columns that are null for members of classic groups.
             optional(
                 "member_type",
                 StringType(),

@@ -1,4 +1,4 @@
-"""The committed offsets of the groups that exist."""
+"""The table offsets: the committed offsets of the existing groups."""
 
 from __future__ import annotations
 

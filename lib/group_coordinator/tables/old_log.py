@@ -1,12 +1,12 @@
-"""Old files of a Delta log go in a table's upkeep, and not with each commit of the deltalake package.
+"""Removal of old files of a Delta log: in a table's maintenance, and not with each commit of the deltalake package.
 
-The package lets every commit remove what is too old. Of two that do so at the same time one fails over a file that the other
-has removed, though it is committed; a batch or a sample would be taken for failed. So every commit says LEFT_TO_UPKEEP, and
-who looks after the table removes, once a minute.
+The package lets every commit remove old files. If two do so at the same time, one fails over a file that the other has
+removed, although it is committed; a batch or a sample would count as failed. So every commit has LEFT_TO_UPKEEP, and
+the maintenance of the table removes the files, once a minute.
 
-OPTIMIZE and VACUUM remove all the same: the package (1.6.6) takes the properties there, and does not look at them. They are upkeep
-themselves, which has just removed what was old, and comes again where another process was faster (maintenance.py). Commits of
-Spark remove what is old with each of their checkpoints.
+OPTIMIZE and VACUUM remove them all the same: the package (1.6.6) accepts the properties there, and ignores them. They
+are part of maintenance, which has just removed the old files, and which is retried if another process was faster
+(maintenance.py). Commits of Spark remove old files with each of their checkpoints.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from contextlib import suppress
 from deltalake import DeltaTable, PostCommitHookProperties
 
 LEFT_TO_UPKEEP = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
-"""For commits."""
+"""Properties of every commit by the deltalake package."""
 
 
 def remove_old_log(location: str) -> None:
-    """Remove what is older than the table's delta.logRetentionDuration, and than its last checkpoint.
+    """Remove files that are older than the table's delta.logRetentionDuration, and than its last checkpoint.
 
     Args:
         location: the table's folder, or its URL.
     """
-    with suppress(FileNotFoundError):  # another process was faster; what it left goes the next time
+    with suppress(
+        FileNotFoundError
+    ):  # Another process was faster; the rest is removed the next time.
         DeltaTable(location).cleanup_metadata()

@@ -1,4 +1,4 @@
-"""Where a partition's log begins and ends, as a sample has it; it imports nothing of Spark."""
+"""Start and end offsets of a partition's log in a sample. Imports no module of Spark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Position(NamedTuple):
-    """A partition and its offsets; the fields are columns of topic_positions, which says what they mean."""
+    """A partition and its offsets; the fields are columns of topic_positions, which has their meanings."""
 
     topic: str
     partition: int

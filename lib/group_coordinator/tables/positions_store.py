@@ -1,4 +1,4 @@
-"""Samples of topic_positions: in a folder by the deltalake package, in a catalog by Spark."""
+"""Storage of samples in topic_positions: in a folder by the deltalake package, in a catalog by Spark."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_r
 from group_coordinator.tables.upkeep_work import UpkeepNote
 
 OVERDUE_MS = 3_600_000
-"""So long rows stay after their time: a file with rows of both kinds is written anew, and not for every sample."""
+"""Time for which rows stay after their retention, as a file with rows of both kinds is rewritten, and not for every
+sample.
+"""
 _THINNED = "thinned"
 _FIRST_OF_THE_HOUR = """
 SELECT * FROM (
@@ -54,8 +56,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class PositionsFolder:
     """One cluster's rows of the table.
 
-    In an object store one process a cluster may write them: there is no lock there that keeps two from putting the same
-    files together.
+    In an object store only one process per cluster may write them: it has no lock against gathering the same files
+    twice.
     """
 
     catalog: TableCatalog
@@ -67,10 +69,10 @@ class PositionsFolder:
         return self.catalog.location(TOPIC_POSITIONS.name)
 
     def exists(self) -> bool:
-        """Whether the table has been made.
+        """Return True if the table has been created.
 
         Raises:
-            TableWriteError: the folder cannot be reached.
+            TableWriteError: the folder is unreachable.
         """
         with write_errors(self.location):
             return DeltaTable.is_deltatable(self.location)
@@ -79,18 +81,18 @@ class PositionsFolder:
         """Add one sample, in one commit.
 
         Raises:
-            TableWriteError: the folder does not take it.
+            TableWriteError: the write to the folder failed.
         """
         with write_errors(self.location):
             self._append(position_rows(self.cluster_id, positions, sampled_at_ms))
 
     def remove_old(self, retention_ms: int, now_ms: int) -> int:
-        """Remove rows that are older, once one is older by OVERDUE_MS; the number of rows that went.
+        """Remove older rows, once a row is older by OVERDUE_MS; return the number of removed rows.
 
-        What decides is in the table, so that a restart changes nothing.
+        The decision depends on the table alone, so that a restart changes nothing.
 
         Raises:
-            TableWriteError: the folder does not take it, or another process is at it.
+            TableWriteError: the write to the folder failed, or another process holds its files.
         """
         with write_errors(self.location):
             table = DeltaTable(self.location)
@@ -107,12 +109,12 @@ class PositionsFolder:
             return int(removed["num_deleted_rows"])
 
     def thin(self, full_ms: int, now_ms: int) -> bool:
-        """Of days that are older leave each partition the first sample of an hour; whether there was such a day.
+        """Keep only the first sample of each hour and partition, on older days; return True if there was such a day.
 
-        The commit that does it says how far it went: a restart changes nothing, nor does another process.
+        The commit has the day up to which it thinned: a restart changes nothing, nor does another process.
 
         Raises:
-            TableWriteError: the folder does not take it, or another process is at it.
+            TableWriteError: the write to the folder failed, or another process holds its files.
         """
         until_ms = midnight(now_ms - full_ms)
         with write_errors(self.location):
@@ -151,7 +153,7 @@ class PositionsFolder:
         return oldest
 
     def notebook(self) -> Notebook:
-        """Where the upkeep of both tables of samples is remembered: beside the rows, as there is no checkpoint."""
+        """Return the notes of maintenance of both tables of samples: next to the rows, as there is no checkpoint."""
         return Notebook(self._read_notes, self._write_notes)
 
     def _read_notes(self) -> dict[str, UpkeepNote]:
@@ -191,9 +193,9 @@ _HOUR = "unix_millis(sampled_at) div 3600000"
 
 @dataclass(slots=True)
 class PositionsBySpark:
-    """One cluster's rows of the table; one process a cluster may write them.
+    """One cluster's rows of the table; only one process per cluster may write them.
 
-    How far they grew thin is in the notebook, beside what it has of the table's upkeep.
+    The notebook has the day up to which they are thinned, next to its notes of the table's maintenance.
     """
 
     spark: SparkSession
@@ -201,30 +203,31 @@ class PositionsBySpark:
     cluster_id: str
     notebook: Notebook
     _overdue_ms: int = field(default=0, init=False)
-    """Before that no row has to go."""
+    """Time before which no row is overdue."""
     _thinned_ms: int = field(default=0, init=False)
 
     @property
     def location(self) -> str:
-        """The table's full name."""
+        """The table's full name in the catalog."""
         return self.catalog.location(TOPIC_POSITIONS.name)
 
     def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
         """Add one sample, in one commit and one file.
 
         Raises:
-            TableWriteError: the catalog does not take it.
+            TableWriteError: the write to the catalog failed.
         """
         rows = position_rows(self.cluster_id, positions, sampled_at_ms)
         append_few(rows, self.spark, self.catalog, TOPIC_POSITIONS)
 
     def remove_old(self, retention_ms: int, now_ms: int) -> None:
-        """Remove rows that are older, once one is older by OVERDUE_MS.
+        """Remove older rows, once a row is older by OVERDUE_MS.
 
-        What decides is in the table, so that a restart changes nothing; it is asked again when its oldest row is due.
+        The decision depends on the table alone, so that a restart changes nothing; it is read again when its oldest row
+        is due.
 
         Raises:
-            TableWriteError: the catalog does not take it.
+            TableWriteError: the write to the catalog failed.
         """
         if now_ms <= self._overdue_ms:
             return
@@ -238,10 +241,10 @@ class PositionsBySpark:
         self._overdue_ms = (now_ms if oldest_ms is None else oldest_ms) + retention_ms + OVERDUE_MS
 
     def thin(self, full_ms: int, now_ms: int) -> None:
-        """Of days that are older leave each partition the first sample of an hour.
+        """Keep only the first sample of each hour and partition, on older days.
 
         Raises:
-            TableWriteError: the catalog does not take it.
+            TableWriteError: the write to the catalog failed.
         """
         until_ms = midnight(now_ms - full_ms)
         if until_ms <= self._thinned_ms:

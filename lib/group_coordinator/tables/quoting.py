@@ -1,8 +1,8 @@
-"""Texts inside the SQL that DataFusion is asked, without Spark."""
+"""Literals in the SQL of DataFusion, which runs without Spark."""
 
 from __future__ import annotations
 
 
 def in_datafusion(text: str) -> str:
-    """A text as DataFusion's SQL writes it: unlike in Spark's, a backslash stands for itself."""
+    """Return a text as a literal of DataFusion's SQL: unlike in Spark's, a backslash stands for itself."""
     return "'" + text.replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""Settings of Spark's that hold for one write."""
+"""Spark settings for one write."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def session_conf(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set them for the time of the block.
+    """Set them during the block.
 
-    A session outlives the batch that it runs: what is left behind would count for later writes.
+    A session outlives its batch: remaining settings would apply to later writes.
     """
     all_of_them = session.conf.getAll
     before = {key: all_of_them[key] for key in settings if key in all_of_them}

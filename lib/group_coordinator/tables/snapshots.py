@@ -1,4 +1,4 @@
-"""Where a rebuild may begin instead of with the first row of the log."""
+"""The table snapshots: a rebuild begins there instead of with the first row of the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a start from its storage, as a sentence: the setting, the location, and what the storage says."""
+"""Storage errors of a start in one sentence: the setting, the location, and the storage's message."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pyspark.errors import PySparkException
 from group_coordinator.tables.delta_errors import CURES_OF_S3, cured, in_one_line
 
 _CAUSE = re.compile(r"^(?:Caused by)?: (?P<said>.*)$", re.MULTILINE)
-"""A failure of Java's in the text of a trace; the last one is the root."""
+"""A cause in a Java stack trace; the last is the root."""
 _PACKAGE = re.compile(r"^(?:\w+\.)+(?=[A-Z])")
 _REQUEST_IDS = re.compile(
     r", Request ID: [^)]*|, Extended Request ID: [^)]*| \(SDK Attempt Count: \d+\)"
 )
-"""What Amazon's SDK adds to what a store says."""
+"""Additions of Amazon's SDK to a store's message."""
 _CURES = {
     r"data source: kafka": "give spark-submit the package of Spark's Kafka connector",
     r"plugin class for catalog|data source: delta": "give spark-submit the package of Delta",
@@ -33,16 +33,16 @@ _CURES = {
     r"locate commit coordinator": "the table is managed by another catalog: give spark-submit that one's settings, and tables.root in it",
     r"No FileSystem for scheme": "give a scheme that Spark's Hadoop has, or its package",
 }
-"""For what Java says where a jar is missing, or a scheme is unknown; the first that matches counts."""
+"""Remedies by Java's messages about missing jars and unknown schemes; the first match counts."""
 
 
 class StorageError(RuntimeError):
-    """A storage refuses what a start asks of it, or cannot be reached; the message is one sentence."""
+    """A storage refuses a request of a start, or is unreachable. The message is one sentence."""
 
 
 @contextmanager
 def storage_named(setting: str, location: str) -> Iterator[None]:
-    """Turn what a storage says inside the block into StorageError, which names the setting and the location."""
+    """Turn a storage error inside the block into StorageError, which names the setting and the location."""
     try:
         yield
     except (DeltaError, OSError) as error:
@@ -52,7 +52,7 @@ def storage_named(setting: str, location: str) -> Iterator[None]:
 
 
 def root_cause(trace: str) -> str:
-    """The root of a failure of Java's, without its class's package, and the cure where it is known."""
+    """Return the root cause of a Java failure, without its class's package, with the remedy if it is known."""
     causes = [found["said"] for found in _CAUSE.finditer(trace)]
     first = next((line for line in trace.splitlines() if line.strip()), "no reason given")
     said = _REQUEST_IDS.sub("", _PACKAGE.sub("", (causes or [first])[-1]))
@@ -60,5 +60,5 @@ def root_cause(trace: str) -> str:
 
 
 def with_cure(said: str, failure: str) -> str:
-    """What was said, and the cure if the whole failure shows a known one."""
+    """Return the message, with the remedy if the whole failure matches a known pattern."""
     return cured(said, failure, _CURES)

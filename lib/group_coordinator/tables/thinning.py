@@ -1,13 +1,13 @@
-"""History grows thinner with age: which rows of coordinator_log stay, and how the table is rewritten.
+"""Thinning: the selection of old rows of coordinator_log that stay, and the rewriting of the table.
 
-A row goes if it is an ordinary commit between two others of its partition, in the same hour (or day): by a member, or by a
-group that has none and never had, forward, outside of transactions, by the same principal, in the same life of the group,
-of the same topic id. So each hour keeps its first and its last commit, and whatever the views call a change - audit,
-lost_offsets, group_timeline, expiring_soon - keeps its own row and the one before it. As in a log that Kafka has
-compacted, what is left makes the same state.
+A row is removed if it is an ordinary commit between two others of its partition, in the same hour (or day): by a
+member, or by a group that never had members, forward, outside of transactions, by the same principal, in the same life
+of the group, of the same topic id. So each hour keeps its first and its last commit, and every change that the views
+show - audit, lost_offsets, group_timeline, expiring_soon - keeps its own row and the row before it. As in a log that
+Kafka has compacted, the remaining rows make the same state.
 
-It takes one commit, so that a reader has the rows of before or those of after, and compaction, which reads the table as a
-stream, passes over it (tables/catalog.py).
+It takes one commit, so that a reader has the rows of before or those of after, and compaction, which reads the table as
+a stream, skips it (tables/catalog.py).
 """
 
 from __future__ import annotations
@@ -36,23 +36,25 @@ from group_coordinator.tables.views.position_steps import micros
 
 DAY_MS = 86_400_000
 OPEN_MS = (RECENT_HOURS + 1) * 3_600_000
-"""How long a day stays as it is after its end: files that are sorted by group have rows of all times, and who asks for the
-last hours would read them all. An hour more: now is the newest sample, which may be a little old."""
+"""Time for which a day stays unchanged after its end: files sorted by group have rows of all times, and a reader of the
+last hours would read them all. An hour more: now is the newest sample, which may be a little old.
+"""
 STEP_MS = 31 * DAY_MS
 """The length of a stretch; stretches are counted from 1970."""
 
 
 class HistoryRule(NamedTuple):
-    """How long a table keeps every row, and then how long rows of every hour; 0: for ever."""
+    """Time for which a table keeps every row, and then the time for rows of every hour; 0: forever."""
 
     full_ms: int
     hourly_ms: int = 0
 
 
 class Cut(NamedTuple):
-    """Where history changes, each a midnight, in milliseconds.
+    """The limits of thinning, each a midnight, in milliseconds.
 
-    Rows from `closed_ms` on are left alone. Before `hourly_ms` an hour keeps few ordinary rows, before `daily_ms` a day does.
+    Rows from `closed_ms` on are unchanged. Before `hourly_ms` an hour keeps few ordinary rows, before `daily_ms` a day
+    does.
     """
 
     closed_ms: int
@@ -61,7 +63,7 @@ class Cut(NamedTuple):
 
 
 def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
-    """Where history changes now; None: it does not, or days have been closed up to `done_ms`, and none since."""
+    """Return the present limits; None: thinning is off, or no day has closed since `done_ms`."""
     closed_ms = midnight(now_ms - OPEN_MS)
     if not rule.full_ms or closed_ms <= done_ms:
         return None
@@ -71,7 +73,7 @@ def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
 
 
 def steps(cut: Cut, stretches: Collection[int]) -> Iterator[Cut]:
-    """The steps to a cut: one for each stretch with rows before it, in order. Each step relies on the steps before it.
+    """Yield the steps to a cut: one for each stretch with rows before it, in order. Each step relies on the steps before it.
 
     Stretches without rows have no step, as the time of a row may be any year.
     """
@@ -84,22 +86,22 @@ def steps(cut: Cut, stretches: Collection[int]) -> Iterator[Cut]:
 
 
 def midnight(time_ms: int) -> int:
-    """The beginning of the day in UTC."""
+    """Return the beginning of the day in UTC."""
     return time_ms // DAY_MS * DAY_MS
 
 
 SORTED_FILE_BYTES = 20 * 1024 * 1024
 """The size of files that are written sorted: the smaller, the fewer groups are in one."""
 GATHERED_FILE_BYTES = 16 * 1024 * 1024
-"""To what size OPTIMIZE puts files together from then on: it leaves alone what is sorted."""
+"""Target size of OPTIMIZE afterwards: it leaves larger, sorted files alone."""
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq"
 _OF_BOTH_NEIGHBOURS = ("stretch", "life", "principal", "topic_id")
-"""What a commit must have in common with the one before it and with the one behind it."""
+"""Columns in which a commit must equal the commits before and behind it."""
 
 
 def _beside(column: str) -> str:
-    """Columns with the value in the row before, and in the row behind."""
+    """Return columns with the value in the row before, and in the row behind."""
     return (
         f"lag({column}) OVER ({_OF_PARTITION}) AS {column}_before, "
         f"lead({column}) OVER ({_OF_PARTITION}) AS {column}_behind"
@@ -147,20 +149,20 @@ LEFT ANTI JOIN gone
 
 
 def thinned_log(log: str, cut: Cut, dialect: Dialect) -> str:
-    """SQL for the rows that stay, of a table or view that has the log's rows before `cut.closed_ms`."""
+    """Return SQL for the remaining rows of a table or view that has the log's rows before `cut.closed_ms`."""
     times = {"hourly_us": cut.hourly_ms * 1_000, "daily_us": cut.daily_ms * 1_000}
     given = {"coordinator_log": log, **times, **dialect._asdict()}
     return Template(_TEXT).substitute(given).strip()
 
 
 _MOST_ROWS = 1_000_000
-"""Of so many rows at a time it is decided which stay, in memory; a group that has more is taken alone."""
+"""Rows that are decided at a time, in memory; a larger group is taken alone."""
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Portion(NamedTuple):
-    """From one group to another, with both."""
+    """Range of groups, both ends included."""
 
     first: str
     last: str
@@ -171,11 +173,11 @@ def thin_in_folder(location: str, cluster_id: str, cut: Cut) -> None:
 
     Args:
         location: the folder of coordinator_log, or its URL.
-        cluster_id: whose rows.
-        cut: where history changes.
+        cluster_id: the cluster.
+        cut: the limits of thinning.
 
     Raises:
-        CommitFailedError: as old rows came meanwhile, or another process rewrote the files. The table is as it was, or
+        CommitFailedError: old rows were added meanwhile, or another process rewrote the files. The table is unchanged, or
             thinned up to a month.
     """
     for step in steps(cut, _stretches(location, _old(cluster_id, cut))):
@@ -183,13 +185,13 @@ def thin_in_folder(location: str, cluster_id: str, cut: Cut) -> None:
 
 
 def _old(cluster_id: str, cut: Cut) -> str:
-    """SQL for whether a row is rewritten."""
+    """Return SQL for the condition that a row is rewritten."""
     closed = f"{DATAFUSION.instant}({cut.closed_ms * 1_000})"
     return f"cluster_id = {in_datafusion(cluster_id)} AND event_time < {closed}"
 
 
 def _stretches(location: str, old: str) -> list[int]:
-    """Those that have old rows."""
+    """Return the stretches with old rows."""
     stretch_us = STEP_MS * 1_000
     begin = floor_of("arrow_cast(event_time, 'Int64')", stretch_us)
     answer = (
@@ -201,11 +203,12 @@ def _stretches(location: str, old: str) -> list[int]:
 
 
 def _rewrite(table: DeltaTable, cluster_id: str, cut: Cut) -> None:
-    """The rows that stay wait in a file: deltalake cannot answer a query while it writes, and a year is too much for memory."""
+    """Rewrite the rows before a cut."""
     ours = f"cluster_id = {in_datafusion(cluster_id)}"
     old = _old(cluster_id, cut)
     closed = _EPOCH + timedelta(milliseconds=cut.closed_ms)
     schema = pa.schema(table.schema())
+    # The rows wait in a file: deltalake cannot run a query while it writes, and a year is too much for memory.
     with TemporaryFile(prefix="group-coordinator-history-") as scratch:
         with pa.ipc.new_stream(scratch, schema, options=_COMPRESSED) as waiting:
             for batch in _thinned(QueryBuilder().register("log", table), old, cut, schema):
@@ -224,7 +227,7 @@ def _rewrite(table: DeltaTable, cluster_id: str, cut: Cut) -> None:
 def _thinned(
     builder: QueryBuilder, old: str, cut: Cut, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that stay, group by group, each group's in their order."""
+    """Yield the remaining rows, group by group, in the order of each group."""
     counts = builder.execute(
         f"SELECT group_id, count(*) FROM log WHERE {old} GROUP BY group_id ORDER BY group_id"  # noqa: S608 - texts of our own
     )
@@ -245,7 +248,7 @@ def _pairs(answer: Any) -> Iterator[tuple[str, int]]:
 
 
 def in_portions(counts: Iterable[tuple[str, int]], most: int) -> Iterator[Portion]:
-    """Ranges of groups, each with the number of its rows, that have not more rows than that; no group is cut."""
+    """Yield ranges of groups with at most this number of rows, or with one group; `counts` has the rows of each group."""
     groups: list[str] = []
     rows = 0
     for group_id, count in counts:
@@ -266,9 +269,9 @@ def thin_by_spark(spark: SparkSession, catalog: TableCatalog, cluster_id: str, c
 
     Args:
         spark: the session.
-        catalog: where the tables are.
-        cluster_id: whose rows.
-        cut: where history changes.
+        catalog: the tables.
+        cluster_id: the cluster.
+        cut: the limits of thinning.
     """
     closed = f"timestamp_millis({cut.closed_ms})"
     old = f"{CLUSTER_ID.name} = {quoted(cluster_id)} AND event_time < {closed}"

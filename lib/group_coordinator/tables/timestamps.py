@@ -1,4 +1,4 @@
-"""Milliseconds of Kafka as timestamps, and the column of each table that says when a row came. It imports nothing of Spark."""
+"""Kafka's milliseconds as timestamps, and the time column of each append-only table. Imports no module of Spark."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 FIRST_MS = -62_135_596_800_000
-"""0001-01-01, the earliest of them."""
+"""0001-01-01, the earliest timestamp."""
 LAST_MS = 253_402_300_799_999
-"""9999-12-31, the latest."""
+"""9999-12-31, the latest timestamp."""
 
 
 def shown_ms(milliseconds: int) -> int:
-    """The same instant, or the nearest that a calendar shows: a client may commit with any 64-bit timestamp."""
+    """Return the same time, or the nearest time that a calendar has: a client may commit with any 64-bit timestamp."""
     return min(max(milliseconds, FIRST_MS), LAST_MS)
 
 
 def shown_ms_or_none(milliseconds: int | None) -> int | None:
-    """As shown_ms, where there may be no instant."""
+    """Return shown_ms of a time that may be missing."""
     return None if milliseconds is None else shown_ms(milliseconds)
 
 
@@ -31,4 +31,4 @@ ROW_TIMES: Mapping[str, str] = MappingProxyType(
         "topic_ids": "first_seen_at",
     }
 )
-"""The column that says it, by table."""
+"""The time column by table."""

@@ -1,4 +1,4 @@
-"""The table topic_ids: records of groups name topics by their ids alone, and a mirrored log has nothing besides."""
+"""The table topic_ids: topic names by id, for records of groups in a mirrored log, which have only ids."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TOPIC_IDS = TableDefinition(
 
 
 def topic_id_rows(cluster_id: str, topics: Mapping[str, str], seen_at_ms: int) -> pa.Table:
-    """Names by id, with the table's columns."""
+    """Return rows with the table's columns from names by id."""
     of_all = {"cluster_id": cluster_id, "first_seen_at": seen_at_ms * 1_000}
     return pa.Table.from_pylist(
         [{"topic_id": topic_id, "topic": topic, **of_all} for topic_id, topic in topics.items()],
@@ -51,14 +51,14 @@ def topic_id_rows(cluster_id: str, topics: Mapping[str, str], seen_at_ms: int) -
 
 
 def topic_names_in(folder: str, cluster_id: str) -> dict[str, str]:
-    """Names of a cluster's topics by id, from the table's folder."""
+    """Return the names of a cluster's topics by id, from the table's folder."""
     ours = [(CLUSTER_ID.name, "=", cluster_id)]
     rows = DeltaTable(folder).to_pyarrow_table(filters=ours, columns=["topic_id", "topic"])
     return dict(zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True))
 
 
 def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> dict[str, str]:
-    """As topic_names_in, wherever the table is."""
+    """Return the names of a cluster's topics by id, from a folder or a catalog."""
     folder = catalog.direct(TOPIC_IDS.name)
     if folder is not None:
         return topic_names_in(str(folder), cluster_id)
@@ -68,21 +68,21 @@ def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> 
 
 @dataclass(slots=True)
 class TopicIdsFolder:
-    """One cluster's rows of the table; which ids it has is read once. Two who write at once may both add an id."""
+    """One cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
 
     catalog: TableCatalog
     cluster_id: str
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the ids that are new, in one commit.
+        """Add the new ids, in one commit.
 
         Args:
             topics: names by id.
-            seen_at_ms: when they were seen.
+            seen_at_ms: the time when they were seen.
 
         Raises:
-            TableWriteError: the folder does not take them.
+            TableWriteError: the write to the folder failed.
         """
         location = self.catalog.location(TOPIC_IDS.name)
         with write_errors(location):
@@ -97,7 +97,7 @@ class TopicIdsFolder:
 
 @dataclass(slots=True)
 class TopicIdsBySpark:
-    """One cluster's rows of the table; which ids it has is read once. Two who write at once may both add an id."""
+    """One cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
 
     spark: SparkSession
     catalog: TableCatalog
@@ -105,14 +105,14 @@ class TopicIdsBySpark:
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the ids that are new, in one commit.
+        """Add the new ids, in one commit.
 
         Args:
             topics: names by id.
-            seen_at_ms: when they were seen.
+            seen_at_ms: the time when they were seen.
 
         Raises:
-            TableWriteError: the catalog does not take them.
+            TableWriteError: the write to the catalog failed.
         """
         with spark_write_errors(self.catalog.location(TOPIC_IDS.name)):
             if self._known is None:

@@ -1,4 +1,4 @@
-"""Where the logs of a cluster's partitions began and ended, sample by sample."""
+"""The table topic_positions: start and end offsets of a cluster's partitions, sample by sample."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ TOPIC_POSITIONS = TableDefinition(
             ),
         ]
     ),
-    # Files keep apart the times that they were written at: sorted by topic, each would have rows of all
-    # times, and what goes when it is old would be in all of them.
+    # Files are separated by the time of writing: sorted by topic, each would have rows of all times, and the removal of
+    # old rows would touch all of them.
     key=(CLUSTER_ID.name, "topic", "partition", "sampled_at"),
 )
 
 
 def position_rows(cluster_id: str, positions: Iterable[Position], sampled_at_ms: int) -> pa.Table:
-    """One sample of a cluster, with the table's columns."""
+    """Return the rows of one sample of a cluster, with the table's columns."""
     of_all = {"cluster_id": cluster_id, "sampled_at": sampled_at_ms * 1_000}
     return pa.Table.from_pylist(
         [position._asdict() | of_all for position in positions],

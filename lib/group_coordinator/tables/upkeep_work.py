@@ -1,4 +1,4 @@
-"""The files of a table: when they need upkeep, and the work of it, by the deltalake package where it may, by Spark elsewhere."""
+"""Maintenance of a table's files: when it is due, and its work, by the deltalake package if possible, otherwise by Spark."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from group_coordinator.tables.thinning import Cut, thin_by_spark, thin_in_folder
 
 
 class UpkeepRule(NamedTuple):
-    """How often: after an interval at the latest, and before that once there are so many new files."""
+    """Frequency of maintenance: after an interval at the latest, and earlier after this number of new files."""
 
     interval_ms: int
     new_files: int
 
 
 class UpkeepNote(Struct, frozen=True):
-    """What is remembered of a table: its files when they were put together last, or fewer since; its last whole upkeep.
+    """Notes on a table: its number of files after they were gathered, or less since; its last complete maintenance.
 
     `thinned_ms`: the days before this midnight have been thinned.
     """
@@ -43,14 +43,14 @@ class UpkeepNote(Struct, frozen=True):
 
 
 class TableFiles(NamedTuple):
-    """A table as it is: how many files it consists of, and its version."""
+    """The present number of files of a table, and its version."""
 
     files: int
     version: int
 
 
 class Upkeep(Enum):
-    """What a table needs."""
+    """Due maintenance of a table."""
 
     NONE = "none"
     GATHER = "many small files become few large ones"
@@ -59,7 +59,7 @@ class Upkeep(Enum):
 
 
 def due(note: UpkeepNote, table: TableFiles, rule: UpkeepRule, now_ms: int) -> Upkeep:
-    """What a table needs now. A clock that was set back makes it due once too often, or an interval later."""
+    """Return the due maintenance. A clock that was set back makes it due once too often, or an interval later."""
     if not 0 <= now_ms - note.at_ms < rule.interval_ms:
         return Upkeep.ALL if table.version > note.version else Upkeep.REMOVE
     if table.files - note.files >= rule.new_files:
@@ -68,7 +68,7 @@ def due(note: UpkeepNote, table: TableFiles, rule: UpkeepRule, now_ms: int) -> U
 
 
 def noted(note: UpkeepNote, table: TableFiles) -> UpkeepNote:
-    """The note after a look: whoever else put files together counts too."""
+    """Return the note after a look: gathering by another process counts too."""
     return note if table.files >= note.files else replace(note, files=table.files)
 
 
@@ -79,27 +79,26 @@ _FILE_BYTES = (
 
 
 class TableWork(Protocol):
-    """What upkeep does to one table."""
+    """Maintenance work on one table."""
 
     def now(self) -> TableFiles:
-        """How it is."""
+        """Return the present number of files and version."""
 
     def is_catalog_managed(self) -> bool:
-        """Whether its catalog alone commits to it."""
+        """Return True if only its catalog commits to it."""
 
     def put_together(self, *, is_sorted: bool) -> None:
-        """Many small files become few large ones."""
+        """Turn many small files into few large files."""
 
-    def thin(self, cut: Cut) -> None:
-        """Its history becomes thin."""
+    def thin(self, cut: Cut) -> None: ...
 
     def remove_those_of_the_past(self) -> None:
-        """Files that no reader needs any more go."""
+        """Remove files that no reader needs any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class InFolder:
-    """A table on this machine's disk, which Spark had better leave alone, or in a folder of a process without Spark.
+    """A table on this machine's disk, which Spark should not write, or in a folder of a process without Spark.
 
     Spark's commits have to be alone on a disk (commit_lock.py), and appends would have to wait.
     """
@@ -110,18 +109,17 @@ class InFolder:
     file_bytes: int
 
     def now(self) -> TableFiles:
-        """As TableWork."""
         table = self._delta()
         return TableFiles(len(table.file_uris()), table.version())
 
     def is_catalog_managed(self) -> bool:
-        """As TableWork."""
-        return False  # such a table is not opened by its folder
+        return False  # Such a table is not opened by its folder.
 
     def put_together(self, *, is_sorted: bool) -> None:
-        """Fail if another process is at it.
+        """Gather files, or fail if another process does.
 
-        The deltalake package does not notice that another OPTIMIZE has replaced the same files: rows would be there twice.
+        The deltalake package does not notice that another OPTIMIZE has replaced the same files: rows would be
+        duplicated.
 
         Raises:
             Timeout: another process holds the table's lock.
@@ -138,13 +136,12 @@ class InFolder:
             table.optimize.compact(ours, target_size=size)
 
     def thin(self, cut: Cut) -> None:
-        """Raise Timeout if another process replaces files."""
+        """Thin the history. Raises Timeout if another process replaces files."""
         with files_held(self.catalog, self.table), self._commit():
             thin_in_folder(self.catalog.location(self.table.name), self.cluster_id, cut)
 
     def remove_those_of_the_past(self) -> None:
-        """As TableWork."""
-        # In full: the log alone does not know any more what became too old before its last checkpoint.
+        # In full: the log no longer has files that became too old before its last checkpoint.
         with self._commit():
             self._delta().vacuum(dry_run=False, full=True)
 
@@ -157,7 +154,7 @@ class InFolder:
 
 @dataclass(frozen=True, slots=True)
 class BySpark:
-    """A table anywhere else."""
+    """A table at any other place."""
 
     spark: SparkSession
     catalog: TableCatalog
@@ -166,19 +163,16 @@ class BySpark:
     file_bytes: int
 
     def now(self) -> TableFiles:
-        """As TableWork."""
         table = self._delta()
         (files,) = table.detail().select("numFiles").collect()[0]
         (version,) = table.history(1).select("version").collect()[0]
         return TableFiles(files, version)
 
     def is_catalog_managed(self) -> bool:
-        """As TableWork."""
         (features,) = self._delta().detail().select("tableFeatures").collect()[0]
         return not FEATURES.isdisjoint(features or ())
 
     def put_together(self, *, is_sorted: bool) -> None:
-        """As TableWork."""
         sizes = dict.fromkeys(_FILE_BYTES, str(self.file_bytes))
         optimize = self._delta().optimize()
         if self.table.partitioned_by:
@@ -190,11 +184,9 @@ class BySpark:
                 optimize.executeCompaction()
 
     def thin(self, cut: Cut) -> None:
-        """As TableWork."""
         thin_by_spark(self.spark, self.catalog, self.cluster_id, cut)
 
     def remove_those_of_the_past(self) -> None:
-        """As TableWork."""
         self._delta().vacuum()
 
     def _delta(self) -> SparkTable:
@@ -203,15 +195,17 @@ class BySpark:
 
 @dataclass(slots=True)
 class OnS3:
-    """A table that Spark and the deltalake package may write: Spark replaces files, as it alone notices others that do so."""
+    """A table that Spark and the deltalake package may write.
+
+    Spark replaces files, as only Spark notices concurrent replacements.
+    """
 
     by_spark: BySpark
     location: str
     _seen: DeltaTable | None = None
-    """To look what came since takes two requests, to read a log a hundred."""
+    """Kept, as an update takes two requests, and reading a log a hundred."""
 
     def now(self) -> TableFiles:
-        """As TableWork."""
         if self._seen is None:
             self._seen = DeltaTable(self.location)
         else:
@@ -219,19 +213,15 @@ class OnS3:
         return TableFiles(len(self._seen.file_uris()), self._seen.version())
 
     def is_catalog_managed(self) -> bool:
-        """As TableWork."""
-        return False  # such a table is not opened by its folder
+        return False  # Such a table is not opened by its folder.
 
     def put_together(self, *, is_sorted: bool) -> None:
-        """As TableWork."""
-        self._seen = None  # what is read anew is read in a few pieces
+        self._seen = None  # A log that is read again has only a few pieces.
         self.by_spark.put_together(is_sorted=is_sorted)
 
     def thin(self, cut: Cut) -> None:
-        """As TableWork."""
         self.by_spark.thin(cut)
 
     def remove_those_of_the_past(self) -> None:
-        """As TableWork."""
         DeltaTable(self.location).vacuum(dry_run=False, full=True)
         remove_old_log(self.location)

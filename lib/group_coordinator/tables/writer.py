@@ -1,11 +1,11 @@
-"""The writer of a cluster's rows: a table takes each of its batches once, and is read again only where another process wrote.
+"""The writer of a cluster's rows: a table takes each of its batches once.
 
-Each commit that is seen in this way stays a piece of its own in the package's memory, and an append goes through all of them. To
-read a table anew puts them together.
+A table is read again only after other processes' commits. Each commit seen in this way stays a separate piece in the
+package's memory, and an append passes through all of them. A new read of the table joins them.
 
 A mark is one number: the writer's epoch (claims.py) above the batch. So the next batch has a higher mark, and so has
-every batch of the checkpoint that succeeds this one. An equal mark in the table is a batch that is done again. A higher
-one cannot be: the checkpoint is older than the table, or another one has taken over.
+every batch of the next owner. An equal mark in the table is a repeated batch. A higher mark is an error: the checkpoint
+is older than the table, or another checkpoint has taken over.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
 
 _COMMITS = 50
-"""That are seen before a table is read anew: with some hundreds an append would take longer than the reading."""
+"""Commits seen before a table is read again: with some hundreds an append would take longer than the read."""
 
 
 @dataclass(slots=True)
 class KnownTable:
-    """A table, and what was seen of its marks: to look for one the package reads every commit since the last checkpoint."""
+    """A table, and its known marks: to look for a mark the package reads every commit since the last checkpoint."""
 
     table: DeltaTable
     folder: Path | str
@@ -50,11 +50,11 @@ class KnownTable:
 
     @property
     def version(self) -> int:
-        """The last version known."""
+        """The last known version of the table."""
         return self.table.version() if self._by_put is None else self._by_put.version
 
     def last_mark(self, application: str) -> int | None:
-        """The last mark of a writer as of the table's version; None: there is none."""
+        """Return the last mark of a writer as of the table's version; None: there is none."""
         if self._version_of_marks != self.version:
             self._marks.clear()
             self._version_of_marks = self.version
@@ -65,40 +65,40 @@ class KnownTable:
     def append(
         self, spark: SparkSession, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
     ) -> None:
-        """Append rows and this mark, after `last_mark` was asked.
+        """Append rows and this mark, after a call of `last_mark`.
 
-        On S3 the package appends first, and settles what others have committed since the table was read; PUTs follow.
+        On S3 the package appends first, and resolves other processes' commits since the table was read; PUTs follow.
 
         Raises:
-            TableWriteError: the table's folder does not take them.
+            TableWriteError: the write to the table's folder failed.
         """
         if self._by_put is not None:
             self._by_put.append(rows, mark)
         else:
             is_first = self.version == self.read_version
             append_on_disk(self.table, self.folder, rows, mark)
-            if is_first:  # a table that PUTs do not suit makes its copy once, not in each batch
+            if is_first:  # A table that PUTs do not suit makes its copy once, not in each batch.
                 self._by_put = AppendByPut.to(spark, self.folder, self.table)
         if self.version - 1 != self._version_of_marks:
-            return  # others have appended too, and may have left the same writer's mark behind this one
+            return  # Other processes have appended too, and may have left the same writer's mark behind this mark.
         self._marks[mark.app_id] = mark.version
         self._version_of_marks = self.version
 
 
 class KnownTables:
-    """What is known of each table; several threads may ask, and one of those that ask for the same reads it anew."""
+    """Cache of tables for several threads; of threads that need the same table, each reads its own."""
 
     def __init__(self) -> None:
         self._known: dict[Path | str, KnownTable] = {}
 
     @contextmanager
     def newest(self, folder: Path | str) -> Iterator[KnownTable]:
-        """A table as it is now, which the block may write; if it fails, nothing is known of the table any more.
+        """Yield the present table, which the block may write; after a failure its cached state is dropped.
 
-        On S3 as it was after the last block, as a look takes three requests: a commit finds out what came since.
+        On S3 it is the table after the last block, as a look takes three requests: a commit notices newer commits.
 
         Raises:
-            TableWriteError: there is none, or its log cannot be read.
+            TableWriteError: the table is missing, or its log cannot be read.
         """
         known = self._known.pop(folder, None)
         with write_errors(folder):
@@ -113,12 +113,12 @@ class KnownTables:
 def _read_anew(folder: Path | str, known: KnownTable | None) -> KnownTable:
     table = DeltaTable(folder)
     if known is not None and not isinstance(folder, Path):
-        table.create_checkpoint()  # the package does so after its own commits alone
+        table.create_checkpoint()  # The package does so only after its own commits.
     return KnownTable(table, folder, table.version())
 
 
 def _is_worth_it(folder: Path | str, known: KnownTable) -> bool:
-    """Whether to look at a table again: of one that was removed, or made anew, the package would see nothing new."""
+    """Return True if the cached table can be updated: of a removed or recreated table the package would see no change."""
     version = known.version
     is_there = (
         not isinstance(folder, Path) or Path(folder, "_delta_log", f"{version:020}.json").exists()
@@ -127,11 +127,11 @@ def _is_worth_it(folder: Path | str, known: KnownTable) -> bool:
 
 
 _BATCHES = 1 << 40
-"""Of one epoch: ten batches a second for three thousand years."""
+"""Batches of one epoch: ten batches a second for three thousand years."""
 
 
 class NotTheWriterError(RuntimeError):
-    """The table has batches that this checkpoint cannot know of; the message says why, and what to do."""
+    """The table has batches that this checkpoint does not know. The message has the cause and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +144,12 @@ class Writer:
     _known: KnownTables = field(default_factory=KnownTables, repr=False, compare=False)
 
     def append_once(self, rows: Rows, table: TableDefinition, batch_id: int) -> None:
-        """Append the rows, and with them batch and time, unless the table has the batch.
+        """Append the rows, with batch and time, unless the table has the batch.
 
         Raises:
-            NotTheWriterError: the table has a later batch, or one of a later writer. Where the table is not on this
-                machine's disk, Delta leaves the batch out instead, and the job looks for later writers by itself.
-            TableWriteError: the table's folder does not take them.
+            NotTheWriterError: the table has a later batch, or a batch of a later writer. If the table is not on this
+                machine's disk, Delta skips the batch instead, and the job itself looks for later writers.
+            TableWriteError: the write to the table's folder failed.
         """
         folder = self.catalog.direct(table.name)
         if folder is None:
@@ -160,7 +160,7 @@ class Writer:
             try:
                 self._append_directly(rows, table, batch_id, folder)
             except TableWriteError:
-                # The commit may have come through, and only its answer was lost: then the table has the mark.
+                # The commit may have succeeded, and only its response was lost: then the table has the mark.
                 self._append_directly(rows, table, batch_id, folder)
 
     def _append_directly(
@@ -177,11 +177,11 @@ class Writer:
                 self.append(rows.frame(), table, batch_id)
 
     def shut_out_earlier_ones(self, spark: SparkSession, table: TableDefinition) -> None:
-        """Leave a mark without rows, so that the table takes nothing from a writer before this one."""
+        """Leave a mark without rows, so that the table rejects an earlier writer's batches."""
         append_rows(table.no_rows(), spark, self.catalog, table, self._mark(table, 0))
 
     def append(self, rows: DataFrame, table: TableDefinition, batch_id: int) -> None:
-        """As append_once, by Spark, in no matter which thread; who writes it for good has looked whether that is in order."""
+        """Append by Spark, in any thread, without the checks of append_once, which the caller must have done."""
         by_batch = {
             BATCH_ID.name: F.lit(batch_id).cast("long"),
             INGESTED_AT.name: F.current_timestamp(),
@@ -197,7 +197,7 @@ class Writer:
 def _of_batch(
     rows: pa.RecordBatchReader, definition: TableDefinition, batch_id: int
 ) -> pa.RecordBatchReader:
-    """Constants in Spark's plan would make it compile the plan anew for every batch."""
+    # Here and not in Spark's plan, which Spark would then compile again for every batch.
     now_us = time.time_ns() // 1_000
     constants = {
         BATCH_ID.name: pa.scalar(batch_id, pa.int64()),

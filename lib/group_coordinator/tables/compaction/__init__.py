@@ -1,1 +1,1 @@
-"""From the log to the tables of now."""
+"""Compaction: new rows of the log applied to the state tables."""

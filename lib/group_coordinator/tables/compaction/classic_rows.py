@@ -20,9 +20,9 @@ CLASSIC = "classic"
 
 
 def classic_group(row: GroupRow) -> ClassicGroup:
-    """The group that left this row, without its members.
+    """Return the group of this row, without its members.
 
-    Each of its records brings all members anew, so that until the next one their rows stay as they are.
+    Each of its records has all members, so until the next record the rows of members stay unchanged.
     """
     is_readable = row.expiration_base != "never"
     return ClassicGroup(
@@ -39,7 +39,7 @@ def classic_group(row: GroupRow) -> ClassicGroup:
 def classic_group_row(
     membership: ClassicGroup, empty_since_ms: int | None, totals: OffsetTotals, stamp: Stamp
 ) -> GroupRow:
-    """A group as its latest record left it, or one that only stores offsets."""
+    """Return the row of a group after its latest record, or of a group that only stores offsets."""
     rule = rule_of(membership)
     return GroupRow(
         **stamp,
@@ -58,7 +58,7 @@ def classic_group_row(
 
 
 def classic_member_row(membership: ClassicGroup, member: Member, stamp: Stamp) -> MemberRow:
-    """A member as the group's latest record has it."""
+    """Return the row of a member, by the group's latest record."""
     (subscription,) = member.protocols
     topics = subscription.topics if membership.is_of_consumers else None
     return MemberRow(

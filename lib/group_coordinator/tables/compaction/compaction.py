@@ -1,12 +1,15 @@
-"""Compaction: groups, members, offsets and group_configs follow a stretch of the log. Short stretches go by the deltalake package.
+"""Compaction: new rows of the log are applied to groups, members, offsets and group_configs.
 
-It takes a tenth of a second where Spark's plans and jobs for the same few rows keep two cores busy for several.
+Short runs use the deltalake package.
 
-The new content of every touched group is worked out first (compaction/fold.py), then a MERGE a table brings the tables to it.
-Working it out again from tables that already have it gives no changes, so a batch may be redone from any point.
+The package takes a tenth of a second, where Spark's plans and jobs for the same few rows keep two cores busy for
+several.
 
-Each cluster has a compaction of its own, which leaves the others' rows alone. A commit of somebody else that changes
-files under a MERGE makes that fail: the stretch is then worked out again.
+The new rows of every affected group are computed first (compaction/fold.py), then a MERGE per table writes them. To
+compute them again from tables that already have them gives no changes, so a batch may be repeated from any point.
+
+Each cluster has its own compaction, which leaves the others' rows unchanged. A concurrent commit that changes files
+under a MERGE makes the MERGE fail: the rows are then computed again.
 """
 
 from __future__ import annotations
@@ -54,11 +57,11 @@ def compact(
     retention: Retention,
     transaction: Transaction,
 ) -> None:
-    """Bring the tables to what a stretch of a cluster's log says.
+    """Apply rows of a cluster's log to the state tables.
 
     Args:
         catalog: of tables that the package can write.
-        cluster_id: the cluster that all rows are of.
+        cluster_id: the cluster of all rows.
         log: columns cluster_id, group_id and those of LogEntry.
         retention: for the forecasts.
         transaction: the application and its version; each table takes one version once.
@@ -71,7 +74,7 @@ def compact(
         entries[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
     before = _rows_of_groups(catalog, cluster_id, entries)
     is_mirrored = any(entry.is_mirrored for log in entries.values() for entry in log)
-    # Our own log has names beside the ids, and waits for no other table.
+    # Our own log has names next to the ids, and needs no other table.
     topic_names = (
         topic_names_in(catalog.location(TOPIC_IDS.name), cluster_id) if is_mirrored else {}
     )
@@ -101,7 +104,7 @@ def _rows_of_groups(
 def _merge_all(
     catalog: TableCatalog, cluster_id: str, changes: list[Change], transaction: Transaction
 ) -> None:
-    # With the value, not only with the column of the source: so Delta knows that no file of another cluster matters.
+    # The value, not only the column of the source, shows Delta that no file of another cluster matters.
     of_cluster = f"old.`cluster_id` = {in_datafusion(cluster_id)}"
     by_table = {
         table: list(of_table)
@@ -159,14 +162,14 @@ _TRIES = Retrying(
 
 
 def entries_of(log: DataFrame) -> DataFrame:
-    """What matters of coordinator_log here: the columns of GROUP_KEY and LogEntry, of records that groups are made of."""
+    """Return the relevant part of coordinator_log: the columns of GROUP_KEY and LogEntry, of record types that change groups."""
     of_groups = F.col("record_type").isin(*COMPACTED_TYPES)
     return log.where(of_groups).select(*GROUP_KEY, *LogEntry._fields)
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """Takes stretches of the log into the tables of a catalog; each stretch is a version of the application."""
+    """Applies parts of the log to the tables of a catalog; each part is a version of the application."""
 
     catalog: TableCatalog
     cluster_id: str
@@ -174,7 +177,7 @@ class Compaction:
     application: str
 
     def apply(self, log: DataFrame, version: int) -> None:
-        """Bring the tables to what this stretch of the log says of the cluster's groups."""
+        """Apply this part of the log to the cluster's rows in the state tables."""
         is_ours = F.col(CLUSTER_ID.name) == self.cluster_id
         _TRIES(self._apply, entries_of(log.where(is_ours)), Transaction(self.application, version))
 

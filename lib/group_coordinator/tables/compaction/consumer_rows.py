@@ -1,7 +1,7 @@
-"""Consumer groups (KIP-848) as rows of groups and members, and back: the rows hold all that the next records build on.
+"""Consumer groups (KIP-848) as rows of groups and members, and back: the rows hold all that later records depend on.
 
-Their records name topics by id alone. The log keeps the names beside (codecs/records/consumer_member.py); where nobody told one, as in a
-log that was mirrored from a cluster, the id stands in its place.
+Their records name topics by id alone. Our log has the names next to the ids (codecs/records/consumer_member.py); if a
+name is unknown, as in a mirrored log, the id takes its place.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ Column = TypeVar("Column")
 def consumer_group_row(
     membership: ConsumerGroup, empty_since_ms: int | None, totals: OffsetTotals, stamp: Stamp
 ) -> GroupRow:
-    """A consumer group; its log does not say when its last member left, the time of that record does."""
+    """Return the row of a consumer group.
+
+    The time when its last member left is the time of that record, as the log has no other.
+    """
     rule = rule_of(membership)
     return GroupRow(
         **stamp,
@@ -75,7 +78,7 @@ def consumer_group_row(
 
 
 def _targets_of_nobody(membership: ConsumerGroup) -> NewestValues:
-    """A cleaned log may have a member's target before anything else of it."""
+    # A cleaned log may have a member's target before any other record of the member.
     targets = membership.targets.items()
     return NewestValues(
         members={
@@ -118,7 +121,7 @@ def consumer_member_row(
 
 
 def consumer_group(row: GroupRow, members: Iterable[MemberRow]) -> ConsumerGroup:
-    """The group that left these rows."""
+    """Return the group of these rows."""
     membership = ConsumerGroup(
         row.generation_or_epoch,
         _known(row.metadata_hash),
@@ -139,7 +142,7 @@ def consumer_group(row: GroupRow, members: Iterable[MemberRow]) -> ConsumerGroup
 
 
 def topic_names_in(members: Iterable[MemberRow]) -> dict[str, str]:
-    """The topics' names by id, as far as the rows know them: an id in the place of a name is none."""
+    """Return the topics' names by id, as far as the rows have them: an id in the place of a name is skipped."""
     return {
         entry.topic_id: entry.topic
         for member in members
@@ -154,21 +157,21 @@ def topic_names_in(members: Iterable[MemberRow]) -> dict[str, str]:
 
 
 def _wanted_assignor(membership: ConsumerGroup) -> str | None:
-    """What most members ask for; None: nobody asks, and the coordinator's first one assigns."""
+    """Return the assignor that most members request; None: no member requests any, and the coordinator's first assigns."""
     asked = [member.metadata.server_assignor for member in membership.members.values()]
     votes = {name: asked.count(name) for name in sorted({name for name in asked if name})}
     return max(votes, key=votes.__getitem__, default=None)
 
 
 def _known(value: Column | None) -> Column:
-    """The value of a column that no row of a consumer group leaves out."""
+    """Return the value of a column that every row of a consumer group has."""
     if value is None:
         raise ValueError("a row of a consumer group lacks a column")
     return value
 
 
 def _metadata_of(row: MemberRow) -> SubscriptionMetadata:
-    """Which protocols a classic member listed is of no use to the tables."""
+    # The tables do not need the protocols that a classic member listed.
     is_classic = row.member_type == CLASSIC
     return SubscriptionMetadata(
         row.group_instance_id,

@@ -1,4 +1,4 @@
-"""What becomes of a group's rows when a stretch of its log is applied. Plain Python, on the driver and in Spark's workers."""
+"""Changes of a group's rows by new entries of its log. Plain Python, on the driver and in Spark's workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class Change(NamedTuple):
-    """What to do about one row: put it into its table, or delete the one with its key."""
+    """A change of one row: put it into its table, or delete the row with its key."""
 
     table: str
     delete: bool
@@ -30,14 +30,14 @@ def fold(
     retention: Retention,
     topic_names: Mapping[str, str] = _NO_NAMES,
 ) -> Iterator[Change]:
-    """The changes that bring a group's rows up to date: none if they are, so that it may be done again.
+    """Yield the changes that bring a group's rows up to date. A repeat yields none.
 
     Args:
         key: the group.
         before: its rows.
-        log: what is new of it, in any order.
+        log: its new entries, in any order.
         retention: for the forecasts.
-        topic_names: names of the cluster's topics by id, beside those that the log and the rows tell.
+        topic_names: names of the cluster's topics by id, in addition to those in the log and the rows.
     """
     entries = sorted(log)
     if not entries:
@@ -56,7 +56,7 @@ def fold(
 
 
 def _has_changed(before: TableRow | None, after: TableRow) -> bool:
-    """A row that differs only in what changed it has not changed."""
+    # A row that differs only in its last record is unchanged.
     if before is None or before is after:
         return before is None
     return before != structs.replace(after, updated_at=before.updated_at, batch_id=before.batch_id)

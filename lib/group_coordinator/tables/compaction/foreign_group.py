@@ -1,4 +1,4 @@
-"""What tables show of a share or streams group: kinds of groups that a mirrored log has, and no coordinator of ours."""
+"""Rows of share and streams groups, which exist only in a mirrored log: our coordinator has none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from group_coordinator.tables.compaction.rows import (
 from group_coordinator.tables.timestamps import shown_ms_or_none
 
 FIRST_EPOCH = 1
-"""Of a group whose own record has not come yet, and of its target assignment (ModernGroup in Kafka 4.4)."""
+"""Epoch of a group whose own record is still missing, and of its target assignment (ModernGroup in Kafka 4.4)."""
 
 
 class ForeignMember(Struct, frozen=True, kw_only=True, gc=False):
@@ -39,7 +39,7 @@ class ForeignMember(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ForeignGroup(Struct, frozen=True, kw_only=True):
-    """A group and its members by id; group_type is what Kafka calls its protocol type too."""
+    """A group and its members by id; Kafka uses group_type also as its protocol type."""
 
     group_type: str
     state: str
@@ -50,13 +50,13 @@ class ForeignGroup(Struct, frozen=True, kw_only=True):
     rule: ExpirationRule
     members: Mapping[str, ForeignMember]
     records: str | None = None
-    """The values that all this follows from."""
+    """The values from which all other columns follow."""
 
 
 def foreign_group_row(
     group: ForeignGroup, empty_since_ms: int | None, totals: OffsetTotals, stamp: Stamp
 ) -> GroupRow:
-    """The group's row; when its last member left is not among the values."""
+    """Return the group's row; `empty_since_ms` is not among the values."""
     return GroupRow(
         **stamp,
         **totals,
@@ -78,7 +78,6 @@ def foreign_group_row(
 
 
 def foreign_member_row(member_id: str, member: ForeignMember, stamp: Stamp) -> MemberRow:
-    """A member's row."""
     return MemberRow(
         **stamp, **structs.asdict(member), member_id=member_id, session_timeout_ms=None
     )

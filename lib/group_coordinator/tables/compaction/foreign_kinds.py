@@ -1,4 +1,4 @@
-"""Which record type belongs to which kind of foreign group, and such a group while its log is replayed."""
+"""Record types of foreign group types, and such a group while its log is replayed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from group_coordinator.tables.compaction.rows import GroupRow
 
 
 class ForeignKind(NamedTuple):
-    """How groups of a kind are read."""
+    """Readers of one group type."""
 
     group_type: str
     record_types: tuple[int, ...]
@@ -24,7 +24,7 @@ class ForeignKind(NamedTuple):
     member_types: frozenset[int]
     readers: Readers
     group_of: Callable[[NewestValues, Mapping[str, str]], ForeignGroup]
-    """What tables show, from the values and from the names of topics by id."""
+    """Returns the content of the tables, from the values and from the names of topics by id."""
 
 
 _KINDS = (
@@ -46,31 +46,31 @@ _KINDS = (
     ),
 )
 FOREIGN_KINDS = {record_type: kind for kind in _KINDS for record_type in kind.record_types}
-"""By record type."""
+"""Group type by record type."""
 _BY_NAME = {kind.group_type: kind for kind in _KINDS}
 
 
 @dataclass(slots=True)
 class ForeignMembership:
-    """A share or streams group as its newest values have it."""
+    """A share or streams group by its newest values."""
 
     kind: ForeignKind
     values: NewestValues = field(default_factory=NewestValues)
 
     @property
     def has_members(self) -> bool:
-        """Whether anybody is in it."""
+        """True if the group has members."""
         member_types = self.kind.member_types
         return any(not member_types.isdisjoint(found) for found in self.values.members.values())
 
     def shown(self, topic_names: Mapping[str, str]) -> ForeignGroup:
-        """What tables show of it."""
+        """Return the content of the tables."""
         group = self.kind.group_of(self.values, topic_names)
         return structs.replace(group, records=self.values.in_json())
 
 
 def foreign_membership(row: GroupRow | None) -> ForeignMembership | None:
-    """The group that left this row; None: it is of no such kind."""
+    """Return the group of this row; None: it is of another type."""
     kind = None if row is None else _BY_NAME.get(row.group_type)
     if row is None or kind is None:
         return None

@@ -1,4 +1,4 @@
-"""Committed offsets as rows of offsets, and back; with the forecast of when they expire."""
+"""Committed offsets as rows of offsets, and back, with the forecast of their expiration."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from group_coordinator.tables.timestamps import shown_ms, shown_ms_or_none
 
 
 class Retention(NamedTuple):
-    """How long offsets are kept where their group has no time of its own, and the grid on which they go."""
+    """Retention of offsets whose group has no setting of its own, and the interval of the sweeps."""
 
     retention_ms: int
     check_interval_ms: int
 
 
 class Forecast(NamedTuple):
-    """When offsets will go by a group's rule, as seen at a time."""
+    """Forecast of expirations by a group's rule, at a given time."""
 
     rule: ExpirationRule
     retention: Retention
     now_ms: int
 
     def expiries(self, topic: str, offsets: Collection[CommittedOffset]) -> list[int | None]:
-        """When each of these offsets of a topic expires unless it is committed again; None: something protects it."""
+        """Return when each of these offsets of a topic expires unless it is committed again; None: it is protected."""
         due_times_ms = self.rule.due_times_ms(topic, offsets, self.retention.retention_ms)
         if not due_times_ms:
             return [None] * len(offsets)
         return [self._expires_at(due_ms) for due_ms in due_times_ms]
 
     def _expires_at(self, due_ms: int) -> int:
-        # What was overdue and is still there goes with the next sweep.
+        # An overdue offset that still exists expires at the next sweep.
         at_ms = max(due_ms, self.now_ms + 1)
         return shown_ms(first_sweep_at_or_after(at_ms, self.retention.check_interval_ms))
 
 
 def committed_offset(row: OffsetRow) -> CommittedOffset:
-    """The offset that left this row."""
+    """Return the offset of this row."""
     return CommittedOffset(
         row.committed_offset,
         row.leader_epoch,
@@ -54,7 +54,7 @@ def committed_offset(row: OffsetRow) -> CommittedOffset:
 def offset_row(
     topic: str, partition: int, offset: CommittedOffset, expires_at: int | None, stamp: Stamp
 ) -> OffsetRow:
-    """A committed offset with its forecast."""
+    """Return the row of a committed offset, with its forecast."""
     return OffsetRow(
         **stamp,
         topic=topic,

@@ -1,11 +1,11 @@
 """A group while entries of its log are applied: rows become core's group, core replays, and the group becomes rows again.
 
-What rows have and core's group has not is kept beside it, by key: which entry changed what, since when a group is empty,
-and the names of the topics that its records name by id alone. Share and streams groups, which core does not know, are
-beside it too (foreign_kinds.py); a group is of one kind at a time, that of its newest record.
+Facts of the rows that core's group lacks are kept next to it, by key: the last entry of each row, the time since which
+a group is empty, and the names of topics that its records name by id alone. Share and streams groups, which core does
+not have, are next to it too (foreign_kinds.py); a group has one type at a time, that of its newest record.
 
-A log that was mirrored from a cluster may be a cleaned one. So nothing is asked of the order of siblings, and what only a
-record could say that the cleaner takes away is not kept: a group without a record of its own is there while it has offsets.
+A mirrored log may be a cleaned log. So the order of sibling records does not matter, and no fact is kept that only a
+cleaned record could have: a group without a record of its own exists while it has offsets.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ from group_coordinator.tables.compaction.rows import (
 
 
 def names_in(rows: GroupRows) -> dict[str, str]:
-    """What the rows of a group tell, by id."""
+    """Return the topic names in the rows of a group, by id."""
     committed = {row.topic_id: row.topic for row in rows.offsets.values() if row.topic_id}
     return committed | topic_names_in(rows.members.values())
 
 
 def names_told(record: Record, value: str | None) -> dict[str, str]:
-    """What a record tells, by id: a commit, or in our own log a member's.
+    """Return the topic names in a record, by id: in a commit, or in our own log in a member's record.
 
     Args:
         record: the record.
@@ -112,21 +112,21 @@ def names_told(record: Record, value: str | None) -> dict[str, str]:
 
 @dataclass(slots=True)
 class NewestEntries:
-    """By partition, by member id and by setting; nothing where no entry of this stretch was about the row."""
+    """Newest entries by partition, by member id and by setting; missing if no new entry changed the row."""
 
     offsets: dict[tuple[str, int], LogEntry] = field(default_factory=dict)
     members: dict[str, LogEntry] = field(default_factory=dict)
     configs: dict[str, LogEntry] = field(default_factory=dict)
 
     def note(self, record: Record, entry: LogEntry) -> None:
-        """The entry of this record is newer than those before."""
+        """Note an entry that is newer than those before."""
         match record:
             case OffsetRecord(producer_id=None):
                 self.offsets[record.topic, record.partition] = entry
             case TransactionMarker():
                 self.offsets |= {(topic, number): entry for topic, number, _ in record.offsets}
             case OffsetRecord():
-                pass  # it waits for its transaction's marker
+                pass  # A pending offset, until its transaction's marker.
             case ConfigRecord():
                 self.configs[record.name] = entry
             case GroupRecord():
@@ -136,7 +136,7 @@ class NewestEntries:
                 self.note_member(member_of(record), entry)
 
     def note_member(self, member_id: str | None, entry: LogEntry) -> None:
-        """As note, of a record about a member; None: it is about none."""
+        """Note an entry about a member; None: it is about none."""
         if member_id is not None:
             self.members[member_id] = entry
 
@@ -145,7 +145,7 @@ _log = logging.getLogger(__name__)
 
 
 class ReplayedGroup:
-    """The group that left these rows, and what the entries since then make of it."""
+    """A group from its rows, with the later entries applied."""
 
     def __init__(self, key: GroupKey, before: GroupRows, topic_names: Mapping[str, str]) -> None:
         self._key = key
@@ -157,13 +157,13 @@ class ReplayedGroup:
         self._loaded_classic = self._group.classic
         self._foreign = foreign_membership(before.group)
         self._empty_since_ms = None if before.group is None else before.group.empty_since
-        # Only the first of the two is ever written.
+        # ChainMap writes only to the first map.
         others = cast("MutableMapping[str, str]", topic_names)
         self._topic_names = ChainMap(names_in(before), others)
         self._newest = NewestEntries()
 
     def apply(self, entry: LogEntry) -> None:
-        """Replay one entry, and note which rows it is about.
+        """Replay one entry, and note the rows that it changes.
 
         Raises:
             RecordError: our own coordinator wrote no such record.
@@ -201,7 +201,9 @@ class ReplayedGroup:
         member_id = present.values.take(record_type, entry.key, entry.value, kind.readers)
         if self._foreign is not present:
             self._foreign, self._empty_since_ms = present, None
-        self._group.membership = None  # its offsets make a simple group of it for core
+        self._group.membership = (
+            None  # Without this, core would make a simple group of its offsets.
+        )
         self._newest.note_member(member_id, entry)
         if present.values:
             is_epoch = record_type == kind.epoch_type
@@ -210,9 +212,10 @@ class ReplayedGroup:
             self._foreign = self._empty_since_ms = None
 
     def _give_way_to_a_consumer_group(self) -> None:
-        """The newest record says of which kind the group is.
+        """Remove a classic group, as the newest record decides the group type.
 
-        Only a log that is damaged, or read again after a downgrade, has records of a consumer group over a classic one.
+        Only a log that is damaged, or read again after a downgrade, has records of a consumer group over a classic
+        group.
         """
         classic = self._group.classic
         if classic is not None:
@@ -221,7 +224,7 @@ class ReplayedGroup:
                 self._group.membership = None
 
     def _note_emptiness(self, record: Record, entry: LogEntry) -> None:
-        """A classic group's record says since when it is empty; for a consumer group the record's own time counts."""
+        """Update the time since which the group is empty: a classic group's record has it; for a consumer group the record's time counts."""
         membership = self._group.membership
         if isinstance(record, GroupRecord):
             metadata = record.value
@@ -231,7 +234,7 @@ class ReplayedGroup:
         elif isinstance(membership, ConsumerGroup):
             if isinstance(record, MemberRecord) and record.value is None:
                 self._empty_since_ms = (
-                    None  # it was one until now, also where its row is gone already
+                    None  # It had a member until now, even if its row is removed already.
                 )
             is_epoch = isinstance(record, GroupEpochRecord)
             self._note_time(entry, has_members=bool(membership.members), is_epoch=is_epoch)
@@ -239,16 +242,17 @@ class ReplayedGroup:
             self._empty_since_ms = None
 
     def _note_time(self, entry: LogEntry, *, has_members: bool, is_epoch: bool) -> None:
-        """The epoch's record comes with the last member's tombstones, and stays when a cleaner takes those away."""
+        """Update the time since which the group is empty by an entry's time."""
+        # The epoch's record comes with the last member's tombstones, and stays when a cleaner removes those.
         if has_members:
             self._empty_since_ms = None
         elif self._empty_since_ms is None or (is_epoch and entry.is_mirrored):
             self._empty_since_ms = entry.event_time
 
     def rows(self, last: LogEntry, retention: Retention) -> GroupRows:
-        """What the group leaves, with what follows from the rest: forecasts and counts.
+        """Return the group's rows, with derived columns: forecasts and counts.
 
-        A row has the entry that changed it, or the last one where none was about the row alone.
+        A row has the entry that changed it, or the last entry if none was about the row alone.
         """
         foreign = None if self._foreign is None else self._foreign.shown(self._topic_names)
         configs = self._config_rows()
@@ -281,14 +285,17 @@ class ReplayedGroup:
                 return GroupRows(row, self._classic_member_rows(membership, last), offsets, configs)
 
     def _membership_at_end(self, last: LogEntry) -> ClassicGroup | ConsumerGroup | None:
-        """In a mirrored log offsets alone make a simple group, and its last offset ends it."""
+        """Return the membership after the last entry.
+
+        In a mirrored log offsets alone make a simple group, and the last offset ends it.
+        """
         membership = self._group.membership
         if not last.is_mirrored or not (membership is None or self._is_simple(membership)):
             return membership
         return (membership or ClassicGroup()) if self._group.offsets else None
 
     def _is_simple(self, membership: ClassicGroup | ConsumerGroup) -> bool:
-        """Whether it has no record of its own; the record of a group that nobody has joined yet has a time."""
+        """Return True if it has no record of its own; the record of a group without any join yet has a time."""
         return (
             isinstance(membership, ClassicGroup)
             and membership.protocol_type is None
@@ -352,7 +359,7 @@ class ReplayedGroup:
         row = self._before.offsets[key]
         if row.expires_at == expires_at:
             return row
-        # The group's record, or one of its settings, has moved the expiry, not a commit.
+        # The group's record, or a setting of it, has changed the expiry, not a commit.
         return structs.replace(row, expires_at=expires_at, **stamp(self._key, last))
 
 

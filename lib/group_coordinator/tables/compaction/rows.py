@@ -1,4 +1,4 @@
-"""Rows of the tables that follow from the log: a field a column, and the same as Arrow data."""
+"""Rows of the state tables: a field per column, and the same as Arrow data."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from group_coordinator.tables.offsets import OFFSETS
 
 
 class GroupKey(NamedTuple):
-    """The columns that say which group a row is of."""
+    """The columns that identify the group of a row."""
 
     cluster_id: str
     group_id: str
 
 
 class LogEntry(NamedTuple):
-    """A row of coordinator_log, as far as it matters here; entries sort as they were written."""
+    """The relevant columns of a row of coordinator_log; entries sort in the order of writing."""
 
     batch_id: int
     seq: int
@@ -37,12 +37,12 @@ class LogEntry(NamedTuple):
 
     @property
     def is_mirrored(self) -> bool:
-        """Whether the record is one of somebody else's coordinator."""
+        """True if another coordinator wrote the record."""
         return self.reason == Reason.MIRRORED or bool(self.inferred)
 
 
 class Stamp(TypedDict):
-    """What every row has: its group, and the log entry that changed it."""
+    """Common columns of all rows: the group, and the log entry that changed the row."""
 
     cluster_id: str
     group_id: str
@@ -51,7 +51,7 @@ class Stamp(TypedDict):
 
 
 def stamp(group: GroupKey, entry: LogEntry) -> Stamp:
-    """The columns of a row of the group that the entry changed."""
+    """Return the common columns of a row of the group that the entry changed."""
     return {
         "cluster_id": group.cluster_id,
         "group_id": group.group_id,
@@ -61,7 +61,7 @@ def stamp(group: GroupKey, entry: LogEntry) -> Stamp:
 
 
 class OffsetTotals(TypedDict):
-    """What a group's row says of its offsets."""
+    """Columns of a group's row about its offsets."""
 
     offset_count: int
     next_expiration: int | None
@@ -77,12 +77,12 @@ class Row(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def group_key(self) -> GroupKey:
-        """Which group the row is of."""
+        """The group of the row."""
         return GroupKey(self.cluster_id, self.group_id)
 
 
 class ResolvedPattern(Struct, frozen=True, gc=False):
-    """An element of groups.resolved_regexes."""
+    """A resolved pattern: an element of groups.resolved_regexes."""
 
     regex: str
     topics: list[str]
@@ -91,8 +91,6 @@ class ResolvedPattern(Struct, frozen=True, gc=False):
 
 
 class GroupRow(Row, frozen=True, kw_only=True, gc=False):
-    """A row of groups."""
-
     group_type: str
     state: str
     protocol_type: str | None
@@ -105,24 +103,24 @@ class GroupRow(Row, frozen=True, kw_only=True, gc=False):
     next_expiration: int | None
     expiration_base: str
     protected_topics: list[str]
-    # What classic groups do not have.
+    # Columns that are null for classic groups.
     assignment_epoch: int | None = None
     assignment_timestamp: int | None = None
     metadata_hash: int | None = None
     resolved_regexes: list[ResolvedPattern] | None = None
-    # JSON of newest_values.py: what the next stretch of the log builds on and no other column has.
+    # JSON of newest_values.py: values that later entries depend on and no other column has.
     records: str | None = None
 
 
 class AssignedPartition(Struct, frozen=True, gc=False):
-    """An element of members.assigned_partitions."""
+    """A partition of a member: an element of members.assigned_partitions."""
 
     topic: str
     partition: int
 
 
 class TargetPartition(Struct, frozen=True, gc=False):
-    """An element of members.target_assignment."""
+    """A target partition: an element of members.target_assignment."""
 
     topic: str
     topic_id: str
@@ -139,8 +137,6 @@ class OwnedPartition(Struct, frozen=True, gc=False):
 
 
 class MemberRow(Row, frozen=True, kw_only=True, gc=False):
-    """A row of members."""
-
     member_id: str
     group_instance_id: str | None
     client_id: str | None
@@ -150,7 +146,7 @@ class MemberRow(Row, frozen=True, kw_only=True, gc=False):
     subscribed_topics: list[str] | None
     assigned_partitions: list[AssignedPartition] | None
     member_epoch: int | None = None
-    # What members of classic groups do not have.
+    # Columns that are null for members of classic groups.
     member_type: str | None = None
     rack_id: str | None = None
     subscribed_regex: str | None = None
@@ -163,8 +159,6 @@ class MemberRow(Row, frozen=True, kw_only=True, gc=False):
 
 
 class OffsetRow(Row, frozen=True, kw_only=True, gc=False):
-    """A row of offsets."""
-
     topic: str
     topic_id: str | None
     partition: int
@@ -177,8 +171,6 @@ class OffsetRow(Row, frozen=True, kw_only=True, gc=False):
 
 
 class ConfigRow(Row, frozen=True, kw_only=True, gc=False):
-    """A row of group_configs."""
-
     name: str
     value: str
 
@@ -191,12 +183,12 @@ ROW_TYPES: Mapping[str, type[TableRow]] = {
     OFFSETS.name: OffsetRow,
     GROUP_CONFIGS.name: ConfigRow,
 }
-"""By the name of the table."""
+"""Row types by the name of the table."""
 
 
 @dataclass(slots=True)
 class GroupRows:
-    """All that the tables hold of one group; `group` is None while there is none."""
+    """All rows of one group in the state tables; `group` is None while there is none."""
 
     group: GroupRow | None = None
     members: dict[str, MemberRow] = field(default_factory=dict)
@@ -204,7 +196,7 @@ class GroupRows:
     configs: dict[str, ConfigRow] = field(default_factory=dict)
 
     def add(self, row: TableRow) -> None:
-        """Take a row of any of the tables."""
+        """Add a row of any of the tables."""
         match row:
             case GroupRow():
                 self.group = row
@@ -218,7 +210,7 @@ class GroupRows:
                 assert_never(row)
 
     def by_table(self) -> dict[str, Mapping[Any, TableRow]]:
-        """The rows of each table, by what identifies them within their group."""
+        """Return the rows of each table, by their key within the group."""
         return {
             GROUPS.name: {} if self.group is None else {None: self.group},
             MEMBERS.name: self.members,
@@ -228,7 +220,7 @@ class GroupRows:
 
 
 def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
-    """Arrow data with the columns of a table."""
+    """Return Arrow data with the columns of a table."""
     milliseconds = pa.schema(
         [_as(field, pa.int64()) if _is_instant(field) else field for field in wanted]
     )
@@ -239,7 +231,7 @@ def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
 
 
 def from_arrow(table: pa.Table) -> list[dict[str, Any]]:
-    """Rows of Arrow data by column name."""
+    """Return the rows of Arrow data by column name."""
     between = pa.schema(
         [
             _as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field

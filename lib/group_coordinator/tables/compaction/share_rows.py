@@ -1,4 +1,4 @@
-"""Share groups (KIP-932): what tables show of them. Their offsets are in another topic of Kafka's.
+"""Share groups (KIP-932) as rows. Their offsets are in another topic of Kafka.
 
 Sources: GroupMetadataManager.replay, ShareGroup and ShareGroupMember in Kafka 4.4.
 """
@@ -31,13 +31,13 @@ from group_coordinator.tables.compaction.rows import AssignedPartition, TargetPa
 
 SHARE = "share"
 MAKE_A_MEMBER = frozenset({SHARE_MEMBER_METADATA, SHARE_CURRENT_ASSIGNMENT})
-"""Either of these records makes a member, if the other one is missing."""
+"""Each of these records makes a member, even if the other is missing."""
 _NO_OFFSETS = ExpirationRule("never")
 _read = partial(read, readers=READERS)
 
 
 def share_group(values: NewestValues, topic_names: Mapping[str, str]) -> ForeignGroup:
-    """The group that these values make."""
+    """Return the group of these values."""
     members = {
         member_id: _member(of_member, topic_names)
         for member_id, of_member in sorted(values.members.items())
@@ -81,7 +81,7 @@ def _member(values: Mapping[int, Raw], topic_names: Mapping[str, str]) -> Foreig
 def _named(
     topics: Iterable[TopicPartitions], topic_names: Mapping[str, str]
 ) -> list[TargetPartition]:
-    """Partitions by topic; where nobody told a topic's name, its id stands in its place."""
+    """Return the partitions by topic; the id of a topic takes the place of an unknown name."""
     return [
         TargetPartition(topic_names.get(topic_id, topic_id), topic_id, partition)
         for topic_id, partitions in sorted(consumer_group.assignment(topics).items())

@@ -1,4 +1,4 @@
-"""Compaction by Spark: for long stretches of the log, and for tables in a catalog or an object store."""
+"""Compaction by Spark: for many rows of the log, and for tables in a catalog or an object store."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ _VERSION = "spark.databricks.delta.write.txnVersion"
 
 
 def once(session: SparkSession, app_id: str, version: int) -> AbstractContextManager[None]:
-    """Delta skips the one MERGE inside if the application has done this version, or a later one, before.
+    """Let Delta skip the one MERGE inside if the application has written this version, or a later version.
 
-    Delta reads this from the session that runs the batch, which is the same for all batches: what is left behind
-    would silence later writes.
+    Delta reads this from the session that runs the batch, which is the same for all batches: a remaining setting would
+    make Delta skip later writes.
     """
     return session_conf(session, {_APP_ID: app_id, _VERSION: str(version)})
 
 
 _MOST_GROUPS = 10_000
-"""Group ids that the driver may hold; more than these are in every file anyway."""
+"""Group ids that the driver may hold; a larger number of groups is in every file anyway."""
 _MOST_RANGES = 128
 """Comparisons with the least and the greatest group of a file cost little, and there are hundreds of files at most."""
 
 
 class Range(NamedTuple):
-    """From one group to another, with both."""
+    """Range of groups, both ends included."""
 
     first: str
     last: str
 
 
 def ranges_of(groups: Sequence[str]) -> list[Range]:
-    """Few ranges that have these groups, and not many others; in the order of their bytes, as Delta's statistics."""
+    """Return a few ranges with these groups and few others, in the order of their bytes, as in Delta's statistics."""
     ordered = sorted(groups)
     size = -(-len(ordered) // _MOST_RANGES) or 1
     parts = (ordered[start : start + size] for start in range(0, len(ordered), size))
@@ -69,16 +69,16 @@ def ranges_of(groups: Sequence[str]) -> list[Range]:
 
 
 def touched_groups(log: DataFrame) -> list[Range] | None:
-    """Ranges with the groups of a stretch of the log; None: they are too many."""
+    """Return ranges with the groups of a part of the log; None: they are too many."""
     found = log.select(GROUP_ID.name).distinct().limit(_MOST_GROUPS + 1).collect()
     return None if len(found) > _MOST_GROUPS else ranges_of([row[0] for row in found])
 
 
 def condition(cluster_id: str, ranges: Sequence[Range] | None, table: str) -> Column:
-    """Whether a row of the table, by its alias, may be of these groups.
+    """Return the condition that a row of the table, by its alias, may be of these groups.
 
-    With values, not with columns of a join: Delta compares them with what it knows of each file. Not as a text: in texts
-    Spark puts variables of the driver's environment in the place of ${env:...}, and clients choose the ids of groups.
+    With values, not with columns of a join: Delta compares them with its statistics of each file. Not as a text: in
+    texts Spark replaces ${env:...} by variables of the driver's environment, and clients choose the ids of groups.
     """
     of_cluster = F.col(f"{table}.{CLUSTER_ID.name}") == F.lit(cluster_id)
     if not ranges:
@@ -89,7 +89,7 @@ def condition(cluster_id: str, ranges: Sequence[Range] | None, table: str) -> Co
 
 
 CHANGES = "changes of the tables that follow from the log"
-"""What Spark's UI calls them."""
+"""Name of the changes in Spark's UI."""
 TopicNames: TypeAlias = Mapping[str, Mapping[str, str]]
 """Names of topics by id, by cluster."""
 _LOG = "log"
@@ -109,7 +109,7 @@ def compact(
     retention: Retention,
     transaction: Transaction,
 ) -> None:
-    """Bring the tables to what a stretch of a cluster's log says; each table takes one version of an application once."""
+    """Apply a part of a cluster's log to the state tables; each table takes one version of an application once."""
     ranges = touched_groups(log)
     groups = _groups_with_their_log(catalog, log, condition(cluster_id, ranges, "present"))
     names = {cluster_id: topic_names(log.sparkSession, catalog, cluster_id)}
@@ -127,12 +127,12 @@ def compact(
 
 
 def folded(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str, DataFrame]:
-    """What the whole log leaves in each table, by the table's name.
+    """Return the state tables after the whole log, by the table's name.
 
     Args:
         log: the columns of GROUP_KEY and LogEntry, of any clusters.
         retention: for the forecasts.
-        names: what is known of the clusters' topics beside the log.
+        names: names of the clusters' topics in addition to the log.
     """
     changes = _changes(_in_one_shape(log, _LOG, [*LogEntry._fields]), retention, names)
     return {definition.name: _rows(changes, definition).drop("delete") for definition in COMPACTED}
@@ -140,11 +140,11 @@ def folded(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str,
 
 @contextmanager
 def _kept(frame: DataFrame) -> Iterator[DataFrame]:
-    """The rows, computed once, and again only where an executor was lost that had some of them.
+    """Yield the rows, computed once, and again only for parts that were lost with an executor.
 
-    Not `cache`: Delta makes Spark forget what it cached from a table that a MERGE changes. Not `localCheckpoint`: that
-    forgets how to compute the rows. A cached RDD remembers it with the names of the files that it reads, so that rows
-    come out the same after a MERGE. PySpark has no public way from a DataFrame to one of Java's.
+    Not `cache`: Delta makes Spark forget its cache of a table that a MERGE changes. Not `localCheckpoint`, which
+    forgets how to compute the rows. A cached RDD remembers that with the names of the files that it reads, so the rows
+    are the same after a MERGE. PySpark has no public way from a DataFrame to an RDD of Java.
     """
     java, session = cast("Any", frame)._jdf, cast("Any", frame.sparkSession)  # noqa: SLF001
     level = session.sparkContext._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)  # noqa: SLF001
@@ -164,7 +164,7 @@ def _changes(groups: DataFrame, retention: Retention, names: TopicNames) -> Data
 
 
 def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: Column) -> DataFrame:
-    """Everything that concerns a group in one shape: what it is, and JSON."""
+    """Return all rows of the groups in one form: the kind of row, and JSON."""
     groups = log.select(*GROUP_KEY).distinct()
     tables = [
         _in_one_shape(
@@ -198,7 +198,7 @@ def _without_instants(column: StructField) -> Column:
 def _fold_all(
     frames: Iterable[pd.DataFrame], retention: Retention, names: TopicNames
 ) -> Iterator[pd.DataFrame]:
-    """Fold one group after the other; a partition holds whole groups, one behind the other."""
+    """Fold one group after the other; a partition holds whole groups, one after the other."""
     rows = chain.from_iterable(
         zip(frame["cluster_id"], frame["group_id"], frame["kind"], frame["row"], strict=True)
         for frame in frames
@@ -227,7 +227,7 @@ def _frame(changes: list[Change]) -> pd.DataFrame:
 
 
 def _rows(changes: DataFrame, definition: TableDefinition) -> DataFrame:
-    """The changes of one table with the table's columns."""
+    """Return the changes of one table with the table's columns."""
     instants = [field.name for field in definition.schema if field.dataType == TimestampType()]
     shape = StructType(
         [

@@ -1,7 +1,7 @@
-"""Streams groups (KIP-1071): what tables show of them. Members have tasks, and the topology says of which topics.
+"""Streams groups (KIP-1071) as rows. Members have tasks, and the topology has the tasks' topics.
 
-A task is named after a partition of the topics that its subtopology reads. Of topics with fewer partitions than others of
-the same subtopology a member has fewer: their number is not in the log.
+A task is named after a partition of the topics that its subtopology reads. A member reads fewer partitions of topics
+that have fewer than others of the subtopology: their number is not in the log.
 
 Sources: GroupMetadataManager.replay, StreamsGroup, StreamsGroupMember and StreamsTopology in Kafka 4.4.
 """
@@ -39,7 +39,7 @@ from group_coordinator.tables.compaction.rows import AssignedPartition
 
 STREAMS = "streams"
 MAKE_A_MEMBER = frozenset({STREAMS_MEMBER_METADATA, STREAMS_CURRENT_ASSIGNMENT})
-"""Either of these records makes a member, if the other one is missing."""
+"""Each of these records makes a member, even if the other is missing."""
 _STABLE = 1
 _MEMBER_STATES = {_STABLE: "STABLE", 2: "UNREVOKED_TASKS", 3: "UNRELEASED_TASKS"}
 _UNKNOWN = "UNKNOWN"
@@ -47,7 +47,7 @@ _read = partial(read, readers=READERS)
 
 
 def streams_group(values: NewestValues) -> ForeignGroup:
-    """The group that these values make."""
+    """Return the group of these values."""
     topology: TopologyData | None = _read(values.group, STREAMS_TOPOLOGY)
     topics = None if topology is None else topology.topics
     currents = {
@@ -110,7 +110,7 @@ def _member(
 
 
 def _read_by(tasks: Collection[Tasks], topology: TopologyData) -> list[AssignedPartition]:
-    """The partitions that tasks read."""
+    """Return the partitions that tasks read."""
     topics = {part.subtopology_id: part.topics for part in topology.subtopologies}
     found = {
         (topic, partition)

@@ -1,1 +1,1 @@
-"""History grows thinner with age: of ordinary rows few stay, all that is no ordinary row stays."""
+"""Thinning of history: few ordinary rows of the log stay, and all others."""

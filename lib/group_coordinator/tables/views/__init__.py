@@ -1,1 +1,1 @@
-"""The questions people ask, as views over the tables: one view a file, one text for Spark and for DataFusion."""
+"""Views over the tables for common questions: one view per file, with one text for Spark and for DataFusion."""

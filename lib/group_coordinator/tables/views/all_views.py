@@ -1,4 +1,4 @@
-"""All views, and which of them a query is about."""
+"""All views, and the views that a query reads."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ VIEWS = (
     *(GROUP_TIMELINE, COMMIT_RATE, TOPIC_GROUPS),
     *(LAG_NOW, TIME_LAG, LAG_HISTORY, PARTITION_STATUS, GROUP_STATUS, STALE_TOPICS),
 )
-"""Each comes after the views that it reads."""
+"""In order: each after the views that it reads."""
 
 _ABOUT_ALL = frozenset({"show", "information_schema"})
 
 
 def named_in(sql: str) -> frozenset[str]:
-    """The tables and views that a query may be about, and what those views read; other words too.
+    """Return the tables and views that a query may read, and the sources of these views; other words too.
 
-    A query that lists what there is is about all views.
+    A query that lists tables and views reads all of them.
     """
     named = set(re.findall(r"\w+", sql.lower()))
     if not _ABOUT_ALL.isdisjoint(named):

@@ -1,4 +1,4 @@
-"""Who changed offsets in another way than by reading on."""
+"""The view audit: changes of offsets that are no ordinary commits, with the principal."""
 
 from __future__ import annotations
 

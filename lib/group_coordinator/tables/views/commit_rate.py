@@ -1,4 +1,4 @@
-"""How often groups commit, and how fast they go on."""
+"""The view commit_rate: commits of groups per minute, and their progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from group_coordinator.tables.views.definition import (
 )
 
 _MOST_READ = 1_000_000_000_000
-"""Nobody reads more between two commits: it is a jump to an offset that some log may not have. Sums of so many are a bigint."""
+"""A larger step is a jump to an offset that a log may not have, and no reading. Sums of so many steps fit a bigint."""
 
 COMMIT_RATE = ViewDefinition(
     "commit_rate",

@@ -1,4 +1,4 @@
-"""A view: its name, columns and SQL, and the SQL for committed offsets that are valid. It imports nothing of Spark."""
+"""Definition of a view: name, columns and SQL; and SQL for records and valid offsets. Imports no module of Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class ViewColumn(NamedTuple):
-    """A column; its type as Spark's SQL calls it."""
+    """A column; its type in Spark's SQL."""
 
     name: str
     type: str
@@ -21,7 +21,7 @@ class Dialect(NamedTuple):
     """The functions that the two engines call by different names."""
 
     explode: str
-    """From an array to a row an element; none for an array that is empty or null."""
+    """From an array to a row per element; none for an array that is empty or null."""
     micros: str
     """From a timestamp to microseconds since 1970, inside `CAST(... AS BIGINT)`; empty: the cast alone does it."""
     instant: str
@@ -33,12 +33,12 @@ DATAFUSION = Dialect(explode="unnest", micros="", instant="to_timestamp_micros")
 
 
 def required(name: str, kind: str, meaning: str) -> ViewColumn:
-    """A column that is never null."""
+    """Return a column that is never null."""
     return ViewColumn(name, kind, meaning, nullable=False)
 
 
 def optional(name: str, kind: str, meaning: str) -> ViewColumn:
-    """A column that may be null; its meaning says when."""
+    """Return a column that may be null; its meaning has the cases."""
     return ViewColumn(name, kind, meaning, nullable=True)
 
 
@@ -62,11 +62,11 @@ SEQ = required("seq", "int", "Its place among the group's records of the batch")
 
 @dataclass(frozen=True, slots=True)
 class ViewDefinition:
-    """A named question.
+    """A named query.
 
-    text: a SELECT that both engines take. `$name` is a table, or a view that comes before this one; `$explode` and `$instant` are
+    text: a SELECT for both engines. `$name` is a table, or a view before this view; `$explode` and `$instant` are
         functions of the dialect; `$$` is a dollar.
-    example: a query that shows what it is for, and `answers`, the question in words.
+    example: a query that shows its use, and `answers`, its question in words.
     """
 
     name: str
@@ -77,7 +77,7 @@ class ViewDefinition:
     example: str
 
     def sql(self, dialect: Dialect, sources: Mapping[str, str]) -> str:
-        """The SELECT for an engine; `sources` says how SQL calls each table and view there.
+        """Return the SELECT for an engine; `sources` has the SQL name of each table and view there.
 
         Raises:
             KeyError: the text names a source that is not among them.
@@ -91,7 +91,7 @@ class ViewDefinition:
 
 
 def floor_of(number: str, step: int) -> str:
-    """SQL for the greatest multiple of `step` up to a bigint. The remainder of a negative number is negative in SQL."""
+    """Return SQL for the greatest multiple of `step` up to a bigint. The remainder of a negative number is negative in SQL."""
     return f"{number} - ({number} % {step} + {step}) % {step}"
 
 
@@ -99,7 +99,7 @@ _LAST_BIGINT = 2**63 - 1
 
 
 def total_of(number: str, over: str = "") -> str:
-    """SQL for a sum as a bigint, null if all numbers are null. A sum out of range is the nearest bigint, where engines would fail.
+    """Return SQL for a sum as a bigint, null if all numbers are null. Instead of an overflow it has the nearest bigint.
 
     Args:
         number: SQL of a bigint, or of a decimal.
@@ -113,16 +113,16 @@ def total_of(number: str, over: str = "") -> str:
 
 _QUOTE = '"'
 _BACKSLASH = "chr(92)"
-"""The engines do not agree on what a backslash is between quotes."""
+"""As a function, because the engines treat a backslash between quotes differently."""
 _ESCAPED_QUOTE = f"concat({_BACKSLASH}, '{_QUOTE}')"
 _ESCAPED_BACKSLASH = f"concat({_BACKSLASH}, {_BACKSLASH})"
 _LETTERS = {"b": 8, "t": 9, "n": 10, "f": 12, "r": 13}
-"""Of JSON's escapes for control characters."""
+"""JSON's escapes of control characters."""
 
 
 # No regular expressions: a year has millions of records, and splitting takes a tenth of their time.
 def number_in(json: str, field: str) -> str:
-    """SQL for a number of a record, null where it has none; of several fields of that name, the last one.
+    """Return SQL for a number in a record, null if it has none; of several fields of that name, the last.
 
     No text inside a record can look like the field: there a quote has a backslash before it.
     """
@@ -131,22 +131,22 @@ def number_in(json: str, field: str) -> str:
 
 
 def text_in(json: str, field: str) -> str:
-    """SQL for a text of a record that has neither quotes nor backslashes, null where there is none."""
+    """Return SQL for a text in a record without quotes and backslashes, null if there is none."""
     return f"""CASE WHEN {_has(json, field)} THEN {_to_quote(_behind(json, field))} END"""
 
 
 def any_text_in(json: str, field: str) -> str:
-    """SQL for any text of a record, null where there is none; control characters without a letter stay the escapes that they are."""
+    """Return SQL for any text in a record, null if there is none; control characters without a letter stay escaped."""
     return _with_escapes(json, field, f"'{_QUOTE}'", _BACKSLASH, _LETTERS)
 
 
 def escaped_text_in(json: str, field: str) -> str:
-    """The same as JSON has it between two quotes."""
+    """Return SQL for a text in a record as JSON has it between two quotes."""
     return _with_escapes(json, field, _ESCAPED_QUOTE, _ESCAPED_BACKSLASH, {})
 
 
 def number_of(text: str, part: str) -> str:
-    """SQL for how often a text has a part; both are SQL, and the part is not empty."""
+    """Return SQL for the number of times that a text has a part; both are SQL, and the part is not empty."""
     return (
         f"CAST((length({text}) - length(replace({text}, {part}, ''))) / length({part}) AS BIGINT)"
     )
@@ -155,10 +155,11 @@ def number_of(text: str, part: str) -> str:
 def _with_escapes(
     json: str, field: str, quote: str, backslash: str, letters: Mapping[str, int]
 ) -> str:
-    """Texts with escapes are few, and take ten times as long.
+    """Return SQL for a text that may have escapes.
 
-    Meanwhile their backslashes and quotes are control characters, of which JSON has none: first pairs of backslashes, as in
-    what is left a backslash before a quote belongs to it.
+    Texts with escapes are few, and take ten times as long. Meanwhile their backslashes and quotes are control
+    characters, of which JSON has none: first pairs of backslashes, as afterwards a backslash before a quote belongs to
+    the quote.
     """
     behind = _behind(json, field)
     hidden = _replaced(_replaced(behind, _ESCAPED_BACKSLASH, "chr(1)"), _ESCAPED_QUOTE, "chr(2)")
@@ -194,7 +195,7 @@ SURELY_LATER_SECONDS = 10
 
 
 def is_offset(number: str) -> str:
-    """SQL for whether a committed number is a valid offset.
+    """Return SQL for the condition that a committed number is a valid offset.
 
     kafkajs commits -1 and -2 in resets. A client that fetches such a number ignores it and uses auto.offset.reset.
     """
@@ -202,12 +203,12 @@ def is_offset(number: str) -> str:
 
 
 def offset_or_null(number: str) -> str:
-    """SQL for a committed number; null if it is not a valid offset."""
+    """Return SQL for a committed number; null if it is not a valid offset."""
     return f"CASE WHEN {is_offset(number)} THEN {number} END"
 
 
 def is_ahead(offset: str, committed_at: str, end: str, sampled_at: str) -> str:
-    """SQL for whether a log ends before a committed offset: the log was cut, or its topic was created again.
+    """Return SQL for the condition that a log ends before a committed offset: it was cut, or its topic was created again.
 
     A sample that is not later than the commit proves nothing: the log may have grown since.
     """

@@ -1,4 +1,4 @@
-"""Which offsets expire next, and what keeps the others."""
+"""The view expiring_soon: the expiration of offsets, and the protection of the others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from group_coordinator.tables.views.definition import (
 from group_coordinator.tables.views.group_records import PLACE
 
 _BEHIND_ALL = 2**63 - 1
-"""A marker without a place ends all that waits for its producer."""
+"""A marker without a place ends all pending offsets of its producer."""
 
-# An open transaction holds the partitions that it has offsets for, also those that count no more
-# (core/offsets/expiration.py). The tables of now do not have it, the log has. What comes later is looked for from the last
+# An open transaction holds the partitions that it has offsets for, even if these offsets no longer count
+# (core/offsets/expiration.py). The state tables do not have it, the log has. Later records are searched from the last
 # record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind, for each row.
 _TEXT = f"""
 WITH records AS (

@@ -1,9 +1,9 @@
-"""The records of groups in their order, each with what the group was by then: the ground of several views.
+"""SQL for the records of groups in their order, each with the group's facts after it: the basis of several views.
 
-A name may have several lives, one after the other: each ends with the tombstone of its group, unless that gives the name
-to a group of the other kind: reasons upgrade, downgrade, join, and mirrored, which has such a tombstone in a mirrored log unless nothing
-is known of the group (mirror/inference.py). Records of share and streams groups are taken for those of consumer groups, and the
-oldest kind of an offset for the one that came after it.
+A name may have several lives, one after the other: each ends with the tombstone of its group, unless the tombstone
+gives the name to a group of another type: reasons upgrade, downgrade, join, and mirrored, which has such a tombstone in
+a mirrored log unless the group is unknown (mirror/inference.py). Records of share and streams groups count as those of
+consumer groups, and the oldest type of an offset record as the next.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from group_coordinator.tables.views.definition import (
 )
 
 _MOST_OF_A_BATCH = 2**28
-"""More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a hundred years."""
+"""More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a
+hundred years.
+"""
 _CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored')"
 _EPOCHS = "(3, 11, 17)"
 _MEMBERS = "(5, 10, 19)"
@@ -32,15 +34,16 @@ _HALF = 2147483648
 
 
 def last_number_in(column: str, rows: str) -> str:
-    """SQL for the last number of a column that is not null, of 32 bits; the rows have their `position`.
+    """Return SQL for the last number of a column that is not null, of 32 bits; the rows have their `position`.
 
-    DataFusion's last_value(...) IGNORE NULLS looks at all rows before, for each row: a group with a long history takes minutes.
+    DataFusion's last_value(...) IGNORE NULLS looks at all rows before, for each row: a group with a long history takes
+    minutes.
     """
     return f"max(`position` * {2 * _HALF} + {column} + {_HALF}) OVER {rows} % {2 * _HALF} - {_HALF}"
 
 
 def _last_text_in(column: str, rows: str) -> str:
-    """The same for texts."""
+    """Return SQL for the last text of a column that is not null, in the same way."""
     placed = f"concat(lpad(CAST(`position` AS STRING), 12, '0'), {column})"
     return f"substr(max(CASE WHEN {column} IS NOT NULL THEN {placed} END) OVER {rows}, 13)"
 
@@ -49,9 +52,11 @@ PLACE = f"""CASE
     WHEN record_type = 1 THEN {number_in("value", "markersEndOffset")}
     WHEN record_type = -1 THEN {number_in("value", "markerOffset")}
   END"""
-"""SQL for where a marker is in the brokers' log, and for the first place there that ends an offset of a transaction; null: not said."""
+"""SQL for the place of a marker in the brokers' log, and for the first place there that ends an offset of a
+transaction; null: unknown.
+"""
 
-# What JSON says is taken out first, so that no engine sorts the texts.
+# The values in JSON are extracted first, so that no engine sorts the texts.
 _PARSED = f"""
 SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, principal, event_time,
   batch_id, seq, batch_id * {_MOST_OF_A_BATCH} + seq AS place_in_log, value IS NOT NULL AS has_value, coalesce(inferred, false) AS inferred,
@@ -130,8 +135,10 @@ FROM (
   ) placed
 ) counted
 """  # noqa: S608 - texts of our own
-"""Columns of coordinator_log without its texts, the numbers of the record (`place_in_log`: in the order of the log; `marker_place`: PLACE; from `marker_since` on it is the first one), its `position` in the group's log, and what is so
+"""Columns of coordinator_log without its texts, the numbers of the record (`place_in_log`: in the order of the log;
+`marker_place`: PLACE; from `marker_since` on it is the first marker), its `position` in the group's log, and the facts
 after it: `member_count`, `classic_member_count` (members of the classic protocol: only their records have a session
-timeout), `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for
-its first rebalance, of which the log has nothing), `life`, counted from 0, and `client_id`, if all of its members have the same (in a consumer
-group: all that it has ever had)."""
+timeout), `is_managed` (it has had members: it is no simple group, which only stores offsets, nor does it wait for its
+first rebalance, of which the log has nothing), `life`, counted from 0, and `client_id`, if all of its members have the
+same (in a consumer group: all members that it ever had).
+"""

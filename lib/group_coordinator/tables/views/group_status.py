@@ -1,4 +1,4 @@
-"""Whether groups keep up."""
+"""The view group_status: the worst status of each group's partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to a group."""
+"""The view group_timeline: the changes of a group."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OF_LIFE = (
     "ROWS BETWEEN UNBOUNDED PRECEDING AND "
 )
 
-# Kafka converts a group with members in one append, so that its records have one timestamp: first the tombstone of the old
-# kind, then the members, then the group of the new kind. Only at the last of them has the group its members again, and no
-# member joins or leaves by their records. A group without members has its new kind's record later.
+# Kafka converts a group with members in one append, so its records have one timestamp: first the tombstone of the old
+# type, then the members, then the group of the new type. Only after the last of them has the group its members again,
+# and their records mean no join or leave. A group without members gets its new type's record later.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 lives AS (

@@ -1,4 +1,4 @@
-"""How many records groups are behind."""
+"""The view lag: the number of records that groups are behind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _not_negative(number: str) -> str:
 
 _IS_AHEAD = is_ahead("committed_offset", "commit_timestamp", "log_end_offset", "sampled_at")
 
-# Rows of three kinds come together in one aggregation: each brings what it knows of a partition.
+# Rows of three kinds come together in one aggregation: each has its part of a partition's facts.
 _TEXT = f"""
 WITH topics AS (
   SELECT cluster_id, group_id, topic, max(subscription) = 1 AS is_subscribed

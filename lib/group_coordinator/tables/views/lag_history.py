@@ -1,4 +1,4 @@
-"""How far groups were behind at each sample."""
+"""The view lag_history: the lag of groups at each sample."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _STEP_SO_FAR = (
     "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 )
 
-# Commits and samples in the order of time say what was committed at each sample (-1: nothing). Then the steps of each log
-# and these offsets in the order of offsets say in which step they are: both grow, so that the last step is the greatest of
-# all numbers so far. No row meets any other but its neighbour, and a condition on the group comes first. DataFusion's
-# last_value(...) IGNORE NULLS would look at all rows before, for each row.
+# Commits and samples in the order of time give the committed offset at each sample (-1: none). Then the steps of each
+# log and these offsets in the order of offsets give the step of each offset: both grow, so that the last step is the
+# greatest of all numbers so far. No row meets any other but its neighbour, and a condition on the group comes first.
+# DataFusion's last_value(...) IGNORE NULLS would look at all rows before, for each row.
 _TEXT = f"""
 WITH readers AS (
   SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type IN (0, 1)

@@ -1,4 +1,4 @@
-"""Which committed offsets were lost."""
+"""The view lost_offsets: committed offsets that were removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every change of a committed offset, as it took effect: the ground of the views of the past, and of the last hours."""
+"""The view offset_changes: every change of a committed offset when it took effect.
+
+Views of the past, and of the last hours, are based on it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _TO_HERE = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
 _COUNTS = """(marker.reason = 'transaction-committed'
         AND coalesce(own.producer_epoch, marker.producer_epoch, 0) = coalesce(marker.producer_epoch, own.producer_epoch, 0))"""
-# A fenced producer's offsets do not.
+# A fenced producer's offsets do not count.
 
 _FIRST = f"""min(
       CASE WHEN record_type = -1 AND marker_place IS NOT NULL THEN concat(
@@ -31,12 +34,13 @@ _FIRST = f"""min(
         CAST(place_in_log AS STRING)
       ) END
     ) OVER ({_OF_PRODUCER} ORDER BY marker_place DESC, record_type, place_in_log DESC {_TO_HERE})"""
-# Its marker_place, since where it is the first one there, and the place in our log of the marker that is nearest there. DataFusion's first_value(...) IGNORE NULLS
-# looks at all rows, for each row.
+# Its marker_place, its marker_since, and the place in our log of the nearest marker there. DataFusion's
+# first_value(...) IGNORE NULLS would look at all rows, for each row.
 
-# An offset of a transaction waits for its producer's marker, the first one at its place or behind it where it has one. It counts from
-# there on, if that is a commit, unless by then something that was written later counts already (core/offsets/pending.py). What comes
-# later is looked for from the last record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind, for each row.
+# A pending offset waits for its producer's marker, the first at its place or behind it if it has a place. It counts
+# from there on, if the marker commits, unless a later offset counts already by then (core/offsets/pending.py). Later
+# records are searched from the last record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind,
+# for each row.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 markers AS (
@@ -149,7 +153,7 @@ OFFSET_CHANGES = ViewDefinition(
 
 RECENT_HOURS = 6
 
-# A time that is one value leaves out rows before anything is put in order; the clusters' own times are for who reads this.
+# A condition with a single time value skips rows before the sort; a reader applies each cluster's own time.
 _RECENT = f"""
 WITH recent_log AS (
   SELECT *

@@ -1,4 +1,4 @@
-"""Whether groups keep up with each partition: Burrow's rules, mended where they raise false alarms."""
+"""The view partition_status: Burrow's rules for the lag of each partition, changed where they raise false alarms."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from group_coordinator.tables.views.position_steps import (
 from group_coordinator.tables.views.time_lag import LAG_SECONDS, TIMED_LAG
 
 WINDOW = 10
-"""So many of the newest commits are looked at."""
+"""The number of newest commits that are evaluated."""
 LEAST_SILENCE_SECONDS = 60
 """A consumer that commits in bursts is not stopped between two of them."""
 UNKNOWN_SILENCE_SECONDS = 600
-"""How long a single commit lasts, which does not say how often there is one."""
+"""Tolerated silence after a single commit, which does not show how often commits come."""
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
 _SO_FAR = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC, is_recent DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-"""From the newest change back; the commit of the table of now comes last."""
+"""From the newest change back; the commit of the state table comes last."""
 _RECENT_SAMPLES = f"""(
     SELECT {small("newest")} positions.*
     FROM $topic_positions positions
@@ -46,8 +46,10 @@ _RECENT_SAMPLES = f"""(
 _HELD_SECONDS = (
     f"CAST({micros('own.sampled_at')} - {micros('holds.held_until')} AS DOUBLE) / 1000000"
 )
-"""Seconds since the last sample with an open transaction at the committed offset, at which a read_committed consumer waits."""
-# A group that commits again and again has no sample that is later than its newest commit: all of its last commits decide.
+"""Seconds since the last sample with an open transaction at the committed offset, at which a read_committed consumer
+waits.
+"""
+# A group that commits continuously has no sample later than its newest commit, so all of its last commits decide.
 _IS_AHEAD = f"""(ahead > 0 OR (committed_offset > log_end_offset AND lowest_offset > log_end_offset
       AND quiet_seconds + span_seconds > {SURELY_LATER_SECONDS}))"""
 _END_AT_COMMIT = f"""
@@ -55,9 +57,10 @@ _END_AT_COMMIT = f"""
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
         / CAST({micros("steps.sampled_at")} - {micros("steps.from_at")} AS DOUBLE)"""
 
-# Of who has not committed in the last hours the table of now has the last commit. Burrow's ends are older than the commits that
-# it compares them with, so that who reads all the time has no lag there. Between samples that are close together it has: as
-# much as is written between two commits. So what counts is whether the next commit left something of what there was (lowest_left).
+# The state table has the last commit of groups without a commit in the last hours. Burrow's ends are older than the
+# commits that it compares them with, so that a continuous reader has no lag there. Between close samples it has lag:
+# the records written between two commits. So the condition is that the next commit left some of the records of that
+# time (lowest_left).
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 known_changes AS (

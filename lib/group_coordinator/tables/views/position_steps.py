@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 MOMENT = "INTERVAL '0.999' SECOND"
-"""SQL for how far apart samples of one moment are at most: less than a second.
+"""SQL for the largest distance of samples of one moment: less than a second.
 
-Two samplers tell an end by their own clocks, each halfway through its round. So the later row may have the lower end.
+Two samplers date an end by their own clocks, each halfway through its round. So the later row may have the lower end.
 """
 
 SAMPLERS = 3
-"""So many of a topic are told from a log that goes back."""
+"""Samplers of a topic whose samples can be distinguished from a log that goes back."""
 
 BEGINS = "from_at IS NULL OR log_end_offset < from_offset OR log_start_offset < from_start"
-"""SQL for whether a sample is the first one of a log: one that goes back, at its end or its beginning, is another log. The topic
-was made again, or an unclean leader cut it."""
+"""SQL for the condition that a sample is the first of a log: a lower end or beginning belongs to another log. The topic
+was created again, or an unclean leader cut it.
+"""
 
 _IN_TIME = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, log_end_offset"
 _OF_MOMENTS = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, sampled_end"
-"""The same order, which is sorted for once."""
+"""The same order, which is sorted only once."""
 
 
 def reached(offset: str, at: str, in_time: str) -> str:
-    """SQL for the largest of the offsets that the samples of one moment have, up to this sample.
+    """Return SQL for the largest of the offsets that the samples of one moment have, up to this sample.
 
-    A log that has gone back in fact is lower in the samples that follow, and begins with the first one that is a moment later.
+    A log that has really gone back is lower in the later samples, and begins with the first sample a moment later.
 
     Args:
         offset: SQL of the offset.
         at: SQL of the sample's time.
         in_time: SQL of a window with a partition's samples in the order of time.
     """
-    # max(...) over a RANGE would be exact for any number of samplers, and takes longer than all the rest of a view.
+    # max(...) over a RANGE would be exact for any number of samplers, but takes longer than all the rest of a view.
     earlier = (
         f"CASE WHEN lag({at}, {back}) OVER ({in_time}) >= {at} - {MOMENT} THEN lag({offset}, {back}) OVER ({in_time}) END"
         for back in range(1, SAMPLERS)
@@ -39,9 +40,9 @@ def reached(offset: str, at: str, in_time: str) -> str:
 
 
 def position_steps(samples: str = "$topic_positions") -> str:
-    """SQL for samples, each with the previous sample: `from_offset` and `from_at`, null if the sample `begins` a log.
+    """Return SQL for samples, each with the sample before: `from_offset` and `from_at`, null if the sample `begins` a log.
 
-    Ends are the highest that were `reached` by then. `from_open`: a transaction was open at the previous sample.
+    Ends are the highest that were `reached` by then. `from_open`: a transaction was open at the sample before.
 
     The end of the log was at an offset g < log_end_offset between from_at and sampled_at, if from_offset <= g.
 
@@ -74,7 +75,7 @@ FROM (
 
 
 def small(side: str) -> str:
-    """A hint for Spark, behind SELECT: this side of a join with topic_positions is the small one. DataFusion takes it for a comment.
+    """Return a hint for Spark, behind SELECT: this side of a join with topic_positions is small. A comment for DataFusion.
 
     Twelve million samples are a file of 9 MB: by its size Spark would send them to all workers, and run out of memory.
     """
@@ -82,19 +83,19 @@ def small(side: str) -> str:
 
 
 def large(side: str) -> str:
-    """A hint for Spark likewise: this side of a join is made of samples, and may be larger than it looks."""
+    """Return a hint for Spark: this side of a join is made of samples, and may be larger than it looks."""
     return f"/*+ MERGE({side}) */"
 
 
 def micros(timestamp: str) -> str:
-    """SQL for the microseconds of a timestamp since 1970."""
+    """Return SQL for the microseconds of a timestamp since 1970."""
     return f"CAST($micros({timestamp}) AS BIGINT)"
 
 
 def seconds_behind(offset: str, at: str) -> str:
-    """SQL for the seconds from when the log's end was at an offset until a sample; of a step that the offset is in.
+    """Return SQL for the seconds since the log's end was at an offset, up to a sample; of the step with the offset.
 
-    Where the log did not grow for a while, that is the end of the while: nothing was left to read before.
+    If the log did not grow for a while, the seconds begin at the end of that while: before, there was nothing to read.
     """
     return f"""
     CAST({micros(at)} - {micros("coalesce(from_at, step_at)")} AS DOUBLE) / 1000000
@@ -106,16 +107,17 @@ def seconds_behind(offset: str, at: str) -> str:
 
 
 def is_marker(lag: str, held_back: str, from_open: str) -> str:
-    """SQL for whether only a transaction marker is left, which consumers that commit the last record's offset + 1 never pass.
+    """Return SQL for the condition that only a transaction marker is left.
 
-    So it is if one offset is left, no transaction is open, and a transaction was open at the sample before the log last grew. The
-    last offset is then the marker of that transaction or of a later one, unless a producer writes without transactions.
+    Consumers that commit the last record's offset + 1 never pass it. That is so if one offset is left, no transaction
+    is open, and a transaction was open at the sample before the log last grew. The last offset is then the marker of
+    that transaction or of a later transaction, unless a producer writes without transactions.
     """
     return f"({lag} = 1 AND {held_back} = 0 AND coalesce({from_open}, false))"
 
 
 def how_it_is_known(offset: str) -> str:
-    """SQL for how good seconds_behind is."""
+    """Return SQL for the precision of seconds_behind."""
     return f"""
     CASE WHEN from_offset IS NULL THEN 'at-least' WHEN from_offset = {offset} THEN 'exact' ELSE 'interpolated' END"""
 
@@ -123,18 +125,18 @@ def how_it_is_known(offset: str) -> str:
 NEWEST_SAMPLES = """
 SELECT cluster_id, max(sampled_at) AS sampled_at FROM $topic_positions GROUP BY cluster_id
 """
-"""The time of each cluster's newest sample: for questions about lag, that is now."""
+"""The time of each cluster's newest sample, which is the present time of queries about lag."""
 
 
 def since(before_newest: str) -> str:
-    """SQL for a time so long before the newest sample, of the cluster that was sampled the longest ago.
+    """Return SQL for a time before the newest sample, of the cluster whose newest sample is the oldest.
 
-    A comparison with one value leaves out a year of rows in less time than a join.
+    A comparison with one value skips a year of rows in less time than a join.
 
     Args:
         before_newest: SQL of an interval.
     """
-    # Without LIMIT Spark makes one subquery of several, and then does not give its readers of files the value.
+    # Without LIMIT Spark merges several subqueries, and then does not give its file readers the value.
     return f"""(
       SELECT sampled_at - {before_newest} AS since FROM ({NEWEST_SAMPLES}) newest_of_clusters ORDER BY since LIMIT 1
     )"""  # noqa: S608 - texts of our own
@@ -142,9 +144,9 @@ def since(before_newest: str) -> str:
 
 _FIRST_THAT_COUNTS = since("INTERVAL '5' MINUTE")
 
-# A partition may be missing in one round, as it has no leader for a moment, and several samplers may share the
-# topics among them. A topic that all of them have left out for so long is gone. Of samples of one moment all rows count:
-# who asks takes the largest end.
+# A partition may be missing in one round, as it has no leader for a moment, and several samplers may divide the topics
+# among them. A topic without a sample for so long is deleted. Of samples of one moment all rows count: the reader takes
+# the largest end.
 POSITIONS_NOW = f"""
 SELECT cluster_id, topic, `partition`, log_start_offset, log_end_offset, last_stable_offset, sampled_at
 FROM (
@@ -157,4 +159,4 @@ FROM (
 ) recent
 WHERE sampled_at >= last_sampled_at - {MOMENT}
 """  # noqa: S608 - texts of our own
-"""A partition's newest sample, unless it is five minutes older than the newest one of its cluster."""
+"""A partition's newest sample, unless it is five minutes older than the newest sample of its cluster."""

@@ -1,4 +1,4 @@
-"""Topics that groups have offsets of and that nobody reads any more: where false lag comes from."""
+"""The view stale_topics: topics with committed offsets and without readers, a source of false lag."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAMPLES = f"""(
       ON candidates.cluster_id = samples.cluster_id AND candidates.topic = samples.topic
   )"""  # noqa: S608 - texts of our own
 
-# Only the samples of topics that may be stale are put in order.
+# Only the samples of topics that may be stale are sorted.
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 readers AS (

@@ -1,4 +1,4 @@
-"""How long groups are behind."""
+"""The view time_lag: the time that groups are behind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ CERTAIN_SECONDS = optional(
 )
 
 _NEAR = "INTERVAL '2' HOUR"
-"""SQL for how long before the newest sample a partition is looked for first. Where one sample an hour stayed there are some, too."""
+"""SQL for the time before the newest sample in which a partition is searched first. It has samples even where only one
+an hour is kept.
+"""
 
 _SINCE = since(_NEAR)
 
@@ -56,9 +58,9 @@ _IN_TIME = (
 
 
 def _from_reached_on(lowest: str, beginning: str) -> str:
-    """SQL for samples since a time, with `reached_at`: when the partition's end was last at its lowest offset or before it.
+    """Return SQL for samples since a time, with `reached_at`: when the end was last at or before the lowest offset.
 
-    Null: at no sample since then. So it is at those of the first moment, which may not have all of its samples.
+    Null: at no sample since then. Samples of the first moment never count, as some of that moment may be missing.
     """
     return f"""
   SELECT ends.*,
@@ -80,10 +82,10 @@ def _from_reached_on(lowest: str, beginning: str) -> str:
 
 _SAMPLE = "cluster_id, topic, `partition`, sampled_at, log_start_offset, log_end_offset, last_stable_offset"
 
-# What was sampled before the end was at the lowest committed offset says nothing about any group: only the rest is
-# made steps of. Nearly every group was at an end of the last hours: the year is searched for the others alone. A partition that has
-# no sample of these hours has no lag. The steps of the newest log have every offset below its end once, but for those that
-# did not grow.
+# Samples before the end was at the lowest committed offset do not matter to any group: only later samples become steps.
+# Nearly every group was at an end of the last hours, so the year is searched only for the others. A partition without a
+# sample in these hours has no lag. The steps of the newest log have every offset below its end once, except steps
+# without growth.
 TIMED_LAG = f"""
 WITH lowest AS (
   SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset
@@ -130,7 +132,9 @@ SELECT timed.*,
     ELSE CAST(0 AS DOUBLE) END AS certain_seconds
 FROM timed
 """  # noqa: S608 - texts of our own
-"""The rows of time_lag with the columns of lag, and `is_behind`: there are records to read. `partition_status` uses them."""
+"""The rows of time_lag with the columns of lag, and `is_behind`: there are records to read. `partition_status` uses
+them.
+"""
 
 _TEXT = f"""
 SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed

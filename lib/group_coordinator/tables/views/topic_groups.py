@@ -1,4 +1,4 @@
-"""Who reads a topic."""
+"""The view topic_groups: the groups that read a topic."""
 
 from __future__ import annotations
 
