@@ -1,1 +1,1 @@
-"""A live cluster's __consumer_offsets into the same tables: read, decoded as whole Arrow batches, appended exactly once."""
+"""The mirror of a live cluster's __consumer_offsets: messages become rows of the tables, each appended exactly once."""

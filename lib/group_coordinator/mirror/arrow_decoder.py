@@ -1,8 +1,7 @@
-"""Messages of __consumer_offsets to rows of coordinator_log, a whole Arrow batch at once; each distinct key is read once.
+"""Decoder of __consumer_offsets into rows of coordinator_log, by whole Arrow batches; each distinct key is read once.
 
-Most messages are commits: their keys and values are read together where they are laid out alike (commit_keys.py,
-commit_values.py), and all else goes through `codecs.offsets_topic` one by one. The result is what that decoder gives for
-each message by itself, byte for byte.
+Most messages are commits: keys and values of one layout are read together (commit_columns.py), and all others go
+through `codecs.offsets_topic` singly. The result equals that decoder's result for each message, byte for byte.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _KINDS = {
 
 
 class _KeyFacts(NamedTuple):
-    """What all messages with a key have in common; with a fault the key could not be read."""
+    """Facts that all messages with a key share; with a fault the key could not be read."""
 
     record_type: int | None = None
     group_id: str | None = None
@@ -57,7 +56,6 @@ class KeyFacts:
     """The columns of a batch's rows that follow from their keys."""
 
     def __init__(self, keys: pa.BinaryArray) -> None:
-        """Look at the keys."""
         encoded = keys.dictionary_encode()
         together = list(read_commit_keys(ByteColumn.of(encoded.dictionary)))
         is_left = np.ones(len(encoded.dictionary), bool)
@@ -65,7 +63,7 @@ class KeyFacts:
             is_left[read.rows] = False
         left = np.flatnonzero(is_left)
         singles = [_key_facts(key) for key in encoded.dictionary.take(pa.array(left)).to_pylist()]
-        # Behind them all what is true of a row without key.
+        # The last entry is for rows without a key.
         pieces = [*map(_columns_of_commits, together), _columns([*singles, _key_facts(None)])]
         self._known = {name: pa.concat_arrays([each[name] for each in pieces]) for name in _KINDS}
         places = np.empty(len(encoded.dictionary) + 1, np.int64)
@@ -76,7 +74,7 @@ class KeyFacts:
         self._of_row = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
 
     def column(self, name: str) -> pa.Array:
-        """One of the facts, row by row."""
+        """Return a fact of each row."""
         return self._known[name].take(pa.array(self._of_row))
 
 
@@ -116,10 +114,12 @@ DECODED = (
     "offset BIGINT, event_time TIMESTAMP, source_partition INT, source_offset BIGINT, seq INT, "
     "letter STRUCT<reason: STRING, key: BINARY, value: BINARY>"
 )
-"""The columns of the answer, as Spark writes them: those of the log, and, where the message could not be read, of its dead letter."""
+"""The columns of the result, in Spark's syntax: those of the log, and, if the message could not be read, of its dead
+letter.
+"""
 
 NO_GROUP = ""
-"""The group of a message whose key could not be read; its record type tells it from a group of this name."""
+"""Group of a message whose key could not be read; its record type distinguishes it from a group of this name."""
 
 _OF_RECORDS = ("topic", "partition", "member_id", "offset")
 _LETTER = pa.struct([("reason", pa.string()), ("key", pa.binary()), ("value", pa.binary())])
@@ -127,7 +127,7 @@ _to_json = json.Encoder().encode
 
 
 class _Single(NamedTuple):
-    """What one message says beside its key; with a fault the value could not be read."""
+    """Content of one message apart from its key; with a fault the value could not be read."""
 
     value: str | None = None
     offset: int | None = None
@@ -137,9 +137,9 @@ class _Single(NamedTuple):
 def decode_batches(
     batches: Iterable[pa.RecordBatch], homes: HomePartitions | None
 ) -> Iterator[pa.RecordBatch]:
-    """A task's messages, as Spark hands them over: key, value, partition, offset, timestamp. The answer has DECODED.
+    """Decode a task's messages in Spark's form: key, value, partition, offset, timestamp. The result has DECODED.
 
-    Records that are not where their group is count as such that cannot be read; without `homes` a group may be anywhere.
+    Records outside their group's partition count as unreadable; without `homes` a group may be anywhere.
     """
     counts: dict[int, int] = {}
     for batch in batches:
@@ -149,7 +149,7 @@ def decode_batches(
 def decode_batch(
     batch: pa.RecordBatch, counts: dict[int, int], homes: HomePartitions | None = None
 ) -> pa.RecordBatch:
-    """One batch; `counts` has how many messages of each source partition came before it, and is brought up to date."""
+    """Decode one batch. `counts` has the number of earlier messages of each source partition, and is updated."""
     keys = KeyFacts(batch["key"])
     says = _Answers(batch, keys, homes)
     partitions = batch["partition"]
@@ -173,7 +173,7 @@ def decode_batch(
 
 
 def _shown(times: pa.TimestampArray) -> pa.TimestampArray:
-    """As tables/timestamps.py: a record of a client may have times that no calendar shows."""
+    """Clamp times to those of tables/timestamps.py: a client's record may have times that no calendar has."""
     microseconds = times.view(pa.int64())
     shown = pc.min_element_wise(pc.max_element_wise(microseconds, FIRST_MS * 1000), LAST_MS * 1000)
     return shown.view(times.type)
@@ -182,7 +182,7 @@ def _shown(times: pa.TimestampArray) -> pa.TimestampArray:
 def _with_raw_messages(
     columns: dict[str, pa.Array], messages: Mapping[int, RawMessage]
 ) -> dict[str, pa.Array]:
-    """A message that was not taken is a row of the log all the same: with its bytes, and with its group if the key tells it."""
+    """Turn invalid messages into rows of the log: with their bytes, and with their group if the key has it."""
     if not messages:
         return columns
     is_raw = np.zeros(len(columns["key"]), bool)
@@ -203,7 +203,7 @@ def _with_raw_messages(
 
 
 def _positions(partitions: npt.NDArray[Any], counts: dict[int, int]) -> npt.NDArray[np.int32]:
-    """How many messages of its partition came before each one; those of a partition mostly follow each other."""
+    """Return each message's position in its partition. Messages of a partition are mostly adjacent."""
     found = np.empty(len(partitions), np.int32)
     borders = np.flatnonzero(np.diff(partitions)) + 1
     for run in np.split(np.arange(len(partitions)), borders):
@@ -216,7 +216,7 @@ def _positions(partitions: npt.NDArray[Any], counts: dict[int, int]) -> npt.NDAr
 
 
 class _Answers:
-    """What the messages of a batch say beside their keys."""
+    """Content of a batch's messages apart from their keys."""
 
     def __init__(self, batch: pa.RecordBatch, keys: KeyFacts, homes: HomePartitions | None) -> None:
         self._batch = batch
@@ -242,9 +242,9 @@ class _Answers:
         return dict(zip(rows.tolist(), map(_single, keys, values), strict=True))
 
     def values(self) -> pa.StringArray:
-        """Their JSON; null of a tombstone, and of what cannot be read."""
+        """Return the values as JSON; null for a tombstone and for an unreadable value."""
         ones = pa.array([single.value for single in self._singles.values()], pa.string())
-        # What none of them has points behind them all: a null.
+        # Rows without a value point behind all values, to a null.
         every = [*(read.json for read in self._read), ones, pa.nulls(1, pa.string())]
         whole = pa.concat_arrays(every)
         rows = [*(read.rows for read in self._read), np.array([*self._singles], np.int64)]
@@ -253,7 +253,7 @@ class _Answers:
         return whole.take(pa.array(places))
 
     def offsets(self) -> pa.Int64Array:
-        """Committed offsets; null of anything else."""
+        """Return the committed offsets; null for other records."""
         found = np.zeros(len(self._batch), np.int64)
         is_absent = np.ones(len(self._batch), bool)
         for read in self._read:
@@ -267,7 +267,7 @@ class _Answers:
 
     @cached_property
     def raw_messages(self) -> dict[int, RawMessage]:
-        """The messages that could not be read, by row and in the order of rows."""
+        """Invalid messages, by row and in the order of rows."""
         return {
             row: RawMessage(
                 self._batch["key"][row].as_py(), self._batch["value"][row].as_py(), fault
@@ -276,7 +276,7 @@ class _Answers:
         }
 
     def letters(self) -> pa.StructArray:
-        """Why a message could not be read, and its bytes; null of all others."""
+        """Return the reason and the bytes of each invalid message; null for all others."""
         if not self._faults:
             return pa.nulls(len(self._batch), _LETTER)
         found: list[dict[str, Any] | None] = [None] * len(self._batch)

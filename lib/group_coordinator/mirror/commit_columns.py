@@ -1,7 +1,7 @@
-"""Columns of bytes as numpy sees them: keys and values of offset commits with the same length are read at once.
+"""Keys and values of offset commits as numpy columns: those of the same length are read at once.
 
-A value that is not laid out as Kafka writes it, or whose metadata would need an escape in JSON, is left to the decoder
-of single messages: this one never decides that something is damaged.
+A value without Kafka's layout, or whose metadata would need an escape in JSON, is left to the decoder of single
+messages: this reader never decides that a message is damaged.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Rows = npt.NDArray[np.int64]
 """Numbers of rows in a batch."""
 
 FEWEST = 16
-"""So many of one layout are read at once: fewer are read as fast one by one."""
+"""Smallest number of values of one layout to be read at once: fewer are as fast singly."""
 
 PLAIN = np.zeros(256, bool)
-"""The bytes that are themselves in JSON, and are whole characters."""
+"""Bytes that JSON writes unchanged, and that are whole characters."""
 PLAIN[0x20:0x7F] = True
 PLAIN[[ord('"'), ord("\\")]] = False
 
 
 class ByteColumn(NamedTuple):
-    """The bytes of a column: where each value begins, how long it is, and all of them; a null has none."""
+    """The bytes of a column: start and length of each value, and all bytes; a null has length 0."""
 
     starts: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class ByteColumn(NamedTuple):
 
     @classmethod
     def of(cls, column: pa.BinaryArray) -> ByteColumn:
-        """Without a copy of the bytes."""
+        """Wrap a column without a copy of its bytes."""
         _, ends, data = column.buffers()
         bounds = np.frombuffer(ends, np.int32)[column.offset : column.offset + len(column) + 1]
         starts = bounds.astype(np.int64)
@@ -47,19 +47,19 @@ class ByteColumn(NamedTuple):
         return cls(starts[:-1], np.diff(starts), content)
 
     def records(self, rows: Rows, layout: np.dtype[Any]) -> npt.NDArray[Any]:
-        """The fields of values that are as long as the layout."""
+        """Return the fields of values that are as long as the layout."""
         places = self.starts[rows][:, np.newaxis] + np.arange(layout.itemsize)
         found: npt.NDArray[Any] = self.data[places].view(layout)
         return found[:, 0]
 
     def int16(self, rows: Rows, at: int) -> npt.NDArray[np.int64]:
-        """The two bytes at a place of values that are long enough, as a number without sign."""
+        """Return the two bytes at a position as an unsigned number; the values must be long enough."""
         first = self.starts[rows] + at
         return (self.data[first].astype(np.int64) << 8) | self.data[first + 1]
 
 
 def layout_of(fields: dict[str, tuple[str, int]]) -> np.dtype[Any]:
-    """Numpy's type for fields with a format and a number of bytes each, one behind the other."""
+    """Return numpy's type for consecutive fields with a format and a number of bytes each."""
     places = np.cumsum([0, *(size for _, size in fields.values())])
     return np.dtype(
         {
@@ -72,19 +72,19 @@ def layout_of(fields: dict[str, tuple[str, int]]) -> np.dtype[Any]:
 
 
 def characters(size: int) -> tuple[str, int]:
-    """A field of so many bytes."""
+    """Return the format of a field with this number of bytes."""
     return f"({size},)u1", size
 
 
 def texts(found: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """One text a row, all of one length."""
+    """Return one text per row, all of one length."""
     count, size = found.shape
     ends = pa.py_buffer(np.arange(count + 1, dtype=np.int32) * np.int32(size))
     return pa.StringArray.from_buffers(count, ends, pa.py_buffer(np.ascontiguousarray(found)))
 
 
 def digits(numbers: npt.NDArray[Any]) -> pa.StringArray:
-    """Numbers as JSON has them."""
+    """Return the numbers as JSON."""
     native = pa.array(numbers.astype(np.int64))
     if len(native) and (numbers == numbers[0]).all():
         # Most commits of a batch have the same leader epoch.
@@ -93,12 +93,12 @@ def digits(numbers: npt.NDArray[Any]) -> pa.StringArray:
 
 
 _SHORTEST_KEY = 10
-"""bytes. A key whose group and topic have no characters."""
+"""Bytes of a key with empty group and topic."""
 _GROUP_SIZE_AT = 2
 
 
 class ReadKeys(NamedTuple):
-    """Keys that have been read: their rows, what they say, and their JSON."""
+    """Keys that have been read: rows, content and JSON."""
 
     rows: Rows
     group_id: pa.StringArray
@@ -108,7 +108,7 @@ class ReadKeys(NamedTuple):
 
 
 def read_commit_keys(keys: ByteColumn) -> Iterator[ReadKeys]:
-    """What can be read at once of these keys; one that is in no answer must be read by itself."""
+    """Yield the keys that can be read at once; all others must be read singly."""
     rows = np.flatnonzero(keys.lengths >= _SHORTEST_KEY)
     rows = rows[keys.int16(rows, 0) == record_types.OFFSET_COMMIT]
     codes = (keys.lengths[rows] << 16) | keys.int16(rows, _GROUP_SIZE_AT)
@@ -151,19 +151,19 @@ def _read_keys(keys: ByteColumn, rows: Rows, group_size: int, topic_size: int) -
 
 
 _SHORTEST_VALUE = 20
-"""bytes. A value of version 0 without metadata."""
+"""Bytes of a value of version 0 without metadata."""
 _WITH_LEADER_EPOCH, _FLEXIBLE = 3, 4
-"""The first versions that have it, and that are it."""
+"""The first versions with a leader epoch, and with the flexible layout."""
 _WITH_EXPIRY = 1
-"""The only version that has it."""
+"""The only version with an expiry timestamp."""
 _UUID_SIZE = 16
 _FLEXIBLE_LENGTH_AT = 14
-"""Where version 4 has the length of the metadata plus one; up to 127 it is one byte."""
+"""Position of the metadata's length plus one in version 4; up to 127 it is one byte."""
 _LONGEST_IN_ONE_BYTE = 126
 
 
 class ReadValues(NamedTuple):
-    """Values that have been read: their rows, their JSON, their offsets."""
+    """Values that have been read: rows, JSON and offsets."""
 
     rows: Rows
     json: pa.StringArray
@@ -171,7 +171,7 @@ class ReadValues(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """What tells values apart in which something else is at the same place."""
+    """Facts that determine the positions of the fields in a value."""
 
     version: int
     metadata_size: int
@@ -199,7 +199,7 @@ class _Layout(NamedTuple):
         return found
 
     def fits(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Which of the values have what Kafka writes at the places that are the same in all."""
+        """Return which values have Kafka's bytes at the positions that are equal in all."""
         announced = self.metadata_size + 1 if self.is_flexible else self.metadata_size
         good: npt.NDArray[np.bool_] = values["length"] == announced
         if self.metadata_size:
@@ -208,13 +208,13 @@ class _Layout(NamedTuple):
             good &= values["tags"] == int(self.has_topic_id)
         if self.has_topic_id:
             good &= (values["tag"] == 0) & (values["size"] == _UUID_SIZE)
-            # The JSON leaves out an id of zeros: it is the default.
+            # The JSON omits an id of zeros, which is the default.
             good &= values["topicId"].any(axis=1)
         return good
 
 
 def read_commit_values(values: ByteColumn, rows: Rows) -> Iterator[ReadValues]:
-    """What can be read at once of the values in these rows; one that is in no answer must be read by itself."""
+    """Yield the values in these rows that can be read at once; all others must be read singly."""
     rows = rows[values.lengths[rows] >= _SHORTEST_VALUE]
     codes = _codes(values, rows)
     present, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
@@ -225,7 +225,7 @@ def read_commit_values(values: ByteColumn, rows: Rows) -> Iterator[ReadValues]:
 
 
 def _codes(values: ByteColumn, rows: Rows) -> npt.NDArray[np.int64]:
-    """One number for what tells the layouts apart: length, version, and in version 4 the length of the metadata."""
+    """Return a number per layout: from length, version, and in version 4 the length of the metadata."""
     versions = values.int16(rows, 0)
     announced = values.data[values.starts[rows] + _FLEXIBLE_LENGTH_AT]
     return (
@@ -278,7 +278,7 @@ def _json(found: npt.NDArray[Any], layout: _Layout) -> pa.StringArray:
 
 
 def _uuids(found: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """Topics are few."""
+    """Return the ids as text, each distinct id converted once."""
     content = pa.py_buffer(np.ascontiguousarray(found))
     kind = pa.binary(_UUID_SIZE)
     ids = pa.Array.from_buffers(kind, len(found), [None, content]).dictionary_encode()

@@ -1,8 +1,9 @@
-"""Whether the topic still has what was not read of it: compared with what the checkpoint remembers, at each start.
+"""Gaps between the topic and the checkpoint's memory of it: unread records that were lost. Checked at each start.
 
-Four things break the thread. The topic was made anew under its name. Records that were not read are gone (DeleteRecords, a retention).
-Nobody read for longer than tombstones stay, so that some may be gone unseen. The topic has got more partitions. After
-the first three the tables may have what the cluster has not any more: the next batch looks for it (lookback.py).
+Four events matter. The topic was created again under its name. Unread records were removed (DeleteRecords, a
+retention). The mirror paused for longer than tombstones stay, so some may be lost unseen. The topic has got more
+partitions. After the first three the tables may have rows that the cluster has removed: the next batch does a gap
+repair (lookback.py).
 """
 
 from __future__ import annotations
@@ -29,31 +30,31 @@ from group_coordinator.streaming.checkpoint.plans import offsets_read
 
 _FILES = "topic"
 _DELETE_RETENTION_MS = 86_400_000
-"""Kafka's default, where the topic's own may not be read."""
+"""Kafka's default, if the topic's own setting is not readable."""
 _log = logging.getLogger(__name__)
 
 
 class _Known(Struct, frozen=True):
-    """What the checkpoint remembers of the topic."""
+    """The checkpoint's memory of the topic."""
 
     topic_id: str
     partition_count: int
-    """Among so many the brokers share the groups out."""
+    """Number of partitions among which the brokers divide the groups."""
     next_partition_count: int | None
     all_read_at_ms: int
-    """When there was nothing left to read, last."""
+    """Last time without unread records."""
 
 
 class Thread(NamedTuple):
-    """How the topic is to be read from here on."""
+    """The way the topic is read from here on."""
 
     homes: HomePartitions | None
     is_broken: bool
-    """Records may be gone unread, and that is known: reading must not end there."""
+    """A gap that is known: lost records must not end the query."""
 
 
 class Continuity:
-    """What the checkpoint of a mirror remembers of its topic."""
+    """Detector of gaps, by the memory in a mirror's checkpoint."""
 
     def __init__(self, folder: CheckpointFolder, topic: str, lookback: Lookback) -> None:
         self._folder = folder
@@ -61,10 +62,10 @@ class Continuity:
         self._lookback = lookback
 
     def taken_up(self, found: TopicFacts, now_ms: int) -> Thread:
-        """Compare, tell what is broken, and see to it that the next batch mends it.
+        """Compare, log a gap, and have the next batch repair it.
 
         Args:
-            found: the topic as it is now.
+            found: the present topic.
             now_ms: the time.
         """
         known = self._read()
@@ -77,7 +78,7 @@ class Continuity:
                 "topic %s %s: the tables are compared with what it has now", self._topic, broken
             )
             self._lookback.wish(now_ms, self._last_batch())
-            # From here on that is remembered by the wish.
+            # From here on the request for a gap repair remembers the gap.
             known = replace(known, all_read_at_ms=now_ms)
         if known.topic_id != found.topic_id:
             self._begin_anew()
@@ -93,20 +94,20 @@ class Continuity:
         return Thread(homes if self._topic == OFFSETS_TOPIC else None, bool(broken))
 
     def is_broken(self, found: TopicFacts, now_ms: int) -> bool:
-        """Whether anything would be told by `taken_up`."""
+        """Return True if `taken_up` would log a gap."""
         known = self._read()
         return known is not None and self._broken(known, found, now_ms) is not None
 
     def was_away(self, found: TopicFacts, now_ms: int) -> bool:
-        """Whether nobody has read for so long, as when the machine stood still, that tombstones may have gone unseen."""
+        """Return True if the mirror paused so long, as with a suspended machine, that tombstones may be lost unseen."""
         known = self._read()
         return known is not None and self._away(known, found, now_ms) is not None
 
     def groups_have_moved(self, now_ms: int) -> None:
-        """The brokers have been started again since the topic got more partitions."""
+        """Note that the brokers were restarted since the topic got more partitions."""
         known = self._read()
         if known is not None and known.next_partition_count is not None:
-            self._lookback.wish(now_ms, self._last_batch() - 1)  # the last one was left undone
+            self._lookback.wish(now_ms, self._last_batch() - 1)  # The last batch wrote nothing.
             count = known.next_partition_count
             _log.warning(
                 "the groups of topic %s are shared out over %d partitions now", self._topic, count
@@ -114,13 +115,13 @@ class Continuity:
             self._write(replace(known, partition_count=count, next_partition_count=None))
 
     def all_is_read(self, at_ms: int) -> None:
-        """At that time there was nothing left to read."""
+        """Note a time without unread records."""
         known = self._read()
         if known is not None:
             self._write(replace(known, all_read_at_ms=at_ms))
 
     def _broken(self, known: _Known, found: TopicFacts, now_ms: int) -> str | None:
-        """What has happened to it, if the thread is broken."""
+        """Return the cause of a gap in words; None: there is no gap."""
         if known.topic_id != found.topic_id:
             return "was made anew"
         read = offsets_read(self._folder, self._topic)
@@ -142,14 +143,14 @@ class Continuity:
         return f"keeps tombstones for {retention_ms} ms (delete.retention.ms), and it was last read to its end {away_ms} ms ago"
 
     def _last_batch(self) -> int:
-        """By its number in the tables; Spark may not have ended it."""
+        """Return the last batch by its number in the tables; it may be open."""
         origin = read_origin(self._folder) or Origin()
         return origin.first_batch_id + last_planned_batch(self._folder)
 
     def _begin_anew(self) -> None:
-        """Spark reads from the first record on; in the tables its batches go on from the last one.
+        """Let Spark read from the first record on; in the tables its batches continue after the last batch.
 
-        Who is killed between the two steps does both again, and leaves out some numbers.
+        A crash between the two steps repeats both, and skips some numbers.
         """
         write_origin(self._folder, Origin(self._last_batch() + 1))
         remove_sparks_own(self._folder)

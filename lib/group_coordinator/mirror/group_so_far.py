@@ -1,7 +1,7 @@
-"""A group while the rows of its log are read: the facts on which the reason of a tombstone depends.
+"""A group while the rows of its log are applied: the facts that determine the reason of a tombstone.
 
-Members and state are core's; an offset stays the row that it came in until somebody asks for it, as most are committed anew
-before anybody does.
+Members and state are core's; an offset stays an undecoded row until it is needed, as most offsets are committed again
+before that.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from group_coordinator.tables.compaction.offset_rows import committed_offset
 from group_coordinator.tables.compaction.rows import GroupRows
 
 OFFSETS = (record_types.LEGACY_OFFSET_COMMIT, record_types.OFFSET_COMMIT)
-"""Offsets are of no kind: every group may have them, but for share groups."""
+"""Offset records belong to no group type: every group may have them, except share groups."""
 GROUPS = (
     record_types.GROUP_METADATA,
     record_types.GROUP_EPOCH,
     record_types.SHARE_GROUP_EPOCH,
     record_types.STREAMS_GROUP_EPOCH,
 )
-"""The records whose tombstone ends a group, one a kind."""
+"""Record types whose tombstone ends a group, one for each group type."""
 EXPLAINED = (*OFFSETS, *GROUPS)
-"""The records whose tombstone has a reason that may be inferred."""
+"""Record types whose tombstone has an inferred reason."""
 
 KINDS: dict[int, str] = {
     record_types.GROUP_METADATA: CLASSIC,
     **dict.fromkeys(record_types.OF_CONSUMER_GROUPS.values(), CONSUMER),
     **{record_type: kind.group_type for record_type, kind in FOREIGN_KINDS.items()},
 }
-"""The kind of group, as the tables call it, by record type."""
+"""Group type, as in the tables, by record type."""
 
 
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-"""No offset's end depends on how a topic is called that a share group's record names by its id."""
+"""Topic names of share groups' ids, which no end of an offset depends on."""
 _log = logging.getLogger(__name__)
 
 _OF_MEMBERSHIP = (
@@ -62,14 +62,14 @@ _OF_MEMBERSHIP = (
     record_types.MEMBER_METADATA,
     record_types.REGULAR_EXPRESSION,
 )
-"""Who is in a group and what they subscribe to; who has which partition matters to no offset's end."""
+"""Record types of members and their subscriptions; assignments do not influence the end of an offset."""
 
 REPLAYED = (*OFFSETS, *_OF_MEMBERSHIP, *FOREIGN_KINDS)
-"""The record types that a group's state here is made of."""
+"""The record types that are applied to a group here."""
 
 
 class LoggedRow(NamedTuple):
-    """A row of coordinator_log, as far as it matters here; `event_time` in milliseconds."""
+    """The relevant columns of a row of coordinator_log; `event_time` in milliseconds."""
 
     batch_id: int
     seq: int
@@ -85,17 +85,17 @@ class LoggedRow(NamedTuple):
 
     @property
     def is_lost_offset(self) -> bool:
-        """Whether it takes an offset away."""
+        """True if it removes an offset."""
         return self.value is None and self.record_type in OFFSETS
 
     @property
     def is_end_of_group(self) -> bool:
-        """Whether it is the tombstone of a group, of any kind."""
+        """True if it is the tombstone of a group, of any type."""
         return self.value is None and self.record_type in GROUPS
 
 
 class GroupSoFar:
-    """The group that left these rows in the tables, and what the log's rows since then make of it."""
+    """A group from its rows in the tables, with the later rows of the log applied."""
 
     def __init__(self, group_id: str, before: GroupRows) -> None:
         self._group = Group(group_id)
@@ -109,7 +109,7 @@ class GroupSoFar:
     def _load(self, before: GroupRows) -> None:
         row = before.group
         if row is None or (not row.protocol_type and row.empty_since is None):
-            return  # at most offsets, which say of themselves that there is a group
+            return  # At most offsets, which prove by themselves that the group exists.
         if row.group_type == CLASSIC:
             self._group.membership = classic_group(row)
         elif row.group_type == CONSUMER:
@@ -121,7 +121,7 @@ class GroupSoFar:
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of it: that it exists, or an offset."""
+        """True if the group or an offset of it is known."""
         return self._exists or any(self._offsets.values())
 
     @property
@@ -130,7 +130,7 @@ class GroupSoFar:
 
     @property
     def has_members(self) -> bool:
-        """Whether it has members, by the log."""
+        """True if it has members, by the log."""
         if self._foreign is not None:
             return self._foreign.has_members
         membership = self._group.membership
@@ -138,12 +138,12 @@ class GroupSoFar:
 
     @property
     def has_offsets(self) -> bool:
-        """Whether it holds an offset."""
+        """True if it holds an offset."""
         return any(self._offsets.values())
 
     @property
     def rule(self) -> ExpirationRule:
-        """How its offsets age at present; one that only stores offsets has no record of its own."""
+        """The present expiration rule of its offsets; a group with nothing but offsets has no record of its own."""
         if self._rule is None:
             self._rule = self._current_rule()
         return self._rule
@@ -155,7 +155,7 @@ class GroupSoFar:
         return ExpirationRule("commit") if membership is None else rule_of(membership)
 
     def refuses_offset_delete(self, topic: str) -> bool:
-        """Whether Kafka refuses OffsetDelete for the topic: NON_EMPTY_GROUP, GROUP_SUBSCRIBED_TO_TOPIC."""
+        """Return True if Kafka refuses OffsetDelete for the topic: NON_EMPTY_GROUP, GROUP_SUBSCRIBED_TO_TOPIC."""
         match self._group.membership:
             case ClassicGroup() as membership:
                 is_busy = not is_empty(membership) and not membership.is_of_consumers
@@ -166,18 +166,17 @@ class GroupSoFar:
                 return topic in self.rule.protected_topics
 
     def offset(self, topic: str, partition: int) -> CommittedOffset | None:
-        """The partition's offset; None: no row has it."""
+        """Return the partition's offset; None: no row has it."""
         found = self._offsets.get(topic, {}).get(partition)
         return None if found is None else _read(found)
 
     def offsets_of(self, topic: str) -> Iterator[CommittedOffset]:
-        """The topic's offsets."""
         return map(_read, self._offsets.get(topic, {}).values())
 
     # ---- changes ----------------------------------------------------------------------------
 
     def apply(self, row: LoggedRow) -> None:
-        """Take the next row. One that is not readable is left out, as compaction does with it."""
+        """Apply the next row. Unreadable rows are skipped, as in compaction."""
         if row.topic is not None and row.partition is not None:
             self._apply_offset(row, row.topic, row.partition)
             return
@@ -200,7 +199,7 @@ class GroupSoFar:
             self._offsets[topic][partition] = row
 
     def _apply_membership(self, row: LoggedRow) -> None:
-        """A value of another kind replaces the group: the cleaner may have taken the tombstone between the two."""
+        # A value of another group type replaces the group: the cleaner may have removed the tombstone between the two.
         if row.value is not None:
             self._foreign = None
             if row.record_type != record_types.GROUP_METADATA and self._group.classic is not None:

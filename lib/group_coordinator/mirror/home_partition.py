@@ -1,8 +1,9 @@
-"""In which partition of __consumer_offsets a group has its records, and what to think of records elsewhere.
+"""Home partition of a group in __consumer_offsets, and the meaning of records in other partitions.
 
-A broker puts a group's records into the partition that the hash of its id names among as many as the topic had when the broker
-started. Where the topic has got more since then, it goes on so until it is started again. From then on the group begins anew in
-its new partition: what the old one has of it counts no more, though tombstones still come there as the offsets expire.
+A broker writes a group's records to the partition given by the hash of its id and the topic's number of partitions at
+the broker's start. If the topic has got more partitions since then, this continues until the broker's restart. From
+then on the group starts from nothing in its new partition: its records in the old partition no longer count, though
+tombstones are still written there as the offsets expire.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import pyarrow as pa
 from group_coordinator.codecs.offsets_topic.partitions import hash_of
 
 MOVED = "the brokers count the partitions anew: "
-"""What the reason of a stray begins with that shows it."""
+"""Prefix of the reason of a record that shows this change."""
 
 
 @dataclass(frozen=True, slots=True)
 class HomePartitions:
-    """How many partitions the brokers share the groups out over, and how many it will be once they have started again."""
+    """Number of partitions that the brokers use now, and the number after their restart."""
 
     count: int
     next_count: int | None = None
@@ -29,7 +30,10 @@ class HomePartitions:
     def strays(
         self, group_ids: pa.StringArray, partitions: npt.NDArray[np.int32]
     ) -> dict[int, str]:
-        """The rows that are not in the partition of their group, and why they do not count; rows without group are not."""
+        """Return the rows outside their group's partition, with the reason why they do not count.
+
+        Rows without group are never among them.
+        """
         encoded = group_ids.dictionary_encode()
         hashes = np.array([hash_of(group_id) for group_id in encoded.dictionary.to_pylist()])
         places = encoded.indices.fill_null(-1).to_numpy()

@@ -1,9 +1,10 @@
-"""Why a tombstone stands in a live cluster's log: Kafka does not write it down, so it is inferred from one group's rows.
+"""Inferred reasons of a live cluster's tombstones, from one group's rows: Kafka does not write them.
 
-What an operation of the coordinator appends has one timestamp (CoordinatorRuntime.append in Kafka 4.4), and the records
-of a group stand together in it. So all rows of a group with one timestamp are taken for one append, and an append has one
-reason. A sweep removes whatever was due and nothing else, DeleteGroups all offsets and the group, OffsetDelete what nobody
-subscribes to, the deletion of a topic all its offsets, whoever subscribes. jobs/reference/mirror.md has the rules as a table.
+The records that an operation of the coordinator appends have one timestamp (CoordinatorRuntime.append in Kafka 4.4),
+and a group's records are adjacent in it. So all rows of a group with one timestamp count as one append, and an append
+has one reason. A sweep removes all due offsets and nothing else, DeleteGroups all offsets and the group, OffsetDelete
+offsets without subscribers, the deletion of a topic all its offsets, subscribed or not. jobs/reference/mirror.md has
+the rules as a table.
 """
 
 from __future__ import annotations
@@ -20,11 +21,10 @@ from group_coordinator.tables.compaction.share_rows import SHARE
 
 
 class ClusterFacts(NamedTuple):
-    """What is known of the cluster beside its log.
+    """Facts of the cluster in addition to its log.
 
-    retention_ms: its offsets.retention.minutes.
-    topics: the ids of the topics that it has now, by name; none at all: nobody knows which it has.
-    unseen: topics of which nobody knows whether it has them: the mirror's user may not see them.
+    retention_ms: its offsets.retention.minutes. topics: the ids of its present topics, by name; empty: unknown. unseen:
+    topics whose existence is unknown, because ACLs hide them from the mirror's user.
     """
 
     retention_ms: int
@@ -33,7 +33,7 @@ class ClusterFacts(NamedTuple):
 
 
 class InferredReason(NamedTuple):
-    """The reason of the row that comes from this place."""
+    """The reason of the row from this place."""
 
     source_partition: int
     source_offset: int
@@ -41,7 +41,7 @@ class InferredReason(NamedTuple):
 
 
 class _LostOffset(NamedTuple):
-    """A tombstone of an offset, and what was so before it; `offset` None: no row has what it removed."""
+    """A tombstone of an offset, with the facts before it; `offset` None: no row has the removed offset."""
 
     row: LoggedRow
     topic: str
@@ -51,7 +51,7 @@ class _LostOffset(NamedTuple):
 
 
 class _Append(NamedTuple):
-    """What an append took away; `ended`: the group itself is gone, and has not become one of another kind."""
+    """Removals of an append; `ended`: the group itself is removed, and has not become a group of another type."""
 
     lost: Sequence[_LostOffset]
     ends: Sequence[LoggedRow]
@@ -59,20 +59,20 @@ class _Append(NamedTuple):
 
     @property
     def is_sweep(self) -> bool:
-        """Whether all that it took away was due. What no row has waited for a transaction, which a sweep leaves alone."""
+        """True if all removed offsets were due. Offsets without a row were pending in a transaction, which a sweep keeps."""
         return all(lost.was_due for lost in self.lost)
 
 
 def infer_reasons(
     group: GroupSoFar, rows: Iterable[LoggedRow], batch_id: int, cluster: ClusterFacts
 ) -> Iterator[InferredReason]:
-    """The reasons of a batch's tombstones, as far as anything tells them.
+    """Yield the reasons of a batch's tombstones, as far as they can be inferred.
 
     Args:
-        group: as the tables have it; it is brought up to date.
-        rows: of the log, which may be older than the tables, up to the end of the batch; in any order.
-        batch_id: the batch whose rows' reasons are wanted.
-        cluster: what is known of it beside its log.
+        group: as the tables have it; it is updated.
+        rows: of the log, possibly older than the tables, up to the end of the batch; in any order.
+        batch_id: the batch whose rows need reasons.
+        cluster: facts in addition to the log.
     """
     in_order = sorted(rows, key=attrgetter("batch_id", "seq", "source_partition"))
     for _, of_append in groupby(in_order, key=attrgetter("event_time")):
@@ -89,7 +89,7 @@ def _applied(
     group: GroupSoFar, rows: Sequence[LoggedRow], batch_id: int, cluster: ClusterFacts
 ) -> _Append:
     lost, ends = [], []
-    # The tombstones of members and offsets stand before the group's: what was there before them counts.
+    # The tombstones of members and offsets come before the group's, so the state before them counts.
     had_members, was_known = group.has_members, group.is_known
     for row in rows:
         if row.is_lost_offset:
@@ -109,7 +109,7 @@ def _lost_offset(
     topic, partition = str(row.topic), int(row.partition or 0)
     offset = group.offset(topic, partition)
     if row.batch_id < batch_id:
-        # The tables may be past it. What was inferred of it then says what was so.
+        # The tables may be past it. The reason inferred then shows the state of that time.
         was_due = row.reason == Reason.OFFSET_EXPIRED
     else:
         was_due = _is_due(group, topic, offset, row.event_time, cluster.retention_ms)
@@ -136,7 +136,7 @@ def _has_value_of_another_kind(rows: Sequence[LoggedRow], ends: Sequence[LoggedR
 def _reasons(
     append: _Append, group: GroupSoFar, batch_id: int, cluster: ClusterFacts
 ) -> Iterator[InferredReason]:
-    """Of what an append took away, in the order of the log's rows."""
+    """Yield the reasons of an append's removals, in the order of the log's rows."""
     for row in append.ends:
         if append.ended and row.batch_id == batch_id:
             yield _inferred(row, _end_of_group(append, row))
@@ -151,7 +151,7 @@ def _inferred(row: LoggedRow, reason: Reason) -> InferredReason:
 
 
 def _end_of_group(append: _Append, row: LoggedRow) -> Reason:
-    """A sweep removes an empty group that has no offsets left; share groups stay."""
+    # A sweep removes an empty group without offsets; share groups stay.
     expires = append.is_sweep and KINDS[row.record_type] != SHARE
     return Reason.GROUP_EXPIRED if expires else Reason.GROUP_DELETED
 
@@ -180,7 +180,7 @@ def _deletion(
 
 
 def _part_stays(group: GroupSoFar, topic: str, known: Sequence[_LostOffset]) -> bool:
-    """Whether offsets of the topic are left that its deletion removes: those of its id, and those without one."""
+    """Return True if the topic has remaining offsets that its deletion would remove: with its id, or without an id."""
     ids = {lost.offset.topic_id for lost in known if lost.offset and lost.topic == topic}
     return any(
         offset.topic_id is None or offset.topic_id in ids for offset in group.offsets_of(topic)
@@ -188,7 +188,7 @@ def _part_stays(group: GroupSoFar, topic: str, known: Sequence[_LostOffset]) -> 
 
 
 def _is_gone(lost: _LostOffset, topics: Mapping[str, str]) -> bool:
-    """Whether the cluster has the topic no more, or another one of that name."""
+    """Return True if the cluster no longer has the topic, or has another topic of that name."""
     topic_id = None if lost.offset is None else lost.offset.topic_id
     present = topics.get(lost.topic)
     return present is None or (topic_id is not None and present != topic_id)

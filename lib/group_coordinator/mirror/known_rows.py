@@ -1,8 +1,8 @@
-"""A batch of mirrored rows, and the rows of its groups in the compacted tables and the log.
+"""A batch of mirrored rows, and the rows of its groups in the state tables and the log.
 
-Compaction writes groups last, so that all tables have what groups have of a batch, and of every batch before. To replay
-what they have once more changes nothing. The batch before this one is read in any case: a limit on the source's batches may
-have cut an append in two, and its first half, with its reasons, is there.
+Compaction writes groups last, so all tables have the groups' last batch, and every batch before. To apply their rows
+again changes nothing. The batch before this batch is read in any case: a limit on the source's batches may have divided
+an append, and its first half, with its reasons, is there.
 """
 
 from __future__ import annotations
@@ -32,13 +32,11 @@ from group_coordinator.tables.quoting import in_datafusion
 
 
 class MirrorBatch(NamedTuple):
-    """What reasons are inferred from, beside the batch's own rows.
+    """Input of the inference in addition to the batch's own rows.
 
-    batch_id: as the tables will have it; all batches before it are in the log.
-    retention: of the cluster.
-    topics: the ids of the topics that the cluster has now, by name; none at all: nobody knows which it has.
-    unseen: topics of which nobody knows whether the cluster has them.
-    gone: tombstones that come in front of the batch's rows (lookback.py), as rows of the log; None: there are none.
+    batch_id: as in the tables; all batches before it are in the log. retention: of the cluster. topics: the ids of the
+    cluster's present topics, by name; empty: unknown. unseen: topics whose existence is unknown. gone: tombstones that
+    come in front of the batch's rows (lookback.py), as rows of the log; None: there are none.
     """
 
     spark: SparkSession
@@ -52,18 +50,18 @@ class MirrorBatch(NamedTuple):
 
     @property
     def facts(self) -> ClusterFacts:
-        """What the inference takes of it."""
+        """The part of it that the inference needs."""
         return ClusterFacts(self.retention.retention_ms, self.topics, self.unseen)
 
 
 STATE = (OFFSETS, MEMBERS, GROUPS)
-"""The compacted tables that say what a group is."""
+"""The state tables that describe a group."""
 LOGGED = (GROUP_ID.name, *LoggedRow._fields)
 _NO_BATCH = -1
 
 
 def last_folded_batch(batch: MirrorBatch) -> int:
-    """The batch up to which the log need not be read; -1: it must be read from its beginning."""
+    """Return the batch up to which the log need not be read; -1: it must be read from its beginning."""
     if batch.catalog.direct_root is not None:
         asked = f"SELECT max(batch_id) AS last FROM present WHERE {_of_cluster(batch)}"  # noqa: S608 - numbers and escaped names
         last = _on_disk(batch, GROUPS, asked)["last"][0].as_py()
@@ -75,7 +73,7 @@ def last_folded_batch(batch: MirrorBatch) -> int:
 
 
 def log_since(batch: MirrorBatch, after: int) -> DataFrame:
-    """The log's rows of the cluster between a batch and this one, as far as states are made of them."""
+    """Return the cluster's rows of the log between a batch and this batch, with the record types of group states."""
     in_between = (F.col(BATCH_ID.name) > after) & (F.col(BATCH_ID.name) < batch.batch_id)
     return (
         batch.catalog.read(batch.spark, COORDINATOR_LOG.name)
@@ -86,7 +84,7 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
 
 
 def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
-    """How much log_of_groups would give."""
+    """Return the size of the result of log_of_groups."""
     if batch.catalog.direct_root is None:
         return size_of(_log_of_groups_by_spark(batch, after, groups))
     sizes = "sum(octet_length(key) + coalesce(octet_length(value), 0))"
@@ -98,7 +96,7 @@ def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
 
 
 def log_of_groups(batch: MirrorBatch, after: int, groups: Sequence[str]) -> pa.Table:
-    """As log_since, of some groups."""
+    """Return the rows of log_since for some groups."""
     if batch.catalog.direct_root is None:
         return _log_of_groups_by_spark(batch, after, groups).toArrow()
     columns = ", ".join(f'"{name}"' for name in LOGGED)
@@ -120,7 +118,7 @@ def _of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> str:
 
 
 def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, GroupRows]:
-    """What the compacted tables have of these groups, by group id."""
+    """Return the rows of these groups in the state tables, by group id."""
     found: dict[str, GroupRows] = defaultdict(GroupRows)
     for definition in STATE:
         for columns in from_arrow(_present(batch, definition, groups)):

@@ -1,8 +1,8 @@
-"""Tombstones for what is in the log, and in the topic no more: why it went, nothing tells.
+"""Gap repair: tombstones for keys that are in the log, and no longer in the topic. Their reason is unknown.
 
-They are rows of coordinator_log without source coordinates, with the reason `mirrored` and `inferred` true, at the time when
-it was noticed. They come with the rows of a batch, in front of them, so that a table takes both or none. A batch that is done again looks
-again.
+They are rows of coordinator_log without source coordinates, with the reason `mirrored` and `inferred` true, at the time
+of detection. They come with the rows of a batch, in front of them, so that a table takes both or none. A repeated batch
+repeats the comparison.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _ORDER = (
     *(22, 21, 20, 19, 23, 17),  # streams groups
     2,  # classic groups
 )
-"""Record types as Kafka deletes: offsets before their group, and what is about members before what they belong to."""
+"""Record types in Kafka's order of deletion: offsets before their group, and dependent records before their owner."""
 _BEFORE_ALL = 1_000_000_000
-"""The rows of the batch count from 0 on."""
+"""Offset of their seq, as the rows of the batch count from 0."""
 
 
 class _Wish(Struct, frozen=True):
-    """That there is something to look for; once a batch has done it, which one, by its number in the tables."""
+    """A request for gap repair, and the batch that did it, by its number in the tables."""
 
     noticed_at_ms: int
     after: int
-    """The last batch that the tables may have: one that is done again is left out by them, tombstones and all."""
+    """The last batch that the tables may have: a repeat of it is skipped by them, together with its tombstones."""
     batch_id: int | None = None
 
 
 class Lookback:
-    """Remembers, in the checkpoint, that a batch is to look back, and which one has.
+    """Requests for gap repair, kept in the checkpoint, with the batch that did it.
 
     Args:
         folder: the mirror's checkpoint.
@@ -58,17 +58,17 @@ class Lookback:
 
     @property
     def is_due(self) -> bool:
-        """Whether no batch has done it yet, or the one that has may have to be done again."""
+        """True if no batch has done it, or if its batch may be repeated."""
         return self._read() is not None
 
     def wish(self, noticed_at_ms: int, after: int) -> None:
-        """The next batch that the tables cannot have yet, one after `after`, is to look back."""
+        """Request a gap repair by the next batch that the tables cannot have yet: a batch after `after`."""
         self._write(_Wish(noticed_at_ms, after))
 
     def gone(
         self, session: SparkSession, batch_id: int, present: Callable[[], DataFrame]
     ) -> DataFrame | None:
-        """The tombstones that come in front of the batch; None: nobody has wished for any.
+        """Return the tombstones that come in front of the batch; None: no repair was requested.
 
         Args:
             session: that of the batch.
@@ -89,7 +89,7 @@ class Lookback:
         )
 
     def _alive(self, session: SparkSession, batch_id: int) -> DataFrame:
-        """The keys whose last row before the batch has a value."""
+        """Return the keys whose last row before the batch has a value."""
         rows = self._catalog.read(session, COORDINATOR_LOG.name).where(
             (F.col(CLUSTER_ID.name) == self._cluster_id)
             & (F.col(BATCH_ID.name) < batch_id)

@@ -1,9 +1,9 @@
-"""A mirror's lost checkpoint is made again from the log, which has every message that was read, with its source coordinates.
+"""Rebuild of a mirror's lost checkpoint from the log, which has every message that was read, with its source coordinates.
 
-The messages of one topic that are in the log are whole batches, since a table takes a batch in one commit. So reading goes on
-behind the last message that the log has of each partition: control records and aborted ones, which have no rows, are
-passed over again. What else the checkpoint knew nobody knows any more: whether tombstones went unseen meanwhile, for one. So the
-next batch compares the tables with what the topic has, as when the thread breaks (continuity.py).
+The log has only whole batches of a topic's messages, since a table takes a batch in one commit. So reading continues
+behind the last message of each partition in the log: control records and aborted records, which have no rows, are
+skipped again. The checkpoint's other knowledge is lost, such as the time of the last complete read. So the next batch
+does a gap repair, as after a gap (continuity.py).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Logged(NamedTuple):
-    """What the log has of the cluster: its last batch, and by partition of the topic the offset of the last message."""
+    """The cluster's content of the log: its last batch, and by partition of the topic the offset of the last message."""
 
     last_batch_id: int
     last_offsets: Mapping[int, int]
@@ -47,14 +47,14 @@ class _Logged(NamedTuple):
 def make_again_if_lost(
     spark: SparkSession, job: JobSettings, topic: TopicFacts, now_ms: int
 ) -> None:
-    """Make the checkpoint anew, if there is none and the log has messages of this very topic; may be repeated.
+    """Rebuild the checkpoint, if there is none and the log has messages of this very topic. Safe to repeat.
 
-    From here on no other checkpoint writes the cluster's rows: the run of one that still does ends.
+    From here on no other checkpoint writes the cluster's rows: the run of a former owner ends.
 
     Args:
         spark: the session.
         job: where tables and checkpoint are, and the name of the topic.
-        topic: as it is now. Of one that was made anew nothing is known to have been read: nothing is done then.
+        topic: the present topic. A topic that was created again has not been read: nothing is done then.
         now_ms: the time.
 
     Raises:
@@ -67,9 +67,9 @@ def make_again_if_lost(
         return
     writer = take_over(
         spark, job, MIRROR
-    )  # before the log is read: from now on nobody else appends to it
+    )  # Before the log is read: from now on no other process appends to it.
     logged = _logged(spark, job, topic.topic_id)
-    # A batch of its own, behind the last one: the marks of the tables only grow.
+    # A batch of its own, after the last batch, as the marks of the tables only grow.
     letters_id = logged.last_batch_id + 1
     writer.append(_letters_not_written(spark, job, logged.last_batch_id), DEAD_LETTERS, letters_id)
     catalog = TableCatalog(job.tables_root)
@@ -96,7 +96,7 @@ def _logged(spark: SparkSession, job: JobSettings, topic_id: str) -> _Logged:
 
 
 def _starting_offsets(topic: TopicFacts, last_offsets: Mapping[int, int]) -> dict[int, int]:
-    """Where the topic begins behind that, with its beginning: what is gone unread is looked for like all else."""
+    """Return the offsets behind the log's, or the topic's first offsets if these are higher; the repair finds lost records."""
     return {
         partition: max(last_offsets[partition] + 1, extent.start)
         for partition, extent in topic.extent.items()
@@ -105,7 +105,7 @@ def _starting_offsets(topic: TopicFacts, last_offsets: Mapping[int, int]) -> dic
 
 
 def _letters_not_written(spark: SparkSession, job: JobSettings, last_batch_id: int) -> DataFrame:
-    """Dead letters of the last batch: it may have got as far as the log alone."""
+    """Return dead letters of the last batch that are missing: it may have reached only the log."""
     catalog = TableCatalog(job.tables_root)
     is_recent = _is_ours(job) & (F.col(BATCH_ID.name) >= last_batch_id)
     place = ["source_topic", "source_partition", "source_offset"]

@@ -1,4 +1,4 @@
-"""The mirror's streaming query: until it is stopped, or until it has read what was there."""
+"""The mirror's streaming query: until it is stopped, or until it has read all present records."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ MIRROR = Claimant(
     f"Bring back the checkpoint as it was last, or {_ANOTHER_NAME}",
     f"none of them is of the topic that is there now. Bring back the checkpoint, or {_ANOTHER_NAME}",
 )
-"""The checkpoint of a mirror as a writer of its cluster's rows."""
+"""The checkpoint of a mirror as owner of its cluster's rows."""
 _POLL_S = 1
 
 
 class TopicChangedError(RuntimeError):
-    """The topic is not what it was when the query started: it must be started again."""
+    """The topic has changed since the query started: the query must be started again."""
 
 
 class Reading(NamedTuple):
-    """How the topic is read: from where the checkpoint says, whether it goes on if records are gone unread."""
+    """The way the topic is read: source and start offsets, and if the query continues after lost records."""
 
     source: MessageSource
     is_lossy: bool
     topic_id: str
     first_batch_id: int
-    """In the tables, of Spark's batch 0."""
+    """Number of Spark's batch 0 in the tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorRun:
-    """One run of the mirror; `stop` ends it early, between two batches, and each of `watches` sees the query meanwhile.
+    """One run of the mirror; `stop` ends it early, between two batches, and each of `watches` receives the query meanwhile.
 
-    A run may take several queries: `take_up` says how the topic is read by the next one. A watch ends one by
-    TopicChangedError; of one that fails `may_go_on` says whether another one is to follow.
+    A run may take several queries: `take_up` returns how the next query reads the topic. A watch ends a query by
+    TopicChangedError; after a failed query `may_go_on` decides if another follows.
     """
 
     spark: SparkSession
@@ -65,7 +65,6 @@ class MirrorRun:
     watches: Sequence[Callable[[StreamingQuery], None]] = ()
 
     def run(self) -> None:
-        """Mirror until `stop` is set."""
         trigger = {"processingTime": f"{self.job.mirror_interval_ms} milliseconds"}
         while self._must_begin_again(trigger):
             pass
@@ -105,7 +104,7 @@ class MirrorRun:
     ) -> StreamingQuery:
         most = self.job.mirror_max_offsets_per_trigger
         folder = CheckpointFolder(self.spark, checkpoint_of(self.job, QUERY_NAME))
-        # A query keeps the settings that its session had when it started.
+        # A query copies the session's settings at its start.
         with in_pool(self.spark, QUERY_NAME), session_conf(self.spark, READING):
             rows = reading.source.stream(self.spark, most, is_lossy=reading.is_lossy)
             writer = (

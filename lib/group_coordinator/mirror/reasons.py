@@ -1,7 +1,7 @@
 """Reasons for the tombstones of a batch of mirrored rows, before the batch is appended to the log.
 
-What was before a tombstone is in the compacted tables, in the log's rows that they may not have, and in the batch itself.
-Few rows are looked at on the driver. A first load of a topic that is full of tombstones is left to Spark's workers.
+The state before a tombstone is in the state tables, in later rows of the log, and in the batch itself. A small number
+of rows is handled on the driver. A first load of a topic full of tombstones is left to Spark's workers.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ __all__ = ["MirrorBatch", "with_reasons"]
 
 _PLACE = ("source_partition", "source_offset")
 _BEHIND_ALL = 2_000_000_000
-"""Makes of the places of what is gone, which are negative, such that no row of a batch gets to."""
+"""Offset of the seq of gap tombstones, which is negative, beyond all rows of a batch."""
 _MOST_GROUPS = 1_000
-"""Groups that a condition names one by one."""
+"""Groups that a condition names explicitly."""
 
 
 def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
-    """The rows with the reasons of their tombstones, as far as something tells them.
+    """Return the rows with the inferred reasons of their tombstones.
 
-    A batch without tombstones costs one look for them; one with tombstones is read up to four times, so that it should be
-    persisted.
+    A batch without tombstones costs one query for them; a batch with tombstones is read up to four times, so it should
+    be persisted.
 
     Args:
         decoded: columns of coordinator_log but batch_id and ingested_at; reason `mirrored` and inferred false.
-        batch: what is known beside the rows.
+        batch: facts in addition to the rows.
     """
     tombstones = decoded.where(
         F.col("value").isNull() & F.col("record_type").isin(*EXPLAINED)
@@ -66,7 +66,7 @@ def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
 
 
 def _replayed(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
-    """The batch's rows; what is gone stands at the end of the batch before: its own reasons are not asked for."""
+    """Return the batch's rows, with gap tombstones at the end of the batch before, as they need no reasons."""
     rows = decoded.withColumn(BATCH_ID.name, F.lit(batch.batch_id).cast("long"))
     if batch.gone is not None:
         before = F.lit(batch.batch_id - 1).cast("long")
@@ -79,7 +79,7 @@ def _replayed(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
 def _found_on_driver(
     decoded: DataFrame, groups: Sequence[str], batch: MirrorBatch
 ) -> list[InferredReason] | None:
-    """The reasons in the batch's groups that lose something; None: they have too many rows for the driver."""
+    """Return the reasons for the batch's groups with tombstones; None: their rows are too many for the driver."""
     of_groups = _replayed(decoded, batch).where(F.col(GROUP_ID.name).isin(*groups))
     folded = last_folded_batch(batch)
     sizes = (size_of(of_groups), size_of_log(batch, folded, groups))

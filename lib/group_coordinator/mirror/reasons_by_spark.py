@@ -1,8 +1,8 @@
-"""Reasons worked out by Spark's workers: for batches that are too long for the driver.
+"""Inference of reasons by Spark's workers, for batches that are too long for the driver.
 
-A first load brings every tombstone that the cleaner has not taken yet, and of most of them nothing is known: what they took away
-has been cleaned away long ago. So the groups are found first of which something was known before a tombstone, in the batch, in
-the log or in the tables, and only these are replayed.
+A first load has every tombstone that the cleaner has not removed, and for most of them there are no rows: the removed
+records were cleaned long ago. So the groups with a value before a tombstone, in the batch, in the log or in the tables,
+are found first, and only these are replayed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _REASONS = "source_partition int, source_offset long, reason string"
 
 
 def inferred(rows: DataFrame, batch: MirrorBatch) -> DataFrame:
-    """The reasons of a batch's tombstones: source_partition, source_offset, reason.
+    """Return the reasons of a batch's tombstones: source_partition, source_offset, reason.
 
     Args:
-        rows: of the batch, and of what is gone, with group_id and the columns of LoggedRow.
-        batch: what is known beside the rows.
+        rows: of the batch, and the gap tombstones, with group_id and the columns of LoggedRow.
+        batch: facts in addition to the rows.
     """
     of_batch = rows.where(F.col(BATCH_ID.name) == batch.batch_id)
     with_tombstones = of_batch.where(_is_tombstone()).select(GROUP_ID.name).distinct()
@@ -66,7 +66,7 @@ def _of_cluster(batch: MirrorBatch, table: str) -> DataFrame:
 
 
 def _with_a_value_before(rows: DataFrame) -> DataFrame:
-    """The groups in which a key has a value and then a tombstone, in the batch."""
+    """Return the groups in which a key has a value and then a tombstone, in the batch."""
     key = (GROUP_ID.name, F.when(~_is_offset(), F.col("record_type")), "topic", "partition")
     first = F.min(F.when(F.col("value").isNotNull(), F.col("seq")))
     last = F.max(F.when(_is_tombstone(), F.col("seq")))
@@ -104,7 +104,7 @@ def _without_instants(column: StructField) -> Column:
 
 
 def _inference(batch_id: int, cluster: ClusterFacts) -> Callable[[pa.Table], pa.Table]:
-    """As applyInArrow wants it: its function's parameters are counted."""
+    """Return a function with one parameter, as applyInArrow counts the parameters."""
     return lambda of_group: _reasons_of_group(of_group, batch_id, cluster)
 
 

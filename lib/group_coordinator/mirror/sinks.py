@@ -1,8 +1,8 @@
-"""Where a batch of the mirror goes: a row for each message to coordinator_log, then what could not be decoded to dead_letters.
+"""Writer of the mirror's batches: a row for each message to coordinator_log, then invalid messages to dead_letters.
 
-As with the coordinator (streaming/batch_writer.py) Spark commits a batch after `MirrorSinks.write` returns, and does it again if
-anything fails before. The messages are then the same, so the rows are; a table takes a batch once (tables/writer.py). The
-log has every message, and goes first: who sees a dead letter sees its row too.
+As in the coordinator (streaming/batch_writer.py), Spark commits a batch after `MirrorSinks.write` returns, and repeats
+it after a failure. The messages are then the same, so the rows are; a table takes a batch once (tables/writer.py). The
+log has every message and is written first: a reader of a dead letter finds its row too.
 """
 
 from __future__ import annotations
@@ -25,17 +25,19 @@ from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefi
 from group_coordinator.tables.writer import Writer
 
 Gone = Callable[[SparkSession, int], DataFrame | None]
-"""Tombstones that come in front of a batch (lookback.py), by its number in the tables; None: there are none."""
+"""Returns tombstones that come in front of a batch (lookback.py), by its number in the tables; None: there are none."""
 Explain = Callable[[DataFrame, int, DataFrame | None], DataFrame]
-"""Gives tombstones among the rows of a batch, by its number in the tables, the reasons that can be inferred; with what is gone."""
+"""Adds the inferred reasons to the tombstones of a batch, by its number in the tables; the last argument has gap
+tombstones.
+"""
 
 
 class GroupsMovedError(RuntimeError):
-    """The brokers have begun to count with more partitions (home_partition.py)."""
+    """The brokers have begun to use the new number of partitions (home_partition.py)."""
 
 
 class MirroredBatch(NamedTuple):
-    """What there was in a batch; `newest_ms` is the time of its last record, None: it had none."""
+    """Counts of a batch; `newest_ms` is the time of its last record, None: it had none."""
 
     records: int
     dead_letters: int
@@ -44,7 +46,7 @@ class MirroredBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MirrorSinks:
-    """Writes decoded batches; may be called with the same batch again."""
+    """Writes decoded batches. The same batch may be written again."""
 
     writer: Writer
     topic: str
@@ -52,17 +54,17 @@ class MirrorSinks:
     report: Callable[[int, MirroredBatch], None]
     gone: Gone
     first_batch_id: int = 0
-    """In the tables, of Spark's batch 0: see checkpoint.Origin."""
+    """Number of Spark's batch 0 in the tables: see checkpoint.Origin."""
     topic_id: str | None = None
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
-        """Append to the tables what this batch has not appended before.
+        """Append the rows that earlier attempts of this batch did not append.
 
         Raises:
-            GroupsMovedError: nothing is appended, as most of what is in the wrong place will be in the right one.
+            GroupsMovedError: nothing is appended, as most misplaced records will be in the right partition after a restart.
         """
         in_tables = self.first_batch_id + batch_id
-        # The cache is on disk: a first batch may have gigabytes.
+        # The cache is on disk, as a first batch may have gigabytes.
         batch.persist(StorageLevel.DISK_ONLY)
         try:
             volume = _volume(batch)
@@ -83,11 +85,11 @@ class MirrorSinks:
                 rows = self._explained(batch, volume, in_tables, None)
                 self._append(rows, volume.log, COORDINATOR_LOG, in_tables)
             return
-        # Whoever asks for them reads the whole topic.
+        # Persisted, as a gap repair reads the whole topic.
         gone = gone.persist(StorageLevel.DISK_ONLY)
         try:
             rows = gone.unionByName(self._explained(batch, volume, in_tables, gone))
-            # How many they are is not known: Spark writes them.
+            # Their number is unknown, so Spark writes them.
             size = Size(MOST_ROWS + 1, volume.log.bytes)
             self._append(rows, size, COORDINATOR_LOG, in_tables)
         finally:
@@ -123,13 +125,13 @@ class MirrorSinks:
 
 
 def _columns(rows: DataFrame, table: TableDefinition, others: dict[str, Column]) -> DataFrame:
-    """The table's columns but those of the batch, which the writer adds."""
+    """Return the table's columns except those of the batch, which the writer adds."""
     names = [name for name in table.schema.names if name not in {BATCH_ID.name, INGESTED_AT.name}]
     return rows.select(*(others.get(name, F.col(name)).alias(name) for name in names))
 
 
 class _Volume(NamedTuple):
-    """How much of a batch goes to which table."""
+    """Sizes of a batch by table."""
 
     found: MirroredBatch
     tombstones: int

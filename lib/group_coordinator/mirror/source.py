@@ -1,12 +1,12 @@
-"""The mirrored topic as Spark reads it: internal topics too, which Spark's own source leaves out, and committed records alone.
+"""Spark source of the mirrored topic: with internal topics, which Spark's own source omits, and only committed records.
 
 Spark fetches offsets with an Admin client, which needs no consumer group, and drops the partitions of internal topics.
-`useDeprecatedOffsetFetching` uses a consumer instead. A consumer needs a right on its group, and waits for ever if the group has no
-coordinator.
+`useDeprecatedOffsetFetching` uses a consumer instead. A consumer needs a right on its group, and waits forever if the
+group has no coordinator.
 
-This subclass of the source uses the partitions of `assign` unchanged. Spark has no option for that, and py4j cannot subclass: Janino,
-which compiles Spark's plans, compiles the class in the driver. Executors get offsets, and never the class. `@Override` makes the
-compilation fail on a Spark whose methods have other names.
+This subclass of the source uses the partitions of `assign` unchanged. Spark has no option for that, and py4j cannot
+subclass: Janino, the compiler of Spark's plans, compiles the class in the driver. Executors get offsets, and never the
+class. `@Override` makes the compilation fail on a Spark whose methods have other names.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ READING = {
     # A group's metadata may have a megabyte.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 * 1024 * 1024),
 }
-"""What the session of the query must have when the query starts."""
+"""Settings that the query's session must have when the query starts."""
 
 _FETCHING = {
     "kafka.isolation.level": "read_committed",
-    # A poll takes a whole fetch, or what is left of it is fetched again. Spark keeps what a consumer has polled last, and has
-    # one for each partition of the topic, of which there are 50: all that together is in the executors' memory.
+    # A poll must take a whole fetch, or the rest of it is fetched again. Spark keeps the last poll of each consumer,
+    # and has a consumer for each of the topic's 50 partitions: all of that is in the executors' memory.
     "kafka.max.poll.records": "10000",
     "kafka.max.partition.fetch.bytes": str(1024 * 1024),
     # A consumer that waits for more records delays the batch.
@@ -95,7 +95,7 @@ _FETCHING = {
 
 
 _EARLIEST = -2
-"""What Spark calls the beginning of a partition."""
+"""Spark's number for the beginning of a partition."""
 _COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 
 
@@ -103,9 +103,9 @@ _COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 class MessageSource:
     """A topic to read.
 
-    `cluster` has Spark's options for address and login (cluster_options.py), `partitions` are those that the topic has, `homes`
-    tells where its groups are; without it they may be anywhere. `starts` are the first offsets that are read; of a partition that
-    is not in it, all.
+    `cluster` has Spark's options for address and login (cluster_options.py), `partitions` are the topic's partitions,
+    `homes` maps groups to partitions; without it they may be anywhere. `starts` are the first offsets to read;
+    partitions that are missing in it are read completely.
     """
 
     cluster: Mapping[str, str]
@@ -115,16 +115,16 @@ class MessageSource:
     starts: Mapping[int, int] = field(default_factory=dict)
 
     def stream(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
-        """As `messages`, and decoded: rows of DECODED."""
+        """Return the stream of `messages`, decoded: rows of DECODED."""
         return self._decoded(self.messages(spark, most_offsets, is_lossy=is_lossy))
 
     def messages(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
-        """A stream from `starts` on; once the checkpoint has begun, from where it stopped.
+        """Return a stream from `starts` on; once the checkpoint has begun, from its last offsets.
 
         Args:
             spark: the session.
-            most_offsets: a batch takes no more; 0: as many as there are.
-            is_lossy: whether records that are gone unread are passed over. Groups in the tables may then be gone as well.
+            most_offsets: limit of a batch; 0: no limit.
+            is_lossy: True to skip lost records, whose groups may be outdated in the tables.
         """
         reader = (
             spark.readStream.options(**self._options())
@@ -137,7 +137,7 @@ class MessageSource:
             return reader.format(source).load().select(*_COLUMNS)
 
     def present(self, spark: SparkSession) -> DataFrame:
-        """Rows of DECODED of all that can be read now; the session must have READING."""
+        """Return rows of DECODED for all readable records; the session must have READING."""
         with internal_topics(spark) as source:
             records = spark.read.format(source).options(**self._options()).load()
         return self._decoded(records.select(*_COLUMNS))
@@ -147,12 +147,12 @@ class MessageSource:
         return json.encode({self.topic: starts}).decode()
 
     def _options(self) -> dict[str, str]:
-        # Who subscribes joins a consumer group, whose records would be in the very topic that is read.
+        # A subscriber would join a consumer group, whose records would be in the very topic that is read.
         assigned = json.encode({self.topic: sorted(self.partitions)}).decode()
         return {**PATIENCE, **self.cluster, **_FETCHING, "assign": assigned}
 
     def _decoded(self, messages: DataFrame) -> DataFrame:
-        """A task takes several partitions, of which there are 50, but none is in two tasks: its rows are counted there."""
+        # A task takes several of the 50 partitions, but no partition is in two tasks, which count its rows.
         cores = messages.sparkSession.sparkContext.defaultParallelism
         decoder = partial(decode_batches, homes=self.homes)
         return messages.coalesce(cores).mapInArrow(decoder, DECODED)
