@@ -1,1 +1,1 @@
-"""The life of a run: from its settings to its end, and what runs beside the queries."""
+"""The life of a run, from its settings to its end, and the background tasks next to the queries."""

@@ -1,4 +1,4 @@
-"""What `group-coordinator run` and jobs/run_coordinator.py share: from settings to the end of the run."""
+"""Run of `group-coordinator run` and jobs/run_coordinator.py, from settings to the end."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ from group_coordinator.tables.maintenance import Maintenance
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How to run: until a signal or until all is read, with compaction in the same process or without."""
+    """Options of a run: until a signal or until all is read, with compaction in the same process or without."""
 
     drain: bool
     with_compaction: bool
     progress_file: Path | None
     redo_open_batch: bool = False
-    """Whether a batch that another version began may be ended by this one."""
+    """True if this version may end an open batch of another version."""
     accept_new_partitions: bool = False
-    """Whether the events topic may have got partitions since it was read last."""
+    """True if the events topic may have got partitions since it was read last."""
     gateway: Callable[[Event, Event], None] | None = None
-    """Runs beside the coordinator until one of the events is set: the run is to stop, or it has ended. A drain has none."""
+    """Runs the gateway until one of the events is set: the run is to stop, or it has ended. None during a drain."""
 
 
 @contextmanager
 def checkpoints_held(job: JobSettings, *query_names: str) -> Iterator[None]:
-    """Keep other runs off the checkpoints of these queries, or refuse at once.
+    """Lock the checkpoints of these queries, or fail at once.
 
-    For the commands that run on this machine. What goes to spark-submit may have any file system for its default, and
-    whoever submits it decides how often it runs.
+    For the commands that run on this machine. A program under spark-submit may have any file system as its default, and
+    its user decides how often it runs.
     """
     with refusals_told(), ExitStack() as locks:
         for name in query_names:
@@ -93,7 +93,7 @@ def checkpoints_held(job: JobSettings, *query_names: str) -> Iterator[None]:
 
 @refusals_told()
 def run_coordinator(settings: Settings, make_session: MakeSession, options: RunOptions) -> None:
-    """Run the coordinator, and end between two batches when a signal says so."""
+    """Run the coordinator, and end between two batches after a signal."""
     set_up_logs()
     connection = Connection.of(settings.job)
     check_topics(connection, settings.job)
@@ -138,7 +138,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
 
 
 def _endpoint(job: JobSettings, options: RunOptions) -> AbstractContextManager[Endpoint | None]:
-    """A run that ends by itself is over before anybody asks a second time."""
+    """Return the metrics endpoint; None for a drain, which would end before a second scrape."""
     return nullcontext() if options.drain else metrics_endpoint(job)
 
 
@@ -206,13 +206,12 @@ def _maintain(given: RunInputs, ended: Event) -> None:
 
 
 def _maintenance(given: RunInputs) -> Maintenance:
-    """Of the tables that the coordinator appends to; compaction looks after its own."""
+    """Return the maintenance of the coordinator's own tables; compaction has its own."""
     return maintenance_of(given.spark, given.job, QUERY_NAME, OF_THE_COORDINATOR)
 
 
 @refusals_told()
 def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool) -> None:
-    """Run compaction alone."""
     set_up_logs()
     with query_failures_told(settings.job):
         if drain:
@@ -229,7 +228,7 @@ def _compaction(spark: SparkSession, settings: Settings) -> CompactionQuery:
 
 
 def prepare_tables(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse storage and tables that the job cannot work with; give tables what a later version added."""
+    """Refuse unusable storage and tables; upgrade tables to this version."""
     check_storage(spark, job)
     check_tables(spark, job.tables_root)
     upgrade_tables(spark, job.tables_root)

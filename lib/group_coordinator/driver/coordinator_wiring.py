@@ -1,4 +1,4 @@
-"""What a run of the coordinator sees of the world around it: Kafka, the clock, other runs."""
+"""Wiring of a coordinator's run to its surroundings: Kafka, the clock, other runs."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What a run works with."""
-
     spark: SparkSession
     connection: Connection
     writer: Writer
@@ -57,7 +55,7 @@ class RunInputs:
 
 
 def for_a_drain(given: RunInputs) -> Surroundings:
-    """For a run that ends by itself: between two of them members speak and are not answered, and the log has it all."""
+    """Return the surroundings of a run that ends by itself: outages between two such runs follow from the log."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
     outages = OutageLog(given.spark, folder, plans)
@@ -68,7 +66,7 @@ def for_a_drain(given: RunInputs) -> Surroundings:
 def for_a_long_run(
     given: RunInputs, measured: Measuring | None, stop: Event
 ) -> Iterator[Surroundings]:
-    """For a run that goes on: what members cannot do because of Kafka or of this job is not held against them."""
+    """Yield the surroundings of a long run: its outages suspend the members' timers."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
     with (

@@ -1,7 +1,7 @@
-"""Failures of other layers and of a streaming query that end a run with one sentence, as they are no defects.
+"""Causes of failures in other layers and of a streaming query, as one sentence that ends the run.
 
-It is found by the texts that Kafka's client, the operating system and Delta leave: the failure passes through Java,
-Python and Java again, and only its text comes through whole.
+They are no internal errors. The cause is found by the texts of Kafka's client, the operating system and Delta: the
+failure passes through Java, Python and Java again, and only its text arrives complete.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CAUSES = (
 
 @contextmanager
 def refusals_told() -> Iterator[None]:
-    """Turn what a user can mend into JobRefusedError."""
+    """Turn errors that a user can fix into JobRefusedError."""
     try:
         yield
     except _CAUSES as error:
@@ -72,26 +72,26 @@ _UNREADABLE_TIME = re.compile(
 _OURS = re.compile(
     r"(?:TableWriteError|NotTheWriterError|AccessDeniedError|LoginRefusedError): ([^\n]*)"
 )
-"""Errors of this program that say it all."""
+"""Errors of this program with a complete message."""
 _DISK = re.compile(
     r"[^\n]*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied"
     r"|Not a directory|Input/output error)[^\n]*"
 )
 
 _SECOND_RUN = "CONCURRENT_STREAM_LOG_UPDATE"
-"""What Spark calls it if a file of the checkpoint that it wants to write is there."""
+"""Spark's error class if a checkpoint file that it wants to write exists."""
 _HDFS = re.compile(
     r"(?:Call From|No Route to Host from|End of File Exception between|Invalid host name:|DestHost:destPort) "
     r"[^\n]*?(?=; For more details see:|$)",
     re.MULTILINE,
 )
-"""What Hadoop says of a server that does not answer."""
+"""Hadoop's messages about a server that does not respond."""
 _S3 = re.compile(r"org\.apache\.hadoop\.fs\.s3a\.|software\.amazon\.awssdk\.")
 
 
 @contextmanager
 def query_failures_told(job: JobSettings) -> Iterator[None]:
-    """Turn a query's failure that a user can mend into JobRefusedError."""
+    """Turn a query's failure that a user can fix into JobRefusedError."""
     try:
         yield
     except StreamingQueryException as failure:
@@ -102,22 +102,22 @@ def query_failures_told(job: JobSettings) -> Iterator[None]:
 
 
 def outage(text: str) -> str | None:
-    """What Kafka's client said if the query failed because no broker answered in time."""
+    """Return the message of Kafka's client if the query failed because no broker responded in time."""
     return _found(_OUTAGE, text)
 
 
 def has_lost_records(text: str) -> bool:
-    """Whether the query failed because records are gone that it had not read."""
+    """Return True if the query failed because unread records were removed."""
     return _LOST.search(text) is not None
 
 
 def has_unreadable_time(text: str) -> bool:
-    """Whether the query failed at a record whose timestamp Spark's Kafka source cannot read, though nobody asks for it."""
+    """Return True if the query failed at a record whose timestamp Spark's Kafka source cannot read, although it is unused."""
     return _UNREADABLE_TIME.search(text) is not None
 
 
 def unreadable_time_told(job: JobSettings, where: str) -> str:
-    """What the user can do about such a record; `where` says which it is, with a space behind it."""
+    """Return the remedy for such a record; `where` is its position, with a space behind it."""
     return (
         f"topic {job.events_topic} at {job.bootstrap_servers} has a record {where}whose timestamp Spark cannot read: it is "
         f"not within {LAST_MS} ms of 1970. Write a newer record with its key, or a tombstone, and start again when the log "
@@ -127,7 +127,7 @@ def unreadable_time_told(job: JobSettings, where: str) -> str:
 
 
 def sentence(text: str, job: JobSettings) -> str | None:
-    """What the user can mend, and where; None: not known."""
+    """Return the fault and the remedy for the user; None: unknown."""
     refusal = _REFUSAL.search(text)
     if refusal is not None:
         # A login may be in other settings than these, or have no name.

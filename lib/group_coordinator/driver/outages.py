@@ -1,7 +1,8 @@
-"""An outage of the brokers: the job waits for its end; a run that is stopped meanwhile ends without waiting.
+"""Outages of the brokers: the job waits for their end, and a run that is stopped meanwhile ends without waiting.
 
-Such a call may be in a Java client of a task or of the driver, or in a thread of Python. None of these notices a signal, and
-some wait for minutes. Checkpoint and tables survive the kill, as at any other time: an open batch runs again.
+A waiting call may be in a Java client of a task or of the driver, or in a thread of Python. None of these notices a
+signal, and some wait for minutes. Checkpoint and tables survive the kill, as at any other time: an open batch runs
+again.
 """
 
 from __future__ import annotations
@@ -26,10 +27,9 @@ _log = logging.getLogger(__name__)
 
 
 def outlast_outages(run: Callable[[], None], stop: Event) -> None:
-    """Run, and run again as often as it ends because no broker answers; `stop` ends the waiting too.
+    """Run, and run again after each end because of an outage; `stop` ends the wait too.
 
-    Kafka's clients wait for a minute or more before they give up. What the query was at is done again: the checkpoint
-    has it.
+    Kafka's clients wait for a minute or more before they give up. The open batch is repeated, as the checkpoint has it.
     """
     keep_trying(
         run,
@@ -45,14 +45,14 @@ def outlast_outages(run: Callable[[], None], stop: Event) -> None:
 def look_again_and_again(
     look: Callable[[], None], stop: Event, interval_s: float, said: str, log: logging.Logger
 ) -> None:
-    """Look until `stop` is set; while no broker answers, say so once and go on trying.
+    """Look until `stop` is set; while no broker responds, log that once and retry.
 
     Args:
-        look: raises ChannelError where the cluster does not answer; any other error goes on to the caller.
+        look: raises ChannelError if the cluster does not respond; any other error goes to the caller.
         stop: ends it.
-        interval_s: the pause between two looks, and between two tries.
-        said: what is done again when Kafka answers, such as "topics are looked at".
-        log: of whom it is that looks.
+        interval_s: the pause between two looks, and between two retries.
+        said: the beginning of the warning, such as "topics are looked at".
+        log: the logger of the task.
     """
 
     def failed(failure: Exception, count: int) -> None:
@@ -65,7 +65,7 @@ def look_again_and_again(
 
 
 def _outage_in(failure: BaseException) -> str | None:
-    """How it says that no broker answers; None: it is another failure."""
+    """Return the error of an outage; None: it is another failure."""
     match failure:
         case BrokerUnreachableError():
             return str(failure)
@@ -77,7 +77,7 @@ def _outage_in(failure: BaseException) -> str | None:
 
 _LOOK_S = 1.0
 _ORDERLY_S = 13.0
-"""The time that a run has to end by itself: Java's clients give up a request after 10 s."""
+"""The time for an orderly end: Java's clients give up a request after 10 s."""
 _STATUS = 1
 
 

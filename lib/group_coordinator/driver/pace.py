@@ -1,4 +1,4 @@
-"""How soon something is done again that takes longer the more there is."""
+"""Rate limit for repeated work whose cost grows with the amount of data: at most 5 % of the time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 MOST_OF_THE_TIME = 0.05
-"""The share of the time that it may take."""
+"""The largest share of the time for such work."""
 
 
 class Pace:
-    """Lets work rest after it was done, 19 times as long as it took; at first it is due.
+    """Rate limit: after work it waits 19 times as long as the work took; at first work is due.
 
     Args:
         clock: seconds that never go back.
@@ -22,12 +22,12 @@ class Pace:
 
     @property
     def is_due(self) -> bool:
-        """Whether it has rested long enough."""
+        """True if the wait is over."""
         return self._clock() >= self._due_s
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """The work; what fails is due at once."""
+        """Measure the work of the block; after a failure it is due at once."""
         begun_s = self._clock()
         yield
         ended_s = self._clock()

@@ -1,4 +1,4 @@
-"""Samples of the topics' ends, once or repeatedly, and their way into the tables."""
+"""Samples of the topics' ends, once or repeatedly, and their tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 
 class PositionTables(NamedTuple):
-    """The two tables of a cluster, and who looks after their files; None: nobody here."""
+    """The two tables of a cluster, and their maintenance; None: another process does it."""
 
     positions: PositionsFolder | PositionsBySpark
     topic_ids: TopicIdsFolder | TopicIdsBySpark
@@ -43,10 +43,10 @@ class PositionTables(NamedTuple):
 
 
 def tables_in_folder(job: JobSettings) -> PositionTables:
-    """Without Spark; what is remembered of the upkeep is in topic_positions itself.
+    """Return the tables for access without Spark; the notes of their maintenance are in topic_positions itself.
 
     Raises:
-        JobRefusedError: the table has not been made.
+        JobRefusedError: the table has not been created.
     """
     positions = PositionsFolder(TableCatalog(job.tables_root), job.cluster_id)
     with storage_named("tables.root", job.tables_root):
@@ -58,10 +58,10 @@ def tables_in_folder(job: JobSettings) -> PositionTables:
 
 
 def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
-    """By Spark; what is remembered of the upkeep is in a folder of the checkpoint's, one a cluster.
+    """Return the tables for access by Spark; the notes of their maintenance are in the checkpoint, one folder per cluster.
 
     Raises:
-        JobRefusedError: the table has not been made.
+        JobRefusedError: the table has not been created.
     """
     catalog = TableCatalog(job.tables_root)
     with storage_named("tables.root", job.tables_root):
@@ -92,12 +92,12 @@ def _maintenance(
 
 
 _NAMED = 10
-"""So many of the partitions that are missing for one reason are told by name."""
+"""Missing partitions that a message names for each reason."""
 _log = logging.getLogger(__name__)
 
 
 class NothingSampledError(JobRefusedError):
-    """No partition could be sampled; the message says why."""
+    """No partition could be sampled; the message has the reason."""
 
 
 @refusals_told()
@@ -108,17 +108,17 @@ def sample_positions(
     every_s: float | None,
     make_session: MakeSession,
 ) -> None:
-    """Append samples to topic_positions: one, or one every so many seconds until SIGINT or SIGTERM.
+    """Append samples to topic_positions: one, or one per interval until SIGINT or SIGTERM.
 
     Args:
-        job: where the table is, and what the cluster is called there.
-        connection: how the cluster is reached.
-        topics: those that are sampled; None: all but Kafka's internal ones.
-        every_s: how often; None: once.
-        make_session: makes Spark's session, which starts only where the table is in a catalog.
+        job: the table's place, and the cluster's name there.
+        connection: to the cluster.
+        topics: the sampled topics; None: all but Kafka's internal topics.
+        every_s: the interval; None: once.
+        make_session: makes Spark's session, which starts only for a table in a catalog.
 
     Raises:
-        JobRefusedError: the table is not there, or the only sample could not be taken.
+        JobRefusedError: the table does not exist, or the only sample could not be taken.
     """
     set_up_logs()
     with (
@@ -137,7 +137,7 @@ def sample_positions(
 def _tables_and_signals(
     job: JobSettings, make_session: MakeSession
 ) -> Iterator[tuple[PositionTables, AbstractContextManager[Event]]]:
-    """The tables, and what a signal sets while it is entered."""
+    """Yield the tables, and a context whose event a signal sets."""
     if not TableCatalog(job.tables_root).is_schema:
         yield tables_in_folder(job), stop_on_signals_to_python()
         return
@@ -146,7 +146,7 @@ def _tables_and_signals(
 
 
 class PositionRounds:
-    """Each round takes a sample, appends it, notes new topic ids, lets `hear` have it, and looks after the table."""
+    """Rounds that each take a sample, append it, note new topic ids, pass it to `hear`, and maintain the table."""
 
     def __init__(
         self,
@@ -163,12 +163,12 @@ class PositionRounds:
         self._told = ""
 
     def run_alone(self) -> None:
-        """A round.
+        """Run a round.
 
         Raises:
             NothingSampledError: the sample is empty.
-            ClientError: the cluster does not answer, or does not let us in.
-            TableWriteError: a table does not take the sample.
+            ClientError: the cluster does not respond, or rejects the login.
+            TableWriteError: a write to a table failed.
         """
         sample = self._sampler.sample()
         if not sample.positions:
@@ -180,7 +180,7 @@ class PositionRounds:
         self._look_after_the_table(sample.sampled_at_ms)
 
     def run_or_tell(self) -> None:
-        """A round, and what is wrong with it: the next one tries again."""
+        """Run a round and log its failure: the next round tries again."""
         try:
             self.run_alone()
         except (ClientError, NothingSampledError, TableWriteError) as failure:
@@ -188,7 +188,7 @@ class PositionRounds:
             self._told = ""
 
     def _tell(self, sample: Sample) -> None:
-        """Not again what the round before has told."""
+        """Log a summary, unless it is the same as in the last round."""
         told = summary(sample)
         if told != self._told:
             _log.log(logging.WARNING if sample.skipped else logging.INFO, told)
@@ -212,13 +212,13 @@ def repeat(
     clock: Callable[[], float],
     wait: Callable[[float], bool],
 ) -> None:
-    """Work now, and at each multiple of an interval from now on; one that finds the work still going on is left out.
+    """Work now, and at each multiple of an interval from now on; a multiple during the work is skipped.
 
     Args:
-        work: what is done.
+        work: the work.
         every_s: the interval.
         clock: seconds that never go back.
-        wait: waits for so many seconds; true: that is the end.
+        wait: waits for so many seconds; returns True at the end.
     """
     begun_s = clock()
     due_s = begun_s
@@ -228,7 +228,7 @@ def repeat(
 
 
 def summary(sample: Sample) -> str:
-    """How many partitions were sampled, and which were not, by reason."""
+    """Return the number of sampled partitions, and the skipped partitions by reason."""
     count = len(sample.positions)
     sampled = f"partitions sampled: {count}" if count else "nothing could be sampled"
     by_reason: dict[str, list[Skipped]] = {}

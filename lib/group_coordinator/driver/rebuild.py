@@ -1,4 +1,4 @@
-"""What `group-coordinator rebuild` and jobs/rebuild_checkpoint.py share."""
+"""Run of `group-coordinator rebuild` and jobs/rebuild_checkpoint.py."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from group_coordinator.streaming.rebuild.repartition import repartition
 def rebuild_checkpoint(
     settings: Settings, make_session: MakeSession, partitions: int | None
 ) -> list[str]:
-    """Make the coordinator's checkpoint anew, or divide the state of one that is there, and tell what it begins with.
+    """Rebuild the coordinator's checkpoint, or divide the state of an existing checkpoint, and return its start.
 
     Args:
         settings: the job's.
-        make_session: makes a session, or takes the one that is there.
-        partitions: how many the state shall have; None: a checkpoint that is there stays as it is, and is refused.
+        make_session: makes a session, or takes an existing session.
+        partitions: the number of state partitions; None: an existing checkpoint is refused and stays unchanged.
     """
     set_up_logs()
     job = settings.job
@@ -43,7 +43,7 @@ def rebuild_checkpoint(
 
 
 def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[str]:
-    """What a user wants to know before the next `run`."""
+    """Return lines for the user before the next `run`."""
     begins = rebuilt.origin.starting_offsets
     return [
         f"groups: {rebuilt.origin.groups}",
@@ -59,6 +59,6 @@ def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[
 
 
 def _gone(handled: int | None, begins: int) -> str:
-    """Retention may have taken events away that the log knows nothing of."""
+    """Return a note on events that retention has removed: the log may lack their records."""
     expected = 0 if handled is None else handled + 1
     return f"; {expected} to {begins - 1} are gone" if expected < begins else ""

@@ -1,11 +1,11 @@
-"""A Spark session from its start to its end: SIGTERM and Ctrl-C end a run at the next safe moment, and some kinds of compute cannot run the job.
+"""A Spark session from start to end, the end of a run by SIGTERM and Ctrl-C, and a check of the kind of compute.
 
-Where Python started the JVM, signals reach Python. Under spark-submit, on YARN and on Kubernetes the JVM is the parent,
-and its shutdown would end Spark in the middle of a batch. There a hook of ours comes first, and waits for the end of the
-run: a shutdown hook may take its time, and all other threads go on meanwhile.
+If Python started the JVM, signals reach Python. Under spark-submit, on YARN and on Kubernetes the JVM is the parent,
+and its shutdown would end Spark in the middle of a batch. There our own hook comes first, and waits for the end of the
+run: a shutdown hook may take its time, and all other threads continue meanwhile.
 
-In YARN's cluster mode the JVM is the ApplicationMaster. It tells YARN how this process ended, from a thread of its own,
-and YARN starts an application again whose ApplicationMaster ends without a word: a second hook waits for that thread.
+In YARN's cluster mode the JVM is the ApplicationMaster. A thread of it reports to YARN how this process ended, and YARN
+restarts an application whose ApplicationMaster ends without a report: a second hook waits for that thread.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ MakeSession = Callable[[], SparkSession]
 
 @contextmanager
 def session(make_session: MakeSession) -> Iterator[SparkSession]:
-    """A session, which ends with the block unless it was there before.
+    """Yield a session, which ends with the block unless it existed before.
 
     Raises:
-        JobRefusedError: the session would be one of Spark Connect, which has no JVM to reach.
-        UnknownSparkError: this Spark is older than those that the job was seen to run on, or newer and without their jars.
+        JobRefusedError: the session would be of Spark Connect, which has no JVM to reach.
+        UnknownSparkError: this Spark is older than the tested versions, or newer and without their jars.
     """
     newer_than(pyspark.__version__)
     check_before_session()
@@ -59,16 +59,17 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
 
 @retry(retry=retry_if_exception_type(Py4JNetworkError), stop=stop_after_attempt(3), reraise=True)
 def _hush(spark: SparkSession) -> None:
-    """Spark would log long traces of the running tasks.
+    """Silence Spark, which would log long traces of the running tasks.
 
-    When a signal ends the wait for a response of Java, py4j closes the connection, and sometimes the next one as well.
+    When a signal ends the wait for a response of Java, py4j closes the connection, and sometimes the next connection as
+    well.
     """
     spark.sparkContext.setLogLevel("OFF")
 
 
 @contextmanager
 def session_and_stop(make_session: MakeSession) -> Iterator[tuple[SparkSession, Event]]:
-    """A session, and an event that a signal sets: for a job that ends at the next good moment.
+    """Yield a session, and an event that a signal sets, for a job that ends at the next safe moment.
 
     Raises:
         JobRefusedError: as for `session`.
@@ -83,11 +84,11 @@ _BEFORE_SPARKS = 100
 """Spark's own hook has priority 40 among Hadoop's; the highest goes first."""
 _LONGEST_STOP_S = 600
 _THREAD_OF_YARN = "Driver"
-"""What the ApplicationMaster names the thread that runs this process and waits for its status."""
+"""Name of the ApplicationMaster's thread that runs this process and waits for its status."""
 
 
 class _JvmHook:
-    """A java.lang.Runnable that the JVM runs when it is told to end."""
+    """A java.lang.Runnable that the JVM runs at its shutdown."""
 
     def __init__(self, stop: Event) -> None:
         self._stop = stop
@@ -100,17 +101,18 @@ class _JvmHook:
         self.may_end.wait(_LONGEST_STOP_S)
 
     class Java:
-        """py4j asks for this."""
+        """Interfaces of this class, read by py4j."""
 
         implements = ("java.lang.Runnable",)
 
 
 @contextmanager
 def stop_on_signals(spark: SparkSession) -> Iterator[Event]:
-    """An event that a signal sets, to Python or to the JVM; after the block the JVM may end.
+    """Yield an event that a signal to Python or to the JVM sets; after the block the JVM may end.
 
-    Call it after Spark has started, which has a handler of its own. If it was the JVM that had to end, its status is 0
-    once the block has ended well; in YARN's cluster mode YARN is told SUCCEEDED once this process has ended well.
+    Must be called after the start of Spark, which has a handler of its own. If the JVM received the signal, its status
+    is 0 after a successful block; in YARN's cluster mode YARN receives SUCCEEDED after a successful end of this
+    process.
     """
     with stop_on_signals_to_python() as stop, _jvm_hook(spark, stop):
         yield stop
@@ -121,19 +123,21 @@ def _jvm_hook(spark: SparkSession, stop: Event) -> Iterator[None]:
     jvm = _jvm(spark)
     hooks = jvm.org.apache.hadoop.util.ShutdownHookManager.get()
     hook = _JvmHook(stop)
-    in_jvm = jvm.java.lang.Thread(hook)  # an object of Java's own, which can be removed again
+    in_jvm = jvm.java.lang.Thread(hook)  # A Java object, which can be removed again.
     seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
     hooks.addShutdownHook(in_jvm, _BEFORE_SPARKS, _LONGEST_STOP_S, seconds)
     thread = _thread_of_yarn(spark, jvm)
     if thread is not None:
-        hook.may_end.set()  # the JVM waits for the thread instead, and not in Python, which has ended by then
+        hook.may_end.set()  # The JVM waits for the thread instead, and not in Python, which has ended by then.
         runnable = jvm.java.lang.Class.forName("java.lang.Runnable")
         awaits_thread = jvm.java.beans.EventHandler.create(runnable, thread, "join")
         hooks.addShutdownHook(awaits_thread, _BEFORE_SPARKS - 1, _LONGEST_STOP_S, seconds)
     try:
         yield
         if hook.was_run and thread is None:
-            with suppress(Py4JError, ConnectionError):  # nobody is left to answer
+            with suppress(
+                Py4JError, ConnectionError
+            ):  # The JVM ends during the call, so no response comes.
                 jvm.java.lang.Runtime.getRuntime().halt(0)
     finally:
         hook.may_end.set()
@@ -142,7 +146,7 @@ def _jvm_hook(spark: SparkSession, stop: Event) -> Iterator[None]:
 
 
 def _thread_of_yarn(spark: SparkSession, jvm: Any) -> Any:
-    """None: this is not YARN's cluster mode."""
+    """Return the thread; None: this is not YARN's cluster mode."""
     if spark.sparkContext.master != "yarn":
         return None
     threads = jvm.java.lang.Thread.getAllStackTraces().keySet()
@@ -150,7 +154,7 @@ def _thread_of_yarn(spark: SparkSession, jvm: Any) -> Any:
 
 
 def _jvm(spark: SparkSession) -> Any:
-    """PySpark has no public way to it."""
+    # PySpark has no public way to the JVM.
     context: Any = spark.sparkContext
     ensure_callback_server_started(context._gateway)  # noqa: SLF001
     return context._jvm  # noqa: SLF001
@@ -159,14 +163,14 @@ def _jvm(spark: SparkSession) -> Any:
 _ACCESS_MODE = "spark.databricks.clusterUsageTags.dataSecurityMode"
 _STANDARD = ("USER_ISOLATION", "DATA_SECURITY_MODE_STANDARD")
 _SERVERLESS = "client."
-"""How Databricks' name of the runtime begins on serverless compute."""
+"""Prefix of Databricks' runtime version on serverless compute."""
 
 
 def check_before_session() -> None:
-    """Refuse Spark Connect before anything reaches for a JVM that is not there.
+    """Refuse Spark Connect before anything uses a JVM that does not exist.
 
     Raises:
-        JobRefusedError: the session would be one of Spark Connect.
+        JobRefusedError: the session would be of Spark Connect.
     """
     runtime = os.environ.get(DATABRICKS, "")
     if runtime.startswith(_SERVERLESS):
@@ -178,10 +182,10 @@ def check_before_session() -> None:
 
 
 def check_session(spark: SparkSession) -> None:
-    """Refuse a session that came from elsewhere and has no JVM for us.
+    """Refuse an existing session without an accessible JVM.
 
     Raises:
-        JobRefusedError: it is one of Spark Connect, or of Databricks' standard compute.
+        JobRefusedError: it is of Spark Connect, or of Databricks' standard compute.
     """
     if type(spark).__module__.startswith("pyspark.sql.connect."):
         raise _refusal("this session is one of Spark Connect")

@@ -1,4 +1,4 @@
-"""Handles SIGTERM and Ctrl-C in Python: an event that a running command waits for, or an exception while a command starts."""
+"""Handlers of SIGTERM and Ctrl-C in Python: an event for a running command, or an exception while a command starts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class TerminatedError(KeyboardInterrupt):
 
 
 class Stop(Event):
-    """What a signal sets."""
+    """Event that a signal sets."""
 
     number: int | None = None
-    """Of the signal."""
+    """Number of the signal."""
 
 
 @contextmanager
 def stop_on_signals_to_python() -> Iterator[Stop]:
-    """An event that a signal sets, for a process without a JVM."""
+    """Yield an event that a signal sets, for a process without a JVM."""
     stop = Stop()
 
     def note(number: int, _frame: FrameType | None) -> None:

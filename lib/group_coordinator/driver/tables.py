@@ -1,4 +1,4 @@
-"""The tables: created by `init` and jobs/create_tables.py, and queries that a cluster's Spark answers."""
+"""The tables: creation by `init` and jobs/create_tables.py, and queries by a cluster's Spark."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from group_coordinator.tables.topic_ids import TOPIC_IDS
 
 @refusals_told()
 def create_tables_of(job: JobSettings, make_session: MakeSession) -> list[str]:
-    """Make what is missing; the names, or addresses, of all tables. Spark starts only where it is needed."""
+    """Create missing tables and return the names, or addresses, of all. Spark starts only if it is needed."""
     with ExitStack() as opened:
 
         def make() -> SparkSession:
@@ -46,23 +46,23 @@ def create_tables_of(job: JobSettings, make_session: MakeSession) -> list[str]:
 
 
 _SUBSTITUTE = "spark.sql.variable.substitute"
-"""Whether ${...} in a query gives settings of Spark, and so the secrets among them."""
+"""Setting by which ${...} in a query gives settings of Spark, and so the secrets among them."""
 
 
 @refusals_told()
 def ask_tables(
     settings: Settings, make_session: MakeSession, query: str, as_of: datetime | None = None
 ) -> pa.Table:
-    """The answer to a query in Spark's SQL, in which tables and views have their plain names.
+    """Return the result of a query in Spark's SQL, in which tables and views have their plain names.
 
     Args:
-        settings: where the tables are, and the retention that forecasts for an earlier time are made with.
+        settings: the tables' place, and the retention for forecasts of an earlier time.
         make_session: Spark.
         query: the query.
-        as_of: as the tables were then; None: as they are.
+        as_of: the time of the tables' content; None: now.
 
     Raises:
-        JobRefusedError: there are no tables, or the query cannot be answered, or does more than read them; the message is one line.
+        JobRefusedError: there are no tables, or the query fails, or does more than read them; the message is one line.
     """
     catalog = TableCatalog(settings.job.tables_root)
     with session(make_session) as spark:
@@ -85,7 +85,7 @@ def ask_tables(
 
 
 def _tables(spark: SparkSession, catalog: TableCatalog) -> dict[str, DataFrame]:
-    """Those that are there: an earlier version may have made fewer."""
+    """Return the existing tables: an earlier version may have created fewer."""
     return {
         table.name: catalog.read(spark, table.name)
         for table in TABLES
@@ -96,7 +96,7 @@ def _tables(spark: SparkSession, catalog: TableCatalog) -> dict[str, DataFrame]:
 def _as_of(
     tables: dict[str, DataFrame], time: datetime, settings: Settings
 ) -> dict[str, DataFrame]:
-    """As they were: without rows that came later, and what compaction keeps folded anew from the log."""
+    """Return the tables at an earlier time: without later rows, and with the state tables compacted again from the log."""
     past = {
         name: tables[name].where(F.col(column) <= F.lit(time))
         for name, column in ROW_TIMES.items()
@@ -105,7 +105,7 @@ def _as_of(
     config = settings.coordinator
     retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
     names: dict[str, dict[str, str]] = defaultdict(dict)
-    # An id is of one topic for ever, whenever it was first seen.
+    # A topic id belongs to one topic forever, whenever it was first seen.
     for row in tables[TOPIC_IDS.name].collect():
         names[row["cluster_id"]][row["topic_id"]] = row["topic"]
     return past | folded(entries_of(past[COORDINATOR_LOG.name]), retention, names)

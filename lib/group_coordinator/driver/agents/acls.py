@@ -1,4 +1,4 @@
-"""The ACL rules of a run: from the cluster or a file, and handed to the batches as they change."""
+"""The ACLs of a run: read from the cluster or a file, and passed to the batches when they change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
 @contextmanager
 def reader_of_acls(job: JobSettings, connection: Connection) -> Iterator[Callable[[], Acls] | None]:
-    """What reads the rules that the settings name; None: there are to be none.
+    """Yield a function that reads the ACLs of `acls.source`; None: no ACLs are checked.
 
     Raises:
         AclsUnreadableError: `super.users` is wrong.
@@ -49,10 +49,10 @@ def reader_of_acls(job: JobSettings, connection: Connection) -> Iterator[Callabl
 
 
 def way_past_rules(job: JobSettings, connection: Connection) -> str | None:
-    """How clients get past the rules of a file, in one sentence; None: they do not.
+    """Describe in one sentence how clients can bypass the ACLs of a file; None: they cannot.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not respond, or rejects the login.
     """
     if job.acls_source != "file" or has_authorizer(connection):
         return None
@@ -63,10 +63,10 @@ def way_past_rules(job: JobSettings, connection: Connection) -> str | None:
 
 
 def rules_in(file: Path) -> Acls:
-    """The rules of a file.
+    """Return the ACLs of a file.
 
     Raises:
-        AclsUnreadableError: the message names the file, and the field that is wrong.
+        AclsUnreadableError: the message names the file, and the wrong field.
     """
     try:
         return codec.decode(file.read_bytes())
@@ -94,11 +94,11 @@ _log = logging.getLogger(__name__)
 
 
 class AclAgent:
-    """Gives a run the rules, and again when they have changed.
+    """Background task that passes the ACLs to a run, and again when they have changed.
 
     Args:
-        read: the rules as they are now.
-        take: hears them.
+        read: returns the present ACLs.
+        take: receives them.
         clock: seconds that never go back.
     """
 
@@ -115,23 +115,23 @@ class AclAgent:
         self._read_s: float | None = None
 
     def begin(self) -> None:
-        """Give the rules that the run begins with.
+        """Pass the first ACLs of the run.
 
         Raises:
-            AclsUnreadableError: there are none to go by.
-            ChannelError: the cluster does not answer.
+            AclsUnreadableError: there are no ACLs.
+            ChannelError: the cluster does not respond.
         """
         self._give()
 
     def run(self, stop: Event, interval_s: float) -> None:
-        """Look again and again; while no broker answers, say so once and go on trying."""
+        """Read repeatedly. While no broker responds, log that once and retry."""
         look_again_and_again(self.look, stop, interval_s, "ACLs are looked at", _log)
 
     def look(self) -> None:
-        """Give the rules as they are now; those that cannot be read any more stay, which is said once an hour.
+        """Pass the present ACLs. If they cannot be read, the last ACLs stay, with a warning once an hour.
 
         Raises:
-            ChannelError: the cluster does not answer; the next look makes up for it.
+            ChannelError: the cluster does not respond; the next look catches up.
         """
         try:
             self._give()
@@ -141,7 +141,7 @@ class AclAgent:
             self._told = ""
 
     def families(self) -> Iterator[Metric]:
-        """How old the rules are, which a run has read before anything is answered."""
+        """Yield the age of the ACLs, which a run reads before its first response."""
         if self._read_s is not None:
             age_s = self._clock() - self._read_s
             meaning = "Since the rules of who may do what were last read"
@@ -160,7 +160,7 @@ class AclAgent:
 
 @dataclass(frozen=True, slots=True)
 class AclsOfRun:
-    """The rules of one run: what its batches go by, and who looks at them; None: the run has none."""
+    """The ACLs of one run: those of its batches, and their background task; None: no ACLs are checked."""
 
     log: AclLog
     agent: AclAgent | None
@@ -170,11 +170,11 @@ class AclsOfRun:
 def acls_of_run(
     spark: SparkSession, job: JobSettings, connection: Connection
 ) -> Iterator[AclsOfRun]:
-    """The rules are read once before anything is answered.
+    """Read the ACLs once before the first response.
 
     Raises:
-        AclsUnreadableError: there are none to go by, and the settings want some.
-        ChannelError: the cluster does not answer.
+        AclsUnreadableError: there are no ACLs, and the settings require them.
+        ChannelError: the cluster does not respond.
     """
     if (way := way_past_rules(job, connection)) is not None:
         _log.warning(way)

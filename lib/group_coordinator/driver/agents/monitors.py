@@ -1,4 +1,4 @@
-"""Monitors of a run: Kafka or this process was away, another checkpoint has taken over, this machine's clock differs from the brokers'."""
+"""Monitors of a run: outages of Kafka or of this process, a new owner of the tables, and a wrong clock of this machine."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class KafkaWatch:
     """Asks Kafka every other second, in a thread of its own.
 
     Args:
-        ask: returns when the brokers that lead the events topic have answered; BrokerUnreachableError: they do not.
-        note: remembers an outage.
+        ask: returns when the leaders of the events topic have responded; BrokerUnreachableError: they have not.
+        note: receives an outage.
         stop: the end of the run.
     """
 
@@ -51,11 +51,11 @@ class KafkaWatch:
         self._is_away = False
 
     def run(self, ended: Event) -> None:
-        """Look again and again until `ended` is set."""
+        """Look repeatedly until `ended` is set."""
         repeat(self.look, ended, _LOOK_S)
 
     def look(self) -> None:
-        """Ask once; remember an outage that is over."""
+        """Ask once; note an outage that has ended."""
         try:
             self._ask()
         except BrokerUnreachableError as failure:
@@ -72,7 +72,7 @@ class KafkaWatch:
         self._heard_s = time.monotonic()
 
     def await_contact(self) -> None:
-        """Return once an outage is over and noted, or at the end of the run; at once if there is none."""
+        """Return once an outage has ended and is noted, or at the end of the run; at once if there is none."""
         while self._silent_ms > OUTAGE_MS and not self._stop.wait(_WAIT_S):
             pass
 
@@ -83,11 +83,11 @@ class KafkaWatch:
 
 _INTERVAL_S = 15
 _INTERVAL_ON_S3_S = 60
-"""A look is two requests there, also of a job that rests; who appends, or writes a batch, finds out by that."""
+"""A look is two requests there, even while the job is idle. A process that writes notices a new owner by that."""
 
 
 class OwnerWatch:
-    """Asks the table writers now and then: who appends nothing would otherwise answer for ever."""
+    """Reads the table writers now and then: a former owner that appends nothing would otherwise respond forever."""
 
     def __init__(self, spark: SparkSession, writer: Writer) -> None:
         self._spark = spark
@@ -98,10 +98,10 @@ class OwnerWatch:
         self._next_s = time.monotonic() + self._interval_s
 
     def look(self, _query: StreamingQuery) -> None:
-        """Look, if it is time to.
+        """Look, if it is due.
 
         Raises:
-            NotTheWriterError: another checkpoint writes now.
+            NotTheWriterError: another checkpoint is the owner.
         """
         if time.monotonic() < self._next_s:
             return
@@ -117,7 +117,7 @@ class OwnerWatch:
             )
 
     def _is_as_before(self) -> bool:
-        """Whether the table on S3 has no new claim: to read it takes more requests, and few of them are ever new."""
+        """Return True if the table on S3 has no new claim: a read takes more requests, and claims are rare."""
         if not isinstance(self._folder, str):
             return False
         if self._seen is None:
@@ -132,10 +132,10 @@ _CLOCK_LOOK_S = 60.0
 
 
 def check_clock(ahead_ms: int, slack_ms: int) -> None:
-    """Refuse a clock that is this far ahead of the brokers'.
+    """Refuse a clock that is too far ahead of, or behind, the brokers' clocks.
 
     Raises:
-        JobRefusedError: sessions of living members would lapse, or dead ones live on.
+        JobRefusedError: timers of living members would fire, or sessions of dead members would last too long.
     """
     if abs(ahead_ms) > slack_ms:
         raise JobRefusedError(
@@ -146,11 +146,11 @@ def check_clock(ahead_ms: int, slack_ms: int) -> None:
 
 
 class Clock:
-    """Compares them at a start, and again as soon as this machine's clock was set.
+    """Compares the clocks at a start, and again after this machine's clock was set.
 
     Args:
-        measure: by how many milliseconds this machine's clock is ahead of the brokers' now.
-        slack_ms: what it may be, timer.slack.ms.
+        measure: returns the milliseconds by which this machine's clock is ahead of the brokers'.
+        slack_ms: the limit, timer.slack.ms.
     """
 
     def __init__(self, measure: Callable[[], int], slack_ms: int) -> None:
@@ -161,12 +161,12 @@ class Clock:
         self._next_s = time.monotonic() + _CLOCK_LOOK_S
 
     def check(self, ahead_ms: int) -> None:
-        """Refuse a clock that is this far ahead of the brokers', see check_clock."""
+        """Refuse a clock with this difference from the brokers', see check_clock."""
         self._offset_ms = _offset_ms()
         check_clock(ahead_ms, self._slack_ms)
 
     def look(self, _query: StreamingQuery) -> None:
-        """Say so once a minute if the clock has drifted off."""
+        """Log a warning once a minute if the clock has drifted."""
         if time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + _CLOCK_LOOK_S
@@ -175,25 +175,25 @@ class Clock:
             _log.warning("the clock of this machine is %d ms ahead of the brokers'", ahead_ms)
 
     def is_wrong(self) -> bool:
-        """Whether the clock was set, and is not known to be right again."""
+        """Return True if the clock was set, and is not known to be right again."""
         with self._lock:
             if abs(_offset_ms() - self._offset_ms) <= self._slack_ms:
                 return False
             ahead_ms = self._measured()
             if ahead_ms is None or abs(ahead_ms) > self._slack_ms:
-                return True  # and it is asked again
+                return True  # The next batch measures again.
             self._offset_ms = _offset_ms()
         _log.warning("the clock of this machine was set, and agrees with the brokers'")
         return False
 
     def _measured(self) -> int | None:
-        """None: no broker answers, which others tell."""
         try:
             return self._measure()
         except BrokerUnreachableError:
+            # Another monitor reports that no broker responds.
             return None
 
 
 def _offset_ms() -> int:
-    """Between the clock that may be set and the one that may not."""
+    """Return the difference between the wall clock, which may be set, and the monotonic clock."""
     return (time.time_ns() - time.monotonic_ns()) // 1_000_000

@@ -1,12 +1,13 @@
-"""The topic agent: it writes TopicMetadata events, by which groups know the topics that they subscribe to.
+"""Background task that writes TopicMetadata events, by which groups know the topics of their subscriptions.
 
-The stateful function must not ask the cluster itself: what it knows comes from its log of events, so that a batch that is
-done again comes to the same. Groups say what they need, once and when it changes; who needs nothing costs nothing.
+The stateful function must not ask the cluster itself: its knowledge comes from the log of events, so that a repeated
+batch gives the same outputs. Groups send their topic subscriptions once and when they change; a group without
+subscriptions costs nothing.
 
-A look costs what has changed, but for the cluster's answer: Kafka has none that says only that. A group that is new is
-told after a look at its own topics. All topics that somebody wants, and all topics of the cluster where there are
-patterns, are looked at only as often as that takes a small part of the time (pace.py): this thread and the one that
-writes batches share a Python.
+Apart from the cluster's response, the cost of a look is proportional to the changes: Kafka has no response with the
+changes alone. A new group receives its metadata after a look at its own topics. All subscribed topics, and with
+patterns all topics of the cluster, are looked at only as often as that takes a small share of the time (pace.py): this
+thread and the thread that writes batches share a Python process.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 _log = logging.getLogger(__name__)
 
 LookAt: TypeAlias = Callable[[Collection[str] | None], Look]
-"""Asks for the topics of these names, or for all."""
+"""Describes the topics of these names, or all topics."""
 Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
 """Writes events, pairs of group id and value; returns when the brokers have them."""
 
 
 class TopicAgent:
-    """Looks at the cluster and at the groups' interests, and brings news from the one to the others.
+    """Compares the cluster's topics with the topic subscriptions, and sends the changes to the groups.
 
     Args:
-        interests: what groups need and were told, for longer than a run.
+        interests: subscriptions of the groups and the metadata they received, which outlive a run.
         look_at: asks the cluster.
-        send: tells the groups.
+        send: writes events to the groups.
         clock: seconds that never go back.
     """
 
@@ -66,20 +67,20 @@ class TopicAgent:
         self._of_all = Pace(clock)
         self._has_looked = False
         self._to_tell: set[str] = set()
-        """Groups for which there may be news."""
+        """Groups whose metadata may have changed."""
 
     def run(self, stop: Event, interval_s: float) -> None:
-        """Look again and again; while no broker answers, say so once and go on trying."""
+        """Look repeatedly. While no broker responds, log that once and retry."""
         look_again_and_again(self.look, stop, interval_s, "topics are looked at", _log)
 
     def look(self) -> None:
-        """Tell the groups what is new to them.
+        """Send each group the changes of its topics.
 
         Raises:
-            ChannelError: the cluster does not answer; the next look makes up for it.
+            ChannelError: the cluster does not respond; the next look catches up.
         """
         self._hear()
-        # A broker that has only just started is not believed that topics are gone: the first look only learns.
+        # A broker that has just started may lack topics, so a first look reports no deletions: it only learns.
         may_tell = self._has_looked
         self._look_at_topics()
         if may_tell:
@@ -108,7 +109,7 @@ class TopicAgent:
             self._ask(self._concerning_groups())
 
     def _concerning_groups(self) -> set[str]:
-        """Topics about which groups may be told something."""
+        """Return the topics that may concern waiting groups."""
         names: set[str] = set()
         for group_id in self._to_tell:
             names |= self._subscriptions.wanted(group_id)
@@ -132,7 +133,7 @@ class TopicAgent:
         self._has_looked = True
 
     def _doubtful(self, all_topics: Look) -> set[str]:
-        """Topics that were there and are not among all: only a question by name says whether they may not be seen."""
+        """Return known topics that are missing from a list of all: only a request by name shows if they are hidden by ACLs."""
         known = self._seen.topics.keys() | self._seen.hidden | self._concerning_groups()
         return known - all_topics.topics.keys()
 
@@ -151,7 +152,8 @@ class TopicAgent:
             wanted = self._subscriptions.wanted(group_id)
             told = self._subscriptions[group_id].told
             if unseen and told and not unseen.isdisjoint(told):
-                # What a run before this one saw would be told as deleted, and its offsets would go.
+                # Otherwise topics that an earlier run saw would be reported as deleted, and their offsets would be
+                # removed.
                 waiting.add(group_id)
                 continue
             new = news(wanted, told, topics, self._hashes)
@@ -166,23 +168,23 @@ class TopicAgent:
 
 
 _LOOKS_OF_A_DRAIN = 2
-"""The first one only learns what there is (TopicAgent.look)."""
+"""The first look only learns the topics (TopicAgent.look)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TellingOfTopics:
-    """How the groups of one run hear of the cluster's topics."""
+    """Topic metadata of the groups of one run."""
 
     interests: TopicInterests
     agent: TopicAgent
     interval_s: float
 
     def tell(self) -> None:
-        """Tell what is new since the last run, before a run that ends by itself.
+        """Send the changes since the last run, before a run that ends by itself.
 
-        What groups turn out to need while it goes on, it keeps for the next run: a run that waited for news of the
-        cluster would have no end of its own. Until then a group that is new, or subscribes to more, has no partitions
-        of topics that it has not been told of, and an upgrade is answered COORDINATOR_LOAD_IN_PROGRESS.
+        New subscriptions during such a run wait for the next run: a run that waited for the cluster's changes would
+        never end. Until then a new group, or a group with a larger subscription, gets no partitions of unknown topics,
+        and an upgrade fails with COORDINATOR_LOAD_IN_PROGRESS.
         """
         if not self.interests.are_there:
             return
@@ -191,7 +193,7 @@ class TellingOfTopics:
             time.sleep(self.interval_s)
 
     def run(self, ended: Event) -> None:
-        """Tell until `ended` is set."""
+        """Send changes until `ended` is set."""
         self.agent.run(ended, self.interval_s)
 
 
@@ -199,12 +201,12 @@ class TellingOfTopics:
 def telling_of_topics(
     spark: SparkSession, job: JobSettings, connection: Connection
 ) -> Iterator[TellingOfTopics | None]:
-    """What tells groups of topics during a run; None: the settings want nobody to."""
+    """Yield the topic metadata of a run; None: `topic.metadata.interval.ms` is 0."""
     if not job.topic_metadata_interval_ms:
         yield None
         return
     interests = TopicInterests(coordinator_folder(spark, job))
-    # A pattern that matched these two would have its consumers read what their own commits become.
+    # A pattern that matched these two would make consumers read the records of their own commits.
     cluster = ClusterTopics(connection, (job.events_topic, job.responses_topic))
     writer = EventWriter(connection, job.events_topic)
     try:

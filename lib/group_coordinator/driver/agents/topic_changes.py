@@ -18,7 +18,7 @@ Topics: TypeAlias = dict[str, Topic]
 
 
 class Difference(NamedTuple):
-    """The names of topics that are new, that are not as they were, and that are gone."""
+    """Names of added, changed and deleted topics."""
 
     came: set[str]
     changed: set[str]
@@ -26,19 +26,19 @@ class Difference(NamedTuple):
 
 
 class SeenTopics:
-    """A topic that was there counts as gone when two looks in a row have missed it.
+    """Topics as they were last seen. A topic counts as deleted when two looks in a row have missed it.
 
-    One that has not changed stays the same object. One that may not be seen any more stays as it was.
+    An unchanged topic stays the same object. A topic that ACLs hide stays as it was.
     """
 
     def __init__(self) -> None:
         self.topics: Topics = {}
         self.hidden: set[str] = set()
-        """The names of topics that may be there, as far as we may know."""
+        """Names of topics that may exist, but are hidden by ACLs."""
         self._missed: set[str] = set()
 
     def take(self, asked: Collection[str] | None, look: Look) -> Difference:
-        """Take over the answer to a look that has asked for these topics; None: for all."""
+        """Apply the response to a look at these topics; None: at all."""
         before, found = self.topics, look.topics
         came = found.keys() - before.keys()
         changed = {
@@ -58,14 +58,14 @@ class SeenTopics:
         return Difference(set(came), changed, went)
 
     def forget_all_but(self, names: Collection[str]) -> None:
-        """Nobody wants to know of others."""
+        """Forget topics to which no group subscribes."""
         self.topics = {name: topic for name, topic in self.topics.items() if name in names}
         self.hidden &= set(names)
         self._missed &= self.topics.keys() | self.hidden
 
 
 class News(NamedTuple):
-    """What a group is to be told: topics that exist, those that do not exist any more, and what it knows then."""
+    """Topic metadata for a group: existing topics, deleted topics, and the group's knowledge after it."""
 
     topics: list[Topic]
     deleted: list[tuple[str, str]]
@@ -73,20 +73,20 @@ class News(NamedTuple):
 
 
 class Hashes:
-    """The hashes of topics, computed once for each that is new or has changed."""
+    """Hashes of topics, computed once for each new or changed topic."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Topic, int]] = {}
 
     def of(self, topic: Topic) -> int:
-        """The topic's hash; the same object has the same."""
+        """Return the topic's hash; the same object has the same hash."""
         known = self._known.get(topic.name)
         if known is None or known[0] is not topic:
             known = self._known[topic.name] = (topic, topic_hash(topic))
         return known[1]
 
     def forget(self, names: Collection[str]) -> None:
-        """These topics do not exist any more."""
+        """Forget the hashes of deleted topics."""
         for name in names:
             self._known.pop(name, None)
 
@@ -94,7 +94,7 @@ class Hashes:
 def news(
     wanted: Collection[str], told: KnownTopics | None, topics: Mapping[str, Topic], hashes: Hashes
 ) -> News | None:
-    """What a group does not know yet of the topics that it wants; None: it is up to date."""
+    """Return the changes that a group has yet to receive; None: it is up to date."""
     found = [topics[name] for name in sorted(wanted) if name in topics]
     knows = {topic.name: (topic.topic_id, hashes.of(topic)) for topic in found}
     if knows == told:
@@ -108,7 +108,7 @@ def news(
 
 
 def event(group_id: str, told: News) -> bytes:
-    """It says nothing about other topics, which the group has not asked for."""
+    """Return a partial TopicMetadata event: other topics stay as the group knows them."""
     body = TopicMetadataBody(
         group_id,
         [known_topic(topic) for topic in told.topics],
@@ -119,6 +119,6 @@ def event(group_id: str, told: News) -> bytes:
 
 
 def own_event(api: str, body: Struct) -> bytes:
-    """An event of the job's own, which nobody waits for an answer to."""
+    """Return an event of the job's own, without a response."""
     envelope = {"api": api, "version": 0, "correlationId": None, "principal": THE_JOB, "body": body}
     return json.encode(envelope)

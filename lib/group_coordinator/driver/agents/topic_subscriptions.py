@@ -1,7 +1,7 @@
-"""The topics that groups must know, by topic and by pattern, and the facts that each was given.
+"""Topic subscriptions of the groups, by topic and by pattern, and the metadata that each group received.
 
-What a batch says is kept before Spark commits the batch: a group says it once, and its state then holds it for said. It is
-kept after the batch's responses, as clients wait for those.
+Subscriptions of a batch are kept before Spark commits the batch: a group sends them once, and its state then counts
+them as sent. They are kept after the batch's responses, as clients wait for those.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FOLDER = "topics/interests"
 
 
 class Interest(Struct, frozen=True):
-    """What a group subscribes to, and what it was told at last; None: nothing yet."""
+    """A group's subscription, and the metadata that it received last; None: nothing yet."""
 
     names: tuple[str, ...]
     regexes: tuple[str, ...]
@@ -36,9 +36,9 @@ _decode_need = json.Decoder(TopicNeedLine).decode
 
 
 class TopicInterests:
-    """The interests of all groups; the sinks add to them in one thread, the agent reads them in another.
+    """The subscriptions of all groups. The batch writer adds to them in one thread, the agent reads them in another.
 
-    To keep what changes costs what changes, not what there is.
+    The cost of keeping a change does not depend on the number of groups.
     """
 
     def __init__(self, files: Files) -> None:
@@ -49,12 +49,12 @@ class TopicInterests:
 
     @property
     def are_there(self) -> bool:
-        """Whether any group has one."""
+        """True if any group has a subscription."""
         with self._lock:
             return bool(self._interests)
 
     def note(self, lines: Sequence[str]) -> None:
-        """Take over what the operator says groups need, in order; it may say the same again."""
+        """Apply the operator's subscriptions in order; repeats are allowed."""
         needs = [_decode_need(line) for line in lines]
         with self._lock:
             for need in needs:
@@ -70,13 +70,13 @@ class TopicInterests:
             self._interests[need.group_id] = Interest(need.names, need.regexes, told)
 
     def take_changed(self) -> dict[str, Interest | None]:
-        """The interests that have changed since the last call, at first all; None: the group has none any more."""
+        """Return the subscriptions that have changed since the last call, at first all; None: the group has none any more."""
         with self._lock:
             changed, self._changed = self._changed, set()
             return {group_id: self._interests.get(group_id) for group_id in changed}
 
     def told(self, news: Mapping[str, KnownTopics]) -> None:
-        """Remember what groups were told, unless their interest is gone."""
+        """Keep the metadata that groups received, unless their subscription is removed."""
         with self._lock:
             still_there = news.keys() & self._interests.keys()
             for group_id in still_there:
@@ -89,12 +89,12 @@ class TopicInterests:
 
 
 def _is_the_same(known: Interest, need: TopicNeedLine) -> bool:
-    """A group says the same again because it has not been told, or has forgotten."""
+    # A group repeats its subscription if it has not received metadata, or has lost it: then it is sent again.
     return (known.names, known.regexes) == (need.names, need.regexes)
 
 
 class Subscriptions:
-    """The interests of all groups, and the topics that their patterns match among those that exist."""
+    """The subscriptions of all groups, and the existing topics that match their patterns."""
 
     def __init__(self) -> None:
         self._interests: dict[str, Interest] = {}
@@ -107,11 +107,11 @@ class Subscriptions:
 
     @property
     def has_patterns(self) -> bool:
-        """Whether a topic that nobody has named may concern a group."""
+        """True if a topic that no group names may concern a group."""
         return bool(self._matches)
 
     def take(self, changed: Mapping[str, Interest | None], existing: Collection[str]) -> None:
-        """Let groups have other interests, or none; new patterns are matched with the topics that exist."""
+        """Replace or remove groups' subscriptions; new patterns are matched with the existing topics."""
         for group_id, interest in changed.items():
             before = self._interests.pop(group_id, None)
             if before is not None:
@@ -127,18 +127,18 @@ class Subscriptions:
             self._matches[regex] = set(matching_names(regex, existing))
 
     def topics_came(self, names: Collection[str]) -> None:
-        """Match these topics, which did not exist before, with all patterns."""
+        """Match added topics with all patterns."""
         if names:
             for regex, matches in self._matches.items():
                 matches.update(matching_names(regex, names))
 
     def topics_went(self, names: Collection[str]) -> None:
-        """These topics match nothing any more."""
+        """Remove deleted topics from all matches."""
         for matches in self._matches.values():
             matches.difference_update(names)
 
     def concerned(self, names: AbstractSet[str]) -> set[str]:
-        """The groups that subscribe to one of these topics, by name or by a pattern."""
+        """Return the groups that subscribe to any of these topics, by name or by a pattern."""
         groups: set[str] = set()
         for name in self._by_name.keys() & names:
             groups |= self._by_name[name]
@@ -148,16 +148,16 @@ class Subscriptions:
         return groups
 
     def wanted(self, group_id: str) -> set[str]:
-        """The topics that a group subscribes to: those that it names, existing or not, and those that it matches."""
+        """Return the topics of a group's subscription: named topics, existing or not, and matching topics."""
         interest = self._interests[group_id]
         return set(interest.names).union(*(self._matches[regex] for regex in interest.regexes))
 
     def all_wanted(self) -> set[str]:
-        """The topics that any group subscribes to."""
+        """Return the topics to which any group subscribes."""
         return set(self._by_name).union(*self._matches.values())
 
     def told(self, news: Mapping[str, KnownTopics]) -> None:
-        """Remember what groups have been told."""
+        """Remember the metadata that groups received."""
         for group_id, told in news.items():
             interest = self._interests[group_id]
             self._interests[group_id] = Interest(interest.names, interest.regexes, told)

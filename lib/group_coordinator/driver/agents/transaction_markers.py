@@ -1,12 +1,12 @@
-"""The follower of transaction markers: the groups that wait for the marker of a producer, and the EndTxn events that report it.
+"""Background task that finds the transaction markers for which groups wait, and writes the EndTxn events that report them.
 
-What a batch says is kept before Spark commits the batch, behind its responses, as in topic_interests.py. A group says it in every
-call while it waits, and once more when it waits no longer.
+Awaited markers of a batch are kept before Spark commits the batch, behind its responses, as in topic_subscriptions.py.
+A group sends them in every call while it waits, and once more at the end of the wait.
 
-A producer's AddOffsetsToTxn goes to the brokers, so that its transaction ends in the group's partition of that topic, however it ends: by
-the producer, by its timeout, or by a successor that fences it. Groups say for whose markers they wait, and since which offset. From
-there on their partitions are read, and no position is kept: who begins anew reads from there again. What is told twice does no
-harm (.github/decisions/023-transaction-markers.md).
+A producer's AddOffsetsToTxn goes to the brokers, so its transaction ends in the group's partition of
+__consumer_offsets, by the producer, by its timeout, or by a successor that fences it. Groups send the producers whose
+markers they await, and since which offset. From there on their partitions are read, and no position is kept: a new run
+reads from there again. A repeated report does no harm (.github/decisions/023-transaction-markers.md).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from group_coordinator.streaming.checkpoint.journal import Files, Journal
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
 Since: TypeAlias = dict[int, int]
-"""By producer id, the first offset at which a marker may be that ends something."""
+"""By producer id, the first offset of a marker that may end the transaction."""
 
 _FOLDER = "transactions/awaited"
 
@@ -44,7 +44,7 @@ _decode = json.Decoder(AwaitedMarkersLine).decode
 
 
 class AwaitedMarkers:
-    """What all groups wait for; the sinks add to it in one thread, the follower reads it in another."""
+    """Awaited markers of all groups. The batch writer adds to them in one thread, the follower reads them in another."""
 
     def __init__(self, files: Files) -> None:
         self._journal = Journal(files, _FOLDER, Since)
@@ -54,12 +54,12 @@ class AwaitedMarkers:
 
     @property
     def are_there(self) -> bool:
-        """Whether any group waits."""
+        """True if any group waits."""
         with self._lock:
             return bool(self._awaited)
 
     def note(self, lines: Sequence[str]) -> None:
-        """Take over what the operator says, in order; what groups say again changes nothing."""
+        """Apply the operator's awaited markers in order; repeats change nothing."""
         with self._lock:
             changed = {said.group_id for said in map(_decode, lines) if self._note(said)}
             self._changed |= changed
@@ -73,7 +73,7 @@ class AwaitedMarkers:
         return said.since != known
 
     def take_changed(self) -> dict[str, Since]:
-        """What has changed since the last call, at first all; empty: the group waits no longer."""
+        """Return the changes since the last call, at first all; empty: the group waits no longer."""
         with self._lock:
             changed, self._changed = self._changed, set()
             return {group_id: self._awaited.get(group_id, {}) for group_id in changed}
@@ -89,11 +89,11 @@ class Markers(Protocol):
     """The part of MarkerReader that the follower needs."""
 
     def partition_count(self) -> int:
-        """How many partitions the topic has; 0: it does not exist yet."""
+        """Return the topic's number of partitions; 0: it does not exist yet."""
         ...
 
     def read(self, positions: Mapping[int, int]) -> dict[int, Stretch]:
-        """The markers at these offsets and behind them, by partition."""
+        """Return the markers at and behind these offsets, by partition."""
         ...
 
 
@@ -103,7 +103,7 @@ class _Wait(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """A marker that a group waits for; from `since_offset` on it is the first one of its producer."""
+    """An awaited marker; from `since_offset` on it is the first marker of its producer."""
 
     wait: _Wait
     marker: Marker
@@ -111,12 +111,12 @@ class _Told(NamedTuple):
 
 
 class MarkerFollower:
-    """Looks for the markers that groups wait for, and for nothing while none waits.
+    """Looks for awaited markers, and reads nothing while no group waits.
 
     Args:
-        awaited: what groups wait for, for longer than a run.
+        awaited: the groups' awaited markers, which outlive a run.
         markers: reads the topic.
-        send: tells the groups.
+        send: writes events to the groups.
     """
 
     def __init__(self, awaited: AwaitedMarkers, markers: Markers, send: Send) -> None:
@@ -126,35 +126,35 @@ class MarkerFollower:
         self._partitions = 0
         self._known: dict[str, Since] = {}
         self._positions: dict[int, int] = {}
-        """From where to read on, of the partitions where somebody waits."""
+        """Next offsets of the partitions with waiting groups."""
         self._told: dict[_Wait, int] = {}
-        """The last marker that the group was told of since it said that it waits."""
+        """The last marker reported to the group since it began to wait."""
 
     def run(self, stop: Event, interval_s: float) -> None:
-        """Look again and again; while no broker answers, say so once and go on trying."""
+        """Look repeatedly. While no broker responds, log that once and retry."""
         look_again_and_again(
             self.look, stop, interval_s, "ends of transactions are looked for", _log
         )
 
     def catch_up(self) -> None:
-        """Tell all that is there, however much it is.
+        """Report all present markers.
 
         Raises:
-            ChannelError: the cluster does not answer.
+            ChannelError: the cluster does not respond.
         """
         while self._look():
             pass
 
     def look(self) -> None:
-        """Tell the groups which of the awaited markers are there.
+        """Report the awaited markers that have been written.
 
         Raises:
-            ChannelError: the cluster does not answer; the next look makes up for it.
+            ChannelError: the cluster does not respond; the next look catches up.
         """
         self._look()
 
     def _look(self) -> int:
-        """How much is left to be looked at."""
+        """Report once; return the number of records that remain to be read."""
         if not self._partitions and self._awaited.are_there:
             self._partitions = self._markers.partition_count()
         if not self._partitions:
@@ -186,7 +186,7 @@ class MarkerFollower:
         return sum(stretch.left for stretch in found.values())
 
     def _news(self, found: Mapping[int, Stretch]) -> Iterator[_Told]:
-        """Of each partition in the order of its log."""
+        """Yield the reports, each partition in the order of its log."""
         waiting: defaultdict[tuple[int, int], dict[_Wait, int]] = defaultdict(dict)
         for group_id, awaited in sorted(self._known.items()):
             for producer_id, since in awaited.items():
@@ -217,18 +217,18 @@ def _event(told: _Told) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FollowingOfMarkers:
-    """How the groups of one run hear of the ends of transactions."""
+    """Transaction markers for the groups of one run."""
 
     awaited: AwaitedMarkers
     follower: MarkerFollower
     interval_s: float
 
     def tell(self) -> None:
-        """Tell what has ended since the last run, before a run that ends by itself; what ends meanwhile is for the next one."""
+        """Report transactions that ended since the last run, before a run that ends by itself."""
         self.follower.catch_up()
 
     def run(self, ended: Event) -> None:
-        """Tell until `ended` is set."""
+        """Report until `ended` is set."""
         self.follower.run(ended, self.interval_s)
 
 
@@ -236,7 +236,7 @@ class FollowingOfMarkers:
 def following_of_markers(
     spark: SparkSession, job: JobSettings, connection: Connection
 ) -> Iterator[FollowingOfMarkers | None]:
-    """What tells groups of the ends of transactions during a run; None: the settings want nobody to."""
+    """Yield the transaction markers of a run; None: `transactions.markers.interval.ms` is 0."""
     if not job.transactions_markers_interval_ms:
         yield None
         return
@@ -253,8 +253,8 @@ def following_of_markers(
 
 
 def _make_topic(reader: MarkerReader) -> None:
-    """Before any transaction ends: no marker is written where the topic is not, and none comes later in its place."""
     try:
+        # Before any transaction ends: without the topic no marker is written, and none is written later.
         reader.make_topic()
     except ChannelError as failure:
         _log.info(

@@ -1,1 +1,1 @@
-"""Checks before a start: a run would fail by what they find."""
+"""Checks before a start, each of a condition without which a run would fail."""

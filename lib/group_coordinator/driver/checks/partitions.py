@@ -1,7 +1,7 @@
-"""The number of partitions: of the events topic, which orders the groups' events, and of the state, which the first run chooses.
+"""Checks of partition counts: the events topic's, which orders the groups' events, and the state's, chosen by the first run.
 
-Kafka's hash finds a group's partition by that number. Once there are more, a group's events are in two of them, and which
-was sent first does not follow from their offsets. Events of both are taken all the same: it is their order that is lost.
+Kafka's hash maps a group to a partition by that number. After an increase a group's events are in two partitions, and
+their offsets do not show which was sent first. Events of both are still handled, only without their order.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _log = logging.getLogger(__name__)
 
 
 def check_batch_limit(job: JobSettings, partitions: int) -> None:
-    """Refuse a limit with which sessions of members that are gone would not lapse as long as others are busy.
+    """Refuse a limit that would suspend the session timers of dead members as long as others are busy.
 
     Raises:
-        JobRefusedError: the message names the limit and the least that it may be.
+        JobRefusedError: the message names the limit and the lowest valid value.
     """
     limit, least = job.max_offsets_per_trigger, lowest_limit(partitions)
     if 0 < limit < least:
@@ -42,15 +42,15 @@ def check_batch_limit(job: JobSettings, partitions: int) -> None:
 
 
 def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
-    """Refuse a topic that has got partitions while no job read it: nobody knows what was sent meanwhile, and where to.
+    """Refuse a topic that got partitions while no job read it, as the order of the events since then is unknown.
 
     Args:
         topic: events.topic.
-        read: how many partitions it had when the checkpoint read it last; None: it never did.
-        present: how many it has.
+        read: its number of partitions when the checkpoint read it last; None: it never did.
+        present: its present number of partitions.
 
     Raises:
-        JobRefusedError: the message names both numbers and the way out.
+        JobRefusedError: the message names both numbers and the remedy.
     """
     if read is not None and present > read:
         raise JobRefusedError(
@@ -62,7 +62,7 @@ def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
 
 
 def tell_of_new_partitions(topic: str, before: Plan | None, now: Plan | None) -> None:
-    """Log a warning if a batch is the first one that reads more partitions than the one before it."""
+    """Log a warning if a batch is the first that reads more partitions than the batch before it."""
     if before is None or now is None:
         return
     read, present = len(before.ends.get(topic, {})), len(now.ends.get(topic, {}))
@@ -77,10 +77,10 @@ def tell_of_new_partitions(topic: str, before: Plan | None, now: Plan | None) ->
 
 
 def check_partitions(spark: SparkSession, job: JobSettings) -> str:
-    """The number of state partitions of a run, which a first run on a cluster must not leave to chance.
+    """Return the number of state partitions of a run. A first run on a cluster must choose it.
 
     Raises:
-        JobRefusedError: it is left to the executors that happen to be there, or a `rebuild` that changes it has not ended.
+        JobRefusedError: it would depend on the present executors, or a `rebuild` that changes it has not ended.
     """
     folder = coordinator_folder(spark, job)
     partitions = (
@@ -91,7 +91,7 @@ def check_partitions(spark: SparkSession, job: JobSettings) -> str:
 
 
 def _kept(folder: CheckpointFolder, wanted: int) -> int | None:
-    """What the checkpoint has, which this Spark goes by whatever the settings say."""
+    """Return the checkpoint's number, which overrides the settings."""
     unended = unended_repartition(folder)
     if unended is not None:
         raise JobRefusedError(

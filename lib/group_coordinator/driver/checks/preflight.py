@@ -1,4 +1,4 @@
-"""What a run would trip over, all of it at once: a start ends with the first thing that is wrong."""
+"""All checks of a start at once; a start itself ends with the first failed check."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from group_coordinator.tables.storage_errors import with_cure
 
 
 class Finding(NamedTuple):
-    """The state of something that a run needs, or its fault and the remedy.
+    """The result of a check: the state of a prerequisite, or its fault and the remedy.
 
-    `is_needed` is false if the program runs without it, but does less.
+    `is_needed` is false if the program runs without it, with less function.
     """
 
     subject: str
@@ -61,16 +61,16 @@ class Finding(NamedTuple):
 
 
 def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding]:
-    """Look at everything that a run of the coordinator needs.
+    """Check all prerequisites of a run of the coordinator.
 
-    Nothing stays behind but a Tick in every partition of the events topic, and the checkpoint's empty folder.
+    Only a Tick in every partition of the events topic, and the checkpoint's empty folder, stay behind.
     """
     job, connection = settings.job, Connection.of(settings.job)
     topics = _looked("topics", lambda: _topics(connection, job))
     yield topics
     yield from rights_of("run", job, connection)
     yield from identity_of_clients(job, connection)
-    # A cluster may make a topic that is missing, as it likes, for whoever asks for it.
+    # A cluster may create a missing topic with its defaults at any request for it.
     if topics.is_right:
         yield from _with_kafka(connection, job)
     try:
@@ -102,7 +102,7 @@ def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterato
 
 
 def identity_of_clients(job: JobSettings, connection: Connection) -> Iterator[Finding]:
-    """Tell if the clients of a gateway with these settings have no user of their own."""
+    """Report if the clients of a gateway with these settings share one user."""
     if clients_share_one_user(job, connection.options):
         yield Finding("gateway", is_right=False, text=ONE_USER_TOLD, is_needed=False)
 
@@ -153,7 +153,7 @@ def _looked(subject: str, look: Callable[[], str]) -> Finding:
 
 
 def _in_one_line(failure: str) -> str:
-    """The first line that says something, and the cure where it is known."""
+    """Return the first line with text, and the remedy if it is known."""
     said = next((line.strip() for line in failure.splitlines() if line.strip()), "no reason given")
     return with_cure(said, failure)
 
@@ -194,7 +194,7 @@ def _workers(spark: SparkSession, job: JobSettings) -> str:
 
 
 def _events(spark: SparkSession, connection: Connection, job: JobSettings) -> str:
-    """The jars, the login and the way to the brokers are other ones than those of the driver's Python."""
+    # The tasks' jars, login and network path differ from those of the driver's Python.
     present = offsets_present(connection, job.events_topic)
     return f"tasks have read {read_last_events(spark, job, present)} events"
 

@@ -1,8 +1,8 @@
-"""Refuses SQL that does more than read the tables and views.
+"""Check of SQL: refuses every statement that does more than read the tables and views.
 
-Spark runs a command, such as DROP, as soon as it gets its text; a query may read any file, and run any method or program on
-the cluster. So the text goes to Spark's own parser first, which resolves and runs nothing, and every node of its tree must be in a
-list of what reads.
+Spark runs a command, such as DROP, as soon as it gets its text; a query may read any file, and run any method or
+program on the cluster. So the text goes to Spark's own parser first, which resolves and runs nothing, and every node of
+its tree must be in a list of reading plans.
 """
 
 from __future__ import annotations
@@ -28,30 +28,33 @@ _READING = frozenset(
         *("ExplainCommand", "PipeOperator", "ShowColumns", "ShowTables"),
     }
 )  # fmt: skip
-"""Spark's classes of plans that a query may consist of."""
+"""Spark's classes of plans that a query may contain."""
 _RELATIONS = ("UnresolvedRelation", "UnresolvedTableOrView")
 _FUNCTIONS = ("UnresolvedFunction", "UnresolvedTableValuedFunction", "UnresolvedGenerator")
 _OF_SPARK = "org.apache.spark.sql.catalyst.expressions."
-"""The package of Spark's own functions; a distribution's, such as Databricks' `secret` and `read_files`, are elsewhere."""
+"""The package of Spark's own functions; a distribution's, such as Databricks' `secret` and `read_files`, are elsewhere.
+"""
 _REACHING = (
     *("CallMethodViaReflection", "TryReflect"),
     *("FromAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf", "XmlToStructs", "SchemaOfXml"),
 )
-"""Those of them that call any method of Java (reflect, java_method), or read a file that an argument or an option names."""
+"""Own functions that call any method of Java (reflect, java_method), or read a file that an argument or an option
+names.
+"""
 _PLAN = "org.apache.spark.sql.catalyst.plans.logical.LogicalPlan"
 _SEVERAL, _FIELDS = "scala.collection.Iterable", "scala.Product"
 
 
 def check_query(spark: SparkSession, query: str, known: Iterable[str]) -> None:
-    """Refuse a query that does anything but read tables and views of ours.
+    """Refuse a query that does anything but read our tables and views.
 
     Args:
-        spark: whose parser reads the text; nothing is run.
+        spark: its parser reads the text; nothing is run.
         query: the text.
         known: the names of the tables and views.
 
     Raises:
-        JobRefusedError: the query is refused; the message names what for.
+        JobRefusedError: the query is refused; the message names the reason.
         PySparkException: it is no SQL.
     """
     parser = spark._jsparkSession.sessionState().sqlParser()  # noqa: SLF001 - PySpark has no public way
@@ -63,7 +66,7 @@ def check_query(spark: SparkSession, query: str, known: Iterable[str]) -> None:
 
 
 class _Tree:
-    """What the parser made, walked through all fields of all nodes: a query may stand inside any of them."""
+    """The parsed tree, walked through all fields of all nodes: a query may be nested in any of them."""
 
     def __init__(self, spark: SparkSession) -> None:
         jvm: Any = spark._jvm  # noqa: SLF001 - as above
@@ -111,7 +114,7 @@ class _Tree:
     def _below(
         self, node: JavaObject, names: frozenset[str]
     ) -> Iterator[tuple[Any, frozenset[str]]]:
-        """The fields or elements of a node, each with the names that are known there."""
+        """Yield the fields or elements of a node, each with the names that are known there."""
         parts = [*self._parts(node)]
         if _class_name(node) == "UnresolvedWith":
             yield from self._below_with(parts, names)
@@ -131,7 +134,7 @@ class _Tree:
     def _below_with(
         self, parts: list[Any], names: frozenset[str]
     ) -> Iterator[tuple[Any, frozenset[str]]]:
-        """A common table expression is known to the next ones and to the query, and to itself if it is recursive."""
+        """Yield the expressions of WITH: each is known to the next and to the query, and to itself if it is recursive."""
         query, expressions, *is_recursive = parts
         for expression in self._parts(expressions):
             name, text, *_ = self._parts(expression)

@@ -35,8 +35,8 @@ ITS_TOPICS, ITS_GROUPS = "<its topics>", "<its groups>"
 class Need(NamedTuple):
     """A right that a program needs, and its purpose.
 
-    `without` is the consequence of a missing right; None: the program does not run, or ends. `due` is whether these settings need
-    the right, and `only` names the condition.
+    `without` is the consequence of a missing right; None: the program does not run, or ends. `due` returns True if
+    these settings need the right, and `only` names the condition.
     """
 
     right: Right
@@ -176,7 +176,7 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
         "OffsetReporter, to the coordinator": _ASKING,
     }
 )
-"""By program: a command of `group-coordinator`, or an OffsetReporter in another job."""
+"""Rights by program: a command of `group-coordinator`, or an OffsetReporter in another job."""
 
 
 def right_of(need: Need, job: JobSettings) -> Right:
@@ -186,7 +186,7 @@ def right_of(need: Need, job: JobSettings) -> Right:
 
 
 def can_be_asked_for(needs: Sequence[Need]) -> bool:
-    """Whether the rights have no placeholders that only the program's arguments fill."""
+    """Return True if the rights have no placeholders that only the program's arguments fill."""
     return not {ITS_TOPICS, ITS_GROUPS} & {need.right.name for need in needs}
 
 
@@ -201,7 +201,7 @@ _NAMED_ELSEWHERE = ("sasl_mechanism", "ssl_certfile")
 
 
 class LookedAt(NamedTuple):
-    """A right of a program, and whether its user has the right; None: the brokers do not say."""
+    """A right of a program, and if its user has it; None: the brokers do not report it."""
 
     need: Need
     right: Right

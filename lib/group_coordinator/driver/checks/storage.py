@@ -1,4 +1,4 @@
-"""Checks of the storage before anything is written to it: the locations, and the right to write there."""
+"""Checks of the storage before the first write: the locations, and the right to write there."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from group_coordinator.tables.roots import URL, is_on_s3
 from group_coordinator.tables.storage_errors import storage_named
 
 _PROBES = 32
-"""Tasks that look at a folder: more than one on every executor, as a rule."""
+"""Tasks that look at a folder: usually more than one on every executor."""
 
 
 def check_storage(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse stores that let one driver overwrite what another one wrote, and folders that driver and executors do not share.
+    """Refuse stores on which one driver can overwrite another's files, and folders that driver and executors do not share.
 
     A path without a scheme is this machine's disk to the driver, and to each executor its own.
 
     Raises:
-        JobRefusedError: the message names the setting, the folder and what to do.
+        JobRefusedError: the message names the setting, the folder and the remedy.
         StorageError: it cannot be reached.
     """
     settings = {"tables.root": job.tables_root, "checkpoint.location": job.checkpoint_location}
@@ -53,10 +53,10 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
 
 
 def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse a checkpoint's location that cannot be reached, or takes no files. Nothing but the folder stays there.
+    """Refuse a checkpoint location that is unreachable or read-only. Only the folder stays there.
 
     Raises:
-        JobRefusedError: the message names the setting, the folder and what the storage says.
+        JobRefusedError: the message names the setting, the folder and the storage's error.
         StorageError: likewise.
     """
     with storage_named("checkpoint.location", job.checkpoint_location):
@@ -65,12 +65,13 @@ def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
 
 
 def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse tables by a file: URL that the coordinator of another cluster writes too: one could replace the other's commits.
+    """Refuse tables by a file: URL that another cluster's coordinator writes too.
 
-    On a disk whose path has no scheme they keep out of each other's way (tables/commit_lock.py).
+    The two could replace each other's commits. On a disk whose path has no scheme a lock prevents that
+    (tables/commit_lock.py).
 
     Raises:
-        JobRefusedError: the message says what to do.
+        JobRefusedError: the message has the remedy.
     """
     if urlsplit(job.tables_root).scheme != "file":
         return
@@ -83,10 +84,10 @@ def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
 
 
 def _check_one_writes(spark: SparkSession, name: str, location: str) -> None:
-    """Of two that write one file one must hear that it is there: the fence of batches and Delta's commits go by it."""
     probe = f".probe-{token_hex(8)}"
     with storage_named(name, location):
         folder = CheckpointFolder(spark, location)
+        # Of two writers of one file the second must fail: the fence of batches and Delta's commits rely on it.
         is_kept = folder.write_new(probe, "") and not folder.write_new(probe, "")
         folder.remove(probe)
     if not is_kept:
@@ -97,7 +98,7 @@ def _check_one_writes(spark: SparkSession, name: str, location: str) -> None:
 
 
 def _on_a_disk(location: str) -> Path | None:
-    """The folder if it is a path, or a file: URL."""
+    """Return the folder of a path or of a file: URL; None for other schemes."""
     if not URL.match(location):
         return Path(location)
     url = urlsplit(location)
@@ -115,7 +116,7 @@ def _check_default_file_system(spark: SparkSession, name: str, location: str) ->
 
 
 def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
-    """Tasks write a file each, and the driver looks for them; it writes one, and they look for it."""
+    """Check in both directions: each task writes a file for the driver, and the driver writes a file for the tasks."""
     mark = f".probe-{token_hex(8)}"
     of_the_driver = folder / f"{mark}-driver"
     try:
@@ -126,7 +127,7 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
 
     def probe(numbers: Iterable[int]) -> Iterable[tuple[str, bool]]:
         for number in numbers:
-            with suppress(OSError):  # the folder is not there, or another one
+            with suppress(OSError):  # The folder is missing, or is another folder.
                 (folder / f"{mark}-{number}").touch()
             yield os.uname().nodename, of_the_driver.exists()
 
@@ -148,7 +149,7 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
 
 
 def check_tables_take_files(spark: SparkSession, root: str) -> None:
-    """Refuse a root with a table whose folder takes no files. Nothing stays there.
+    """Refuse a root with a table whose folder is read-only. Nothing stays there.
 
     Raises:
         JobRefusedError: the message names the folder.
@@ -161,10 +162,10 @@ def check_tables_take_files(spark: SparkSession, root: str) -> None:
 
 
 def check_catalog_takes_appends(spark: SparkSession, root: str) -> None:
-    """Append no rows to each table: a catalog looks at our rights first. Delta commits nothing then, and writes no file.
+    """Append no rows to each table, as a catalog checks our rights first. Delta then commits nothing and writes no file.
 
     Raises:
-        PySparkException: the catalog says what is missing.
+        PySparkException: the catalog names the missing right.
     """
     catalog = TableCatalog(root)
     for table in TABLES:
@@ -174,10 +175,10 @@ def check_catalog_takes_appends(spark: SparkSession, root: str) -> None:
 
 
 def check_takes_files(folder: CheckpointFolder, named: str) -> None:
-    """Refuse a folder in which no file can be made, or none taken away.
+    """Refuse a folder in which no file can be created or removed.
 
     Raises:
-        JobRefusedError: the message begins with what the folder is called.
+        JobRefusedError: the message begins with `named`.
     """
     probe = f".probe-{token_hex(8)}"
     try:

@@ -1,4 +1,4 @@
-"""Checks of the executors before the first batch: their Python, and the PEM files of the login, which they open at the same path."""
+"""Checks of the executors before the first batch: their Python, and the PEM files of the login at the same path."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from group_coordinator.streaming.operator.known_pyspark import (
 )
 
 _TASKS = 32
-"""More than one on every executor, as a rule."""
+"""Tasks: usually more than one on every executor."""
 _PACKAGES = ("msgspec", "numpy", "pandas", "pyarrow")
 _CAUSE = re.compile(
     r"(?:ModuleNotFoundError|ImportError|\[PYTHON_VERSION_MISMATCH\]|Cannot run program)[^\n]*"
@@ -44,26 +44,26 @@ _log = logging.getLogger(__name__)
 
 
 class Worker(NamedTuple):
-    """What a Python process has: the versions as one text, and the digest of PySpark's sources (known_pyspark.py)."""
+    """The packages of a Python process: the versions as one text, and the digest of PySpark's sources (known_pyspark.py)."""
 
     versions: str
     pyspark_digest: str | None
 
 
 def check_workers(spark: SparkSession, exchange: Wanted) -> None:
-    """Refuse workers whose Python lacks a package, or has other versions than the driver's; say how rows will travel.
+    """Refuse workers whose Python lacks a package, or has other versions than the driver's; log the exchange of rows.
 
     Raises:
-        JobRefusedError: the message says what they have, and what to do.
+        JobRefusedError: the message has their versions and the remedy.
     """
     _log.info("%s", told_exchange(exchange, workers_like_the_driver(spark)))
 
 
 def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
-    """What the workers have, the same as the driver.
+    """Return the packages of the workers, with the driver's versions.
 
     Raises:
-        JobRefusedError: their Python lacks a package, or has other versions; the message says what to do.
+        JobRefusedError: their Python lacks a package, or has other versions; the message has the remedy.
     """
     here = worker_here()
     workers = {here} if is_on_this_machine(spark) else _asked(spark)
@@ -72,11 +72,11 @@ def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
 
 
 def worker_here() -> Worker:
-    """Of this process."""
+    """Return the packages of this process."""
     packages = (f"{name} {_version_of(name)}" for name in _PACKAGES)
     python = ".".join(platform.python_version_tuple()[:2])
     ours = f"group_coordinator {group_coordinator.__version__}"
-    # From the module: where Spark brings PySpark along, no package of that name is installed.
+    # From the module: where Spark includes PySpark, no package of that name is installed.
     sparks = f"pyspark {pyspark.__version__}"
     return Worker(", ".join((f"Python {python}", ours, sparks, *packages)), digest_here())
 
@@ -85,7 +85,7 @@ def check_versions(here: str, workers: Iterable[Worker]) -> None:
     """Refuse workers with other versions.
 
     Raises:
-        JobRefusedError: the message has the first ones that differ.
+        JobRefusedError: the message has the first versions that differ.
     """
     others = sorted(worker.versions for worker in workers if worker.versions != here)
     if others:
@@ -95,10 +95,10 @@ def check_versions(here: str, workers: Iterable[Worker]) -> None:
 
 
 def told_exchange(wanted: Wanted, workers: Iterable[Worker]) -> str:
-    """The exchange that the workers will choose, for the log.
+    """Return the exchange that the workers will choose, for the log.
 
     Raises:
-        JobRefusedError: `lean` is wanted, and not known to work with the PySpark of one of them.
+        JobRefusedError: `lean` is required, and untested with the PySpark of a worker.
     """
     digests = sorted({str(worker.pyspark_digest) for worker in workers})
     try:
@@ -127,15 +127,14 @@ def _version_of(package: str) -> str:
         return "missing"
 
 
-"""More than one on every executor, as a rule."""
 _FIELDS = ("ssl_truststore_location", "ssl_keystore_location")
 
 
 def check_certificates(spark: SparkSession, security: Security) -> None:
-    """Refuse executors that lack a PEM file of the settings, or have another one in its place.
+    """Refuse executors that lack a PEM file of the settings, or have another file in its place.
 
     Raises:
-        JobRefusedError: the message names the setting, the file, a machine and what to do.
+        JobRefusedError: the message names the setting, the file, a machine and the remedy.
     """
     files = {key_of(name): file for name in _FIELDS if (file := getattr(security, name))}
     if not files or is_on_this_machine(spark):
@@ -161,7 +160,7 @@ def _found(files: dict[str, str]) -> Iterable[tuple[str, str, str]]:
 
 
 def _content(file: str) -> str:
-    """What tells one file from another; empty: it cannot be read."""
+    """Return a hash of the file; empty: it cannot be read."""
     try:
         return sha256(Path(file).read_bytes()).hexdigest()
     except OSError:

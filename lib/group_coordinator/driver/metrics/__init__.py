@@ -1,1 +1,1 @@
-"""What Prometheus reads of a run: Kafka's meters and gauges, lag, and how the job itself is."""
+"""Prometheus metrics of a run: Kafka's meters and gauges, lag, and the state of the job."""

@@ -1,4 +1,4 @@
-"""What is measured in one run, and the threads that look at what no batch tells."""
+"""Metrics of one run, and the threads that measure independently of batches."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
 
 _LOOK_S = 5.0
 _KEEP_S = 10.0
-"""What a kill costs the next start is to count so many seconds' rows in the tables."""
+"""After a kill, the next start counts the rows of so many seconds in the tables."""
 _log = logging.getLogger(__name__)
 
 
 class Measuring:
-    """Hears of batches in the thread that runs them; that costs them no question to anybody.
+    """Receiver of batches in the thread that runs them, without any request.
 
     Args:
-        endpoint: where the figures go.
+        endpoint: shows the metrics.
         job: the settings.
         folder: the coordinator's checkpoint, which has the totals.
         totals: of the meters.
@@ -56,20 +56,20 @@ class Measuring:
         endpoint.registry.register(Figures(self.counts.families))
 
     def begin(self, batch_id: int, plans: Plans) -> None:
-        """A batch begins, by Spark's number."""
+        """Note the begin of a batch, by Spark's number."""
         events = sum(len(offsets) for _, offsets in plans.ranges_of(batch_id))
         self.batches.begin(plans.of(batch_id), events)
 
     def end(self, counts: BatchCounts) -> None:
-        """It is written."""
+        """Note that the batch is written."""
         self.batches.end(counts, self._topic)
 
     def meters(self, batch_id: int, meters: BatchMeters) -> None:
-        """What it adds, by its number in the tables."""
+        """Add a batch's increments, by its number in the tables."""
         self.counts.add(batch_id, meters)
 
     def read_to(self) -> dict[int, int]:
-        """By partition the offset behind the events that are answered."""
+        """Return by partition the offset behind the handled events."""
         read = self.batches.read_to
         return self._read_before if read is None else read
 
@@ -83,7 +83,7 @@ def measuring(
     acls: AclAgent | None,
     stop: Event,
 ) -> Iterator[Measuring | None]:
-    """Measure while the block runs, and keep the totals at its end; None: nobody wants to know."""
+    """Measure while the block runs, and keep the totals at its end; None: there is no endpoint."""
     if endpoint is None:
         yield None
         return
@@ -111,7 +111,7 @@ def tables_read(
     rebalancing: Callable[[], Mapping[str, str]],
     stop: Event,
 ) -> Iterator[None]:
-    """Show what the tables say of groups and lag, while the block runs."""
+    """Show gauges of groups and lag from the tables while the block runs."""
     tables = TableFigures(table_asker(spark, job), job.metrics_lag_granularity, rebalancing)
     endpoint.registry.register(Figures(tables.families))
     with _looking("metrics-tables", job.metrics_interval_ms / 1000, tables.read, stop):
@@ -125,9 +125,9 @@ def _looking(
 
 
 def repeat_quietly(look: Callable[[], None], interval_s: float, ended: Event) -> None:
-    """Look at once, and again and again until `ended` is set; less often where that would take much of the time.
+    """Look at once, and repeatedly until `ended` is set; less often if a look takes long.
 
-    A look that fails is told, unless the one before failed in the same way, and the next one tries again.
+    A failed look is logged, unless the last look failed in the same way, and the next look retries.
     """
     told = ""
 

@@ -1,4 +1,4 @@
-"""The port of a run, from its first moment on; what it shows comes with what is measured."""
+"""The metrics port of a run, open from its first moment; metrics are added later."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _SETTING = "metrics.listen"
 
 
 class Endpoint:
-    """What the port shows; `watch` is asked what keeps the job from its work, None: it starts."""
+    """Content of the port; `watch` returns the reason why the job does not work, None: the job starts."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.registry = registry
         self.watch: Trouble | None = None
 
     def trouble(self) -> str | None:
-        """For /readyz."""
+        """Return the text of /readyz."""
         return "the job starts" if self.watch is None else self.watch()
 
 
 @contextmanager
 def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
-    """Answer at metrics.listen while the block runs; None: the settings want nobody to.
+    """Serve metrics at metrics.listen while the block runs; None: the setting is empty.
 
     Raises:
         JobRefusedError: the port is taken, or the address is not this machine's.

@@ -1,4 +1,4 @@
-"""What one scrape has of a kind of figures, with fewer words than prometheus_client's own."""
+"""Collectors of metrics, shorter than with prometheus_client's own classes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Figures:
         self._families = families
 
     def collect(self) -> Iterator[Metric]:
-        """What there is now."""
         yield from self._families()
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: a registry would collect for it, before there is anything."""
+        """Return nothing: otherwise a registry would collect before there are metrics."""
         return ()
 
 
 def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point]) -> Metric:
-    """A family of gauges.
+    """Return a gauge with its series.
 
-    A name of a group or topic may have the character 0, at which Prometheus drops the whole page (model/textparse/promlex.l). The
-    series has ␀0 instead, and ␀␀ instead of ␀, so that different names have different series.
+    A name of a group or topic may have the character 0, at which Prometheus drops the whole page
+    (model/textparse/promlex.l). The series has ␀0 instead, and ␀␀ instead of ␀, so that different names have different
+    series.
     """
     family = GaugeMetricFamily(name, meaning, labels=labels)
     for values, number in points:

@@ -1,4 +1,4 @@
-"""How far the job is behind its topic: events that are not answered yet, and how old the oldest of them is."""
+"""Lag of the job in its events topic: the number of unhandled events, and the age of the oldest."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _POLLS = 10
 
 
 class Backlog(NamedTuple):
-    """What is not answered; `oldest_ms` is the timestamp of the first such event, None: there is none."""
+    """Unhandled events; `oldest_ms` is the timestamp of the first, None: there are none."""
 
     events: int
     oldest_ms: int | None
 
 
 class Unread(LastingClient[KafkaConsumer]):
-    """Asks Kafka over the same connections again and again, and connects again after a failure.
+    """Client that measures the lag over lasting connections, and connects again after a failure.
 
     Args:
         connection: the cluster.
         topic: the events topic.
-        read_to: by partition the offset behind what is answered.
+        read_to: returns by partition the offset behind the handled events.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Unread(LastingClient[KafkaConsumer]):
             KafkaConsumer,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
-            # Of each partition one event is wanted.
+            # One event of each partition is enough.
             fetch_max_bytes=1,
             max_partition_fetch_bytes=1,
         )
@@ -52,7 +52,7 @@ class Unread(LastingClient[KafkaConsumer]):
         self._found: Backlog | None = None
 
     def look(self) -> None:
-        """Ask now; nothing is known where Kafka cannot be asked, which others tell."""
+        """Measure now. Without a response the lag is unknown; a monitor reports the outage."""
         try:
             self._found = self._asked(self.opened(), self._read_to())
         except (ChannelError, KafkaError):
@@ -60,7 +60,7 @@ class Unread(LastingClient[KafkaConsumer]):
             self.close()
 
     def families(self) -> Iterator[Metric]:
-        """As it was when it was looked at last; nothing where it is not known."""
+        """Yield the last measured gauges; none if the lag is unknown."""
         if self._found is not None:
             yield from behind_families(self._found)
 
@@ -79,7 +79,7 @@ class Unread(LastingClient[KafkaConsumer]):
 
 
 def behind_families(backlog: Backlog) -> Iterator[Metric]:
-    """The gauges of a backlog, now."""
+    """Yield the gauges of a backlog."""
     behind_s = 0.0
     if backlog.oldest_ms is not None:
         behind_s = max(0.0, time.time_ns() / 1e9 - backlog.oldest_ms / 1e3)
@@ -91,7 +91,7 @@ def behind_families(backlog: Backlog) -> Iterator[Metric]:
 
 
 def _oldest_ms(consumer: KafkaConsumer, behind: Mapping[TopicPartition, int]) -> int | None:
-    """The timestamp of the oldest event at these offsets, of those that come in time."""
+    """Return the timestamp of the oldest event at these offsets, of those that arrive in time."""
     missing, times_ms = dict(behind), []
     for _ in range(_POLLS):
         if not missing:

@@ -1,4 +1,4 @@
-"""Metrics of the batches: their duration, Kafka's meters with rates over two windows of 30 s, and counters of records that could not be taken."""
+"""Metrics of the batches: duration, Kafka's meters with rates over two windows of 30 s, and counters of invalid events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WINDOW_S = 30.0
 
 
 class Rates:
-    """How often something was counted a second, by name; times are of a clock that never goes back. For several threads."""
+    """Counts per second, by name; times are of a clock that never goes back. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -37,13 +37,12 @@ class Rates:
         self._before: Counter[str] = Counter()
 
     def add(self, counts: Mapping[str, int], now_s: float) -> None:
-        """Count."""
         with self._lock:
             self._move_to(now_s)
             self._now.update(counts)
 
     def per_second(self, name: str, now_s: float) -> float:
-        """The rate of the last 30 to 60 s."""
+        """Return the rate of the last 30 to 60 s."""
         with self._lock:
             self._move_to(now_s)
             elapsed_s = now_s - (self._window - 1) * WINDOW_S
@@ -51,7 +50,7 @@ class Rates:
 
     def _move_to(self, now_s: float) -> None:
         window = int(now_s // WINDOW_S)
-        # Of two threads the later one may have looked at the clock earlier.
+        # Of two threads the later may have read the clock earlier.
         if window <= self._window:
             return
         self._before = self._now if window == self._window + 1 else Counter()
@@ -60,15 +59,15 @@ class Rates:
 
 _BOUNDS_S = (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 300)
 _PATIENCE_S = 60.0
-"""Batches of minutes are no life for members: their clients have given up by then (request.timeout.ms)."""
+"""Batches of minutes are useless to members: their clients have given up by then (request.timeout.ms)."""
 
 
 class Batches:
-    """Hears of every batch in the thread that runs it.
+    """Metrics of the batches, received in the thread that runs them.
 
     Args:
-        registry: where the figures go.
-        idle_s: for how long a job rests to which nothing happens.
+        registry: shows the metrics.
+        idle_s: the longest pause of an idle job.
     """
 
     def __init__(self, registry: CollectorRegistry, idle_s: float) -> None:
@@ -89,11 +88,11 @@ class Batches:
         registry.register(Figures(self.families))
 
     def begin(self, plan: Plan | None, events: int) -> None:
-        """A batch begins that takes so many events."""
+        """Note the begin of a batch with this number of events."""
         self._begun = plan, events
 
     def end(self, counts: BatchCounts, topic: str) -> None:
-        """What has begun is written."""
+        """Note that the batch is written."""
         plan, events = self._begun
         with self._lock:
             self._last_s, self._has_any = time.monotonic(), True
@@ -107,11 +106,11 @@ class Batches:
 
     @property
     def read_to(self) -> dict[int, int] | None:
-        """By partition of the events topic the offset behind what is answered; None: no batch has ended yet."""
+        """By partition of the events topic the offset behind the handled events; None: no batch has ended yet."""
         return self._ends
 
     def trouble(self) -> str | None:
-        """Why no answer can be expected soon; None: batches end one after the other."""
+        """Return why no response can be expected soon; None: batches end regularly."""
         age_s = self._age_s()
         if not self._has_any:
             return f"no batch has ended in the {age_s:.0f} s since the start"
@@ -120,7 +119,7 @@ class Batches:
         return None
 
     def families(self) -> Iterator[Metric]:
-        """All but the histogram, which the registry has itself."""
+        """Yield all metrics but the histogram, which the registry has itself."""
         with self._lock:
             totals, duration_s = dict(self._totals), self._duration_s
         for name, number in totals.items():
@@ -153,18 +152,18 @@ _MEANINGS = {
 
 
 KAFKAS = "kafka_server_group_coordinator_metrics"
-"""How the JMX exporter's usual configurations call kafka.server:type=group-coordinator-metrics."""
+"""Prefix of kafka.server:type=group-coordinator-metrics in the JMX exporter's usual configurations."""
 
 OURS = {
     LETTERS_METER: ("group_coordinator_dead_letters", "Rows of the table dead_letters"),
     DEFECTS_METER: ("group_coordinator_defects", "Those of them that a mistake of ours has made"),
     DENIALS_METER: ("group_coordinator_denials", "Rows of the table denials"),
 }
-"""By the name that BatchMeters has for it."""
+"""Our counters by their name in BatchMeters."""
 
 
 class Counts:
-    """The totals, once they are whole, and the rates of this run."""
+    """The totals, once they are complete, and the rates of this run."""
 
     def __init__(self, totals: MeterTotals) -> None:
         self._totals = totals
@@ -176,7 +175,7 @@ class Counts:
             self._rates.add(meters.counts, time.monotonic())
 
     def families(self) -> Iterator[Metric]:
-        """Counts are missing until those of batches before this run are known."""
+        """Yield the metrics; totals are missing until the batches before this run are counted."""
         now_s = time.monotonic()
         for meter in METERS:
             name = f"{KAFKAS}_{meter.name.replace('-', '_')}_rate"
@@ -186,7 +185,7 @@ class Counts:
         if counts is None:
             return
         for meter in METERS:
-            # The JMX exporter knows no type for it, and a counter would be called _count_total.
+            # The JMX exporter gives it no type, and a counter would be named _count_total.
             yield UnknownMetricFamily(
                 f"{KAFKAS}_{meter.name.replace('-', '_')}_count",
                 f"All in all: {meter.meaning}",

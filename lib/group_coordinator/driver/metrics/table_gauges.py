@@ -1,8 +1,7 @@
-"""Gauges from the tables: groups and offsets as Kafka names them, lag as kafka_exporter names it, read from time to time.
+"""Gauges from the tables, read from time to time: groups and offsets under Kafka's names, lag under kafka_exporter's.
 
-Source: GroupCoordinatorMetrics in Kafka 4.4, with the names that the JMX exporter's usual configurations make.
-
-Where nothing is known there is no series: neither -1 nor NaN. A group that is gone has none any more.
+Source: GroupCoordinatorMetrics in Kafka 4.4, with the names that the JMX exporter's usual configurations make. An
+unknown value has no series: neither -1 nor NaN. A removed group has none any more.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ _STATES = {
     "share": ("Empty", "Stable", "Dead"),
     "streams": ("Empty", "NotReady", "Assigning", "Reconciling", "Stable", "Dead"),
 }
-"""By type. Only a mirrored cluster has groups of the last two."""
+"""States by group type. Only a mirrored cluster has groups of the last two types."""
 
 
 def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator[Metric]:
-    """Gauges of the groups that exist.
+    """Yield the gauges of the existing groups.
 
     Args:
         groups: group_id, group_type, state and offset_count of each.
-        rebalancing: by group id the state of the classic groups that are between two generations: the log has none for it.
+        rebalancing: by group id the state of the classic groups between two generations, which the log does not have.
     """
     counts = _counted(groups, rebalancing)
     by_type = [((kind,), sum(counts[kind, state] for state in _STATES[kind])) for kind in _STATES]
@@ -65,14 +64,14 @@ def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator
 
 
 def _counted(groups: pa.Table, rebalancing: Mapping[str, str]) -> Counter[tuple[str, str]]:
-    """How many groups there are by type and state; a classic group of which nothing is logged yet exists too."""
+    """Return the number of groups by type and state, including classic groups without records."""
     counts = _by_type_and_state(groups)
     if not rebalancing:
         return counts
     named = pc.is_in(groups["group_id"], pa.array([*rebalancing], groups["group_id"].type))
     logged = groups.filter(named)
     is_classic = pc.equal(logged["group_type"], _CLASSIC)
-    # It may have been upgraded since.
+    # A classic group may have been upgraded since.
     others = {*logged.filter(pc.invert(is_classic))["group_id"].to_pylist()}
     counts -= _by_type_and_state(logged.filter(is_classic))
     counts.update((_CLASSIC, state) for group, state in rebalancing.items() if group not in others)
@@ -91,7 +90,7 @@ _LABELS: Mapping[str, Sequence[str]] = {
     "topic": (_GROUP, _TOPIC),
     "partition": (_GROUP, _TOPIC, _PARTITION),
 }
-"""By granularity, of the finest series."""
+"""Labels by granularity, of the finest series."""
 _SUMS = (
     ("current_offset", "committed_offset", "Committed offset"),
     ("lag", "lag", "Records between it and the end of the log, as sampled last"),
@@ -101,11 +100,11 @@ Row = Mapping[str, Any]
 
 
 def lag_families(groups: pa.Table, lag: pa.Table, granularity: str) -> Iterator[Metric]:
-    """Gauges of each group.
+    """Yield the gauges of lag and offsets.
 
     Args:
         groups: group_id and member_count.
-        lag: group_id, topic, partition, committed_offset, lag of the committed ones, and what was sampled.
+        lag: group_id, topic, partition, committed_offset, lag of the committed offsets, and the sampled offsets.
         granularity: metrics.lag.granularity.
     """
     if granularity not in _LABELS:
@@ -146,7 +145,7 @@ def _values(row: Row, granularity: str) -> tuple[str, ...]:
 
 
 def _topics(rows: Iterable[Row]) -> Iterator[Metric]:
-    """Of the topics that groups have to do with."""
+    """Yield gauges of the topics that groups read."""
     ends: dict[str, list[Point]] = defaultdict(list)
     seen: dict[tuple[str, str], Row] = {(row["topic"], str(row["partition"])): row for row in rows}
     for place, row in seen.items():
@@ -160,19 +159,19 @@ def _topics(rows: Iterable[Row]) -> Iterator[Metric]:
 
 
 Ask = Callable[[str], pa.Table]
-"""Answers a SELECT from one table or view, by its plain name, with the rows of the job's own cluster."""
+"""Runs a SELECT on one table or view, by its plain name, and returns the rows of the job's own cluster."""
 
 _GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM groups"
 _LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, log_start_offset, log_end_offset, sampled_at FROM lag"
 
 
 class TableFigures:
-    """Reads in one thread, and shows in another what was read last.
+    """Gauges from the tables: one thread reads them, another shows the last result.
 
     Args:
-        ask: asks the tables.
+        ask: queries the tables.
         granularity: metrics.lag.granularity.
-        rebalancing: which classic groups rebalance now.
+        rebalancing: returns the classic groups that rebalance now.
     """
 
     def __init__(
@@ -186,7 +185,7 @@ class TableFigures:
         self._families: Sequence[Metric] = ()
 
     def read(self) -> None:
-        """Read now; what cannot be read, which is raised, stays as it was, and grows old."""
+        """Read now. After an error, which is raised, the last gauges stay, and their age grows."""
         groups = self._ask(_GROUPS)
         lag = None if self._granularity == "none" else self._ask(_LAG)
         self._families = [*self._of(groups, lag)]
@@ -194,7 +193,7 @@ class TableFigures:
         self._read_s = time.monotonic()
 
     def families(self) -> Iterable[Metric]:
-        """What was read last, and how long ago."""
+        """Yield the last gauges, and their age."""
         yield from self._families
         if self._read_s is not None:
             age_s = time.monotonic() - self._read_s
@@ -212,12 +211,12 @@ class TableFigures:
 
 
 def table_asker(spark: SparkSession, job: JobSettings) -> Ask:
-    """Without Spark where that is possible: it has members to serve."""
+    """Return the reader of the tables, without Spark if possible: Spark is busy with members' requests."""
     catalog = TableCatalog(job.tables_root)
     if catalog.direct_root is not None:
         own = f"WHERE cluster_id = {in_datafusion(job.cluster_id)}"
         return lambda select: without_views(sql_tables.query(job.tables_root, f"{select} {own}"))
-    # Names of a session of its own are in nobody's way.
+    # A session of its own avoids conflicts of names.
     apart = spark.newSession()
 
     def ask(select: str) -> pa.Table:

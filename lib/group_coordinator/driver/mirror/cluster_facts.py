@@ -1,4 +1,4 @@
-"""Facts of the mirrored cluster: the reasons of its tombstones, the retention of its offsets, and the folder of its checkpoint."""
+"""Facts of the mirrored cluster: reasons of tombstones, retention of offsets, and folder of the checkpoint."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class MirrorReasons:
     """Infers the reasons of tombstones from the tables, and from the topics that the cluster has at that moment."""
 
     def __init__(self, settings: Settings, connection: Connection) -> None:
-        """Of the cluster that is reached so."""
         coordinator = settings.coordinator
         self._cluster_id = settings.job.cluster_id
         self._topic = settings.job.events_topic
@@ -40,13 +39,13 @@ class MirrorReasons:
         self._connection = connection
 
     def explain(self, rows: DataFrame, batch_id: int, gone: DataFrame | None) -> DataFrame:
-        """The rows with these reasons; what is `gone` comes in front of them.
+        """Return the rows with these reasons, behind the tombstones `gone`.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not respond, or rejects the login.
         """
         lost = rows.where("value IS NULL AND topic IS NOT NULL").select("topic").distinct()
-        # The mirrored one is there: of nothing but topics that are gone, nobody would believe it.
+        # The offsets topic exists: a response in which all requested topics are missing would not be credible.
         asked = {self._topic, *(row.topic for row in lost.toLocalIterator())}
         with closing(Cluster(self._connection)) as cluster:
             seen = cluster.topics_seen(asked)
@@ -65,10 +64,10 @@ _log = logging.getLogger(__name__)
 def with_retention_of_brokers(
     settings: Settings, given: Collection[str], connection: Connection
 ) -> Settings:
-    """The settings with the brokers' retention of offsets, for forecasts, unless they say otherwise themselves.
+    """Return the settings with the brokers' retention of offsets, for forecasts, unless it is `given`.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not respond, or rejects the login.
     """
     coordinator = settings.coordinator
     if {RETENTION, "offsets.retention.ms"} & set(given):
@@ -101,7 +100,7 @@ _HASH_DIGITS = 8
 
 
 def cluster_folder(cluster_id: str) -> str:
-    """Its name; of a name that no folder may have, a part and a hash, so that two clusters never share one."""
+    """Return the folder's name; for an invalid name a part of it and a hash, so that two clusters never share a folder."""
     if _PLAIN.fullmatch(cluster_id):
         return cluster_id
     plain = "".join(_PLAIN.findall(cluster_id))

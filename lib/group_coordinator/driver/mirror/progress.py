@@ -1,4 +1,4 @@
-"""What a mirror says while it runs: how much it has read, how fast, how far behind, and what it has to wait for."""
+"""Progress of a mirror in its log: records read, speed, lag, and open transactions that delay it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class MirrorProgress:
-    """Hears of batches and of samples, and tells a line now and then.
+    """Receives batches and samples, and logs a line now and then.
 
     Args:
         topic: the topic that is mirrored.
@@ -36,7 +36,7 @@ class MirrorProgress:
         self._tell_of_question_s = clock() + FIRST_S
 
     def batch_done(self, batch_id: int, found: MirroredBatch) -> None:
-        """A batch is in the tables."""
+        """Note a batch that is in the tables."""
         self._records += found.records + found.dead_letters
         if found.newest_ms is not None:
             self._behind_s = max(0.0, (self._now_ms() - found.newest_ms) / 1000)
@@ -48,7 +48,7 @@ class MirrorProgress:
             )
 
     def sampled(self, sample: Sample) -> None:
-        """The ends of the topics are known: what lies between two of them is not readable yet."""
+        """Note the ends of the topics: records between the last stable offset and the log end are not readable yet."""
         held = [
             f"partition {position.partition}: "
             f"{position.log_end_offset - position.last_stable_offset} records wait for the end of a transaction"
@@ -61,7 +61,7 @@ class MirrorProgress:
         self._held = held
 
     def look(self, query: StreamingQuery) -> None:
-        """Tell, if it is time to and there is something to tell."""
+        """Log progress if it is due."""
         self._look_at_question(query.status)
         if self._clock() - self._since_s >= _INTERVAL_S:
             self.tell()
@@ -79,7 +79,7 @@ class MirrorProgress:
             )
 
     def tell(self) -> None:
-        """Tell what has been read since the last time, if anything has."""
+        """Log the records since the last line, if there are any."""
         passed_s, self._since_s = self._clock() - self._since_s, self._clock()
         if self._records:
             _log.info(

@@ -1,4 +1,4 @@
-"""What `group-coordinator mirror` and jobs/mirror_offsets_topic.py share: from settings to the end of the run."""
+"""Run of `group-coordinator mirror` and jobs/mirror_offsets_topic.py, from settings to the end."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MirrorOptions:
-    """How to mirror: until a signal or until all is read, with compaction in the same process or without.
+    """Options of a mirror: until a signal or until all is read, with compaction in the same process or without.
 
-    `java` and `python` are what the clients of both sides are given beside the settings, in their own words.
+    `java` and `python` are additional options of the Java and Python clients, under their own names.
     """
 
     drain: bool
@@ -77,7 +77,7 @@ class MirrorOptions:
 
 
 def mirror_settings(settings: Settings, topic: str) -> Settings:
-    """The settings of a mirror of this topic; its checkpoints are in a folder named after the cluster."""
+    """Return the settings of a mirror of this topic; its checkpoints are in a folder named after the cluster."""
     job = settings.job
     root = job.checkpoint_location.rstrip("/")
     folder = f"{root}/mirror-{cluster_folder(job.cluster_id)}"
@@ -88,23 +88,23 @@ def mirror_settings(settings: Settings, topic: str) -> Settings:
 def run_mirror(
     settings: Settings, given: Collection[str], make_session: MakeSession, options: MirrorOptions
 ) -> None:
-    """Mirror the topic `events_topic` of mirror_settings, and end between two batches when a signal says so.
+    """Mirror the topic `events_topic` of mirror_settings, and end between two batches after a signal.
 
     Args:
         settings: those of mirror_settings.
         given: the keys of settings that are not defaults: the brokers' own retention does not replace these.
         make_session: makes Spark's session.
-        options: how to run.
+        options: the options of the run.
 
     Raises:
-        JobRefusedError: the message says why it does not run, or not any longer, and what to do.
+        JobRefusedError: the message has the cause of the end, and the remedy.
     """
     set_up_logs()
     job = settings.job
     connection = Connection(
         job.bootstrap_servers, {**login_options(job.security), **options.python}
     )
-    topic = checked_topic(connection, job)  # before Spark starts, which takes much longer
+    topic = checked_topic(connection, job)  # Before Spark starts, which takes much longer.
     settings = with_retention_of_brokers(settings, given, connection)
     with (
         nullcontext() if options.drain else metrics_endpoint(job) as endpoint,
@@ -119,7 +119,7 @@ def run_mirror(
 
 
 def _prepare(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse what a batch would trip over; whoever mirrors need not have made the tables: there is one command for all."""
+    """Check the prerequisites of a batch, and create missing tables: a mirror is one command."""
     workers_like_the_driver(spark)
     check_certificates(spark, job.security)
     check_storage(spark, job)
@@ -132,12 +132,11 @@ def _prepare(spark: SparkSession, job: JobSettings) -> None:
     check_other_clusters(spark, job)
 
 
-def _is_well() -> None:
-    """It ends if it is not; where nobody commits, no batch is due."""
+def _is_well() -> None: ...
 
 
 class _Mirror:
-    """A run of the mirror with all that goes on beside it."""
+    """A run of the mirror with its background tasks."""
 
     def __init__(
         self,
@@ -170,7 +169,7 @@ class _Mirror:
         )
 
     def drain(self) -> None:
-        """All that is readable now, then one round of everything else."""
+        """Mirror all readable records, then run each background task once."""
         with self._rounds() as rounds:
             if rounds is not None:
                 rounds.run_or_tell()
@@ -185,7 +184,7 @@ class _Mirror:
             CompactionQuery(self._spark, self._settings).drain()
 
     def run(self) -> None:
-        """Until `stop` is set."""
+        """Mirror until `stop` is set."""
         with ExitStack() as beside:
             if self._endpoint is not None:
                 beside.enter_context(self._measuring(self._endpoint))
@@ -203,19 +202,19 @@ class _Mirror:
             outlast_outages(self._query.run, self._stop)
 
     def _measuring(self, endpoint: Endpoint) -> AbstractContextManager[None]:
-        """What the tables say; of its own batches a mirror tells in its log."""
+        # A mirror is ready while it runs, as its failure ends it, and without commits no batch is due.
         endpoint.watch = _is_well
         return tables_read(endpoint, self._spark, self._settings.job, dict, self._stop)
 
     @contextmanager
     def _rounds(self) -> Iterator[PositionRounds | None]:
-        """Samples of the topics' ends; None where they are not wanted."""
+        """Yield the sampler of the topics' ends; None: the setting is 0."""
         job = self._settings.job
         if not job.mirror_positions_interval_ms:
             yield None
             return
         if TableCatalog(job.tables_root).is_schema:
-            # Spark's upkeep sets what holds for the whole session: there is one.
+            # Spark's maintenance has settings for the whole session, so there is only one.
             tables = tables_by_spark(self._spark, job)._replace(maintenance=None)
         else:
             tables = tables_in_folder(job)

@@ -1,4 +1,4 @@
-"""The topic of a mirror while it runs: how it is read now, and when that must begin anew."""
+"""The topic of a running mirror: the way it is read, and the events after which reading must start again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOOK_S = 30
 
 
 class MirroredTopic:
-    """Asks the brokers about the topic, and keeps what the checkpoint is to remember of it.
+    """Reads the topic's metadata, and keeps the checkpoint's memory of it.
 
     Args:
         spark: the session.
@@ -71,11 +71,11 @@ class MirroredTopic:
         self._looked_s = clock()
 
     def take_up(self) -> Reading:
-        """How the topic is read from now on.
+        """Return the way the topic is read from now on.
 
         Raises:
-            BrokerUnreachableError: the topic is not there.
-            ChannelError: the cluster does not answer, or does not let us in.
+            BrokerUnreachableError: the topic does not exist.
+            ChannelError: the cluster does not respond, or rejects the login.
         """
         facts = self._ask()
         thread = self._continuity.taken_up(facts, self._now_ms())
@@ -89,11 +89,11 @@ class MirroredTopic:
         return Reading(self._source, self._is_lossy, facts.topic_id, origin.first_batch_id)
 
     def gone(self, session: SparkSession, batch_id: int) -> DataFrame | None:
-        """Tombstones for what the topic has no more, if there is reason to look for any."""
+        """Return tombstones for rows that are missing in the topic, if a gap repair is due."""
         return self._lookback.gone(session, batch_id, lambda: self._source.present(session))
 
     def look(self, query: StreamingQuery) -> None:
-        """Look at the topic, now and then.
+        """Check the topic, now and then.
 
         Raises:
             TopicChangedError: the query must be started again.
@@ -116,15 +116,15 @@ class MirroredTopic:
             self._continuity.all_is_read(now_ms)
 
     def is_read(self, since_ms: int) -> None:
-        """A drain has read what was there at that time."""
+        """Note that a drain has read all records of that time."""
         self._continuity.all_is_read(since_ms)
 
     def may_go_on(self, failure: StreamingQueryException) -> bool:
-        """Whether the query is to be started again after a failure: the topic is not what it was.
+        """Return True if the query must start again after a failure, because the topic has changed.
 
         Raises:
-            JobRefusedError: the topic has a record that Spark cannot read; the message says where.
-            ChannelError: the cluster does not answer, or does not let us in.
+            JobRefusedError: the topic has a record that Spark cannot read; the message has its position.
+            ChannelError: the cluster does not respond, or rejects the login.
         """
         if has_unreadable_time(str(failure)):
             told = unreadable_time_told(self._job, self._where_unreadable())
@@ -137,7 +137,7 @@ class MirroredTopic:
         )
 
     def _where_unreadable(self) -> str:
-        """In the batch that failed: what lies before it was read."""
+        """Return the position of the record in the failed batch; the records before it were read."""
         batch = Plans(self._folder).ranges_of(last_planned_batch(self._folder))
         found = unreadable_time(self._connection, self._job.events_topic, batch)
         if found is None:
@@ -147,7 +147,7 @@ class MirroredTopic:
         )
 
     def _ask(self) -> TopicFacts:
-        """Wait for a topic that is not there just now, as for a broker: somebody may be making it anew."""
+        """Return the topic's metadata. A missing topic counts as an outage, as it may be about to be created again."""
         facts = topic_facts(self._connection, self._job.events_topic)
         if facts is None:
             raise BrokerUnreachableError(
@@ -157,11 +157,11 @@ class MirroredTopic:
 
 
 def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:
-    """The topic as it is; a mirror of one that is not there is refused.
+    """Return the topic's metadata, or fail if it does not exist.
 
     Raises:
-        JobRefusedError: it is not there.
-        ChannelError: the cluster does not answer, or does not let us in.
+        JobRefusedError: it does not exist.
+        ChannelError: the cluster does not respond, or rejects the login.
     """
     facts = topic_facts(connection, job.events_topic)
     if facts is None:
