@@ -1,1 +1,1 @@
-"""What the job says about itself."""
+"""The job's logs, progress, metrics port and HTTP server."""

@@ -23,7 +23,7 @@ from group_coordinator.codecs.host_and_port import is_loopback
 MOST_CONNECTIONS = 50
 LONGEST_REQUEST_BYTES = 8 * 1024
 REQUEST_TIMEOUT_S = 5.0
-"""From the connection to the last byte of the request; and for its response again."""
+"""Limit from the connection to the last byte of the request, and again for its response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Page:
     content_type: str = "text/plain"
 
     def __call__(self, _: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Send it; browsers do not keep it."""
+        """Send the page with headers that keep it out of browsers' caches."""
         headers = [
             ("Content-Type", f"{self.content_type}; charset=utf-8"),
             ("Cache-Control", "no-store"),
@@ -46,9 +46,10 @@ class Page:
 
 
 def is_own_name(host: str | None, own_name: str) -> bool:
-    """Whether a request's Host is this server.
+    """Return True if a request's Host is this server.
 
-    A page from elsewhere could give its own name this machine's address, and read the answers in a browser that trusts the name.
+    Otherwise another site could point its own name to this machine's address, and read the responses in a browser that
+    trusts the name.
     """
     try:
         name = urlsplit(f"//{host or ''}").hostname or ""
@@ -60,9 +61,9 @@ def is_own_name(host: str | None, own_name: str) -> bool:
 
 
 def is_addressed(host: str | None, listens_on: str) -> bool:
-    """Whether a request is for a port at this host: on loopback it may not have another one's name.
+    """Return True if a request is for a port at this host: on loopback other names are rejected.
 
-    Elsewhere the port has more names than its setting; who sends no Host is no browser.
+    Elsewhere the port has more names than its setting. A request without Host does not come from a browser.
     """
     return host is None or not is_loopback(listens_on) or is_own_name(host, listens_on)
 
@@ -74,13 +75,13 @@ def http_server(
     pages: Mapping[str, Callable[[], WSGIApplication]],
     is_ours: Callable[[str | None, str], bool] = is_addressed,
 ) -> Iterator[int]:
-    """Answer while the block runs; the port's number, which is another one than that of `address` if that is 0.
+    """Serve pages while the block runs; yield the port's number, which is a free port if `address` has 0.
 
     Args:
         address: host and port.
         name: of the thread.
         pages: by path; called for each request, in a thread of its own.
-        is_ours: whether a request with this Host is for a port at this host.
+        is_ours: returns True if a request with this Host is for a port at this host.
 
     Raises:
         OSError: the port is taken, or the address is not this machine's.
@@ -109,7 +110,7 @@ def http_server(
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A server with a thread for each of a few connections; it closes one that is too many at once."""
+    """A server with a thread for each of a few connections; it closes further connections at once."""
 
     daemon_threads = True
 
@@ -118,24 +119,23 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__(*given)
 
     def server_bind(self) -> None:
-        """As WSGIServer's, without the search for the host's name, which may take seconds."""
+        """Bind as WSGIServer does, without the search for the host's name, which may take seconds."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
         self.setup_environ()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002 - the base's signature
-        """Whether there is a thread for it."""
+        """Return True if a thread is free."""
         return self._free.acquire(blocking=False)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """As the base, and the next one may come."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that is slow, or gone, is not worth a line."""
+        # A slow or closed client is not worth a line of the log.
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -148,18 +148,18 @@ class _Handler(WSGIRequestHandler):
     """Reads the head of a request, and nothing behind it, before anything else happens."""
 
     def setup(self) -> None:
-        """As the base. A socket's own timeout begins again with each byte."""
+        """Read the head with a deadline, as a socket's own timeout begins again with each byte."""
         super().setup()
         self.rfile.close()
         self.rfile = BytesIO(_head(self.connection))
         self.connection.settimeout(REQUEST_TIMEOUT_S)
 
     def log_message(self, *_: object) -> None:
-        """Whoever asks every few seconds is not worth a line."""
+        """Log nothing: schedulers and Prometheus ask every few seconds."""
 
 
 def _head(connection: socket) -> bytes:
-    """The request up to its empty line; nothing if it is too long, or not all there when the client ends.
+    """Return the request up to its empty line; empty if it is too long, or incomplete when the client ends.
 
     Raises:
         TimeoutError: it takes too long.

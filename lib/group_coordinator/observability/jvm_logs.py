@@ -1,4 +1,4 @@
-"""How much a JVM says."""
+"""Log levels of the JVM."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import javaproperties
 from pyspark.sql import SparkSession
 
 LOG4J2 = resources.files("group_coordinator.observability") / "log4j2.properties"
-"""What the JVM says."""
+"""The levels of a JVM that the job starts."""
 
 
 def quieten_jvm(spark: SparkSession) -> None:
-    """Let a JVM that was started with a configuration of its own say no more than LOG4J2 lets it say."""
+    """Apply the levels of LOG4J2 to a JVM that was started with its own configuration."""
     settings = javaproperties.loads(LOG4J2.read_text(encoding="utf-8"))
     spark.sparkContext.setLogLevel(settings["rootLogger.level"].upper())
     session: Any = spark

@@ -1,17 +1,17 @@
-"""What the commands say while they run: short lines on standard error."""
+"""Logs of the commands while they run: short lines on standard error."""
 
 from __future__ import annotations
 
 import logging
 
 _TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
-"""They log every attempt to connect, and every exception on its way to Java; the final error is raised anyway."""
+"""Loggers of every attempt to connect, and of every exception on its way to Java; the final error is raised anyway."""
 _EACH_ATTEMPT = ("No node available for metadata refresh", "Metadata refresh: failed")
-"""Likewise of kafka.cluster: twenty lines a second while Kafka is away, among which ours could not be found."""
+"""Messages of kafka.cluster: twenty lines a second during an outage, among which ours would be lost."""
 
 
 def set_up_logs() -> None:
-    """Our own information, and warnings of libraries."""
+    """Log our own information, and warnings of libraries."""
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
     )

@@ -1,4 +1,4 @@
-"""The HTTP port that Prometheus and schedulers ask: /metrics, /healthz, /readyz."""
+"""The HTTP port for Prometheus and schedulers: /metrics, /healthz, /readyz."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from group_coordinator.observability.http_server import Page, http_server
 METRICS, ALIVE, READY = "/metrics", "/healthz", "/readyz"
 
 Trouble = Callable[[], str | None]
-"""Why nothing should be expected of the job now; None: all is well."""
+"""Returns why the job does not work at present; None: it works."""
 
 
 def metrics_port(
     address: tuple[str, int], registry: CollectorRegistry, trouble: Trouble
 ) -> AbstractContextManager[int]:
-    """As http_server."""
+    """Serve the metrics; yields and raises as http_server."""
 
     def ready() -> Page:
         why = trouble()

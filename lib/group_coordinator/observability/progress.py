@@ -1,7 +1,7 @@
-"""How the job is doing: a line a second if there was something to do, and a small file for monitoring.
+"""Progress of the job: a line a second if there were events, and a small file for monitoring.
 
-The query is asked now and then. A StreamingQueryListener would hear of every batch, but in Python each call takes the JVM
-dozens of searches through its whole class path: a tenth of the processor time of a job with short batches.
+The query is polled. A StreamingQueryListener would receive every batch, but in Python each call takes the JVM dozens of
+searches through its whole class path: a tenth of the processor time of a job with short batches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ProgressReport:
     """Logs the latest batch of a query that had events, and keeps the latest batch in a file.
 
     Args:
-        file: where the latest batch goes as JSON; None: nowhere.
+        file: JSON file of the latest batch; None: no file.
     """
 
     def __init__(self, file: Path | None) -> None:
