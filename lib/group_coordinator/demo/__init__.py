@@ -1,3 +1,3 @@
-"""The demo: a fleet of consumer groups on a real broker, the job, and questions to the tables afterwards."""
+"""The demo: a fleet of consumer groups on a real broker, the job, and queries of the tables afterwards."""
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 Figures = TypeVar("Figures")
-"""What a demo counts and measures: a frozen dataclass, of another kind in each demo."""
+"""Numbers that a demo counts and measures: a frozen dataclass, of another type in each demo."""
 
 _KEPT = 60
-"""More than fits on a screen."""
+"""More lines than fit on a screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Happening:
 
 @dataclass(frozen=True)
 class Frame(Generic[Figures]):
-    """The demo at one moment."""
+    """The state of the demo at one time."""
 
     figures: Figures
     elapsed_s: float = 0.0
     expected_s: float = 0.0
     now: str = ""
-    """What happens now, in one sentence."""
+    """The present event, in one sentence."""
     is_ending: bool = False
     told: tuple[Happening, ...] = ()
 
@@ -55,15 +55,15 @@ class Board(Generic[Figures]):
         return self._clock() - self._started_s
 
     def frame(self) -> Frame[Figures]:
-        """The demo now."""
+        """Return the present state."""
         return replace(self._frame, elapsed_s=self.elapsed_s)
 
     def expect_end_in(self, seconds: float) -> None:
-        """Say how long the demo will still take, as far as is known now."""
+        """Set the remaining time of the demo, as far as it is known."""
         self._change(expected_s=self.elapsed_s + seconds)
 
     def announce_end(self) -> None:
-        """Say that everything is being ended."""
+        """Show that all processes are being ended."""
         self._change(is_ending=True)
 
     def show(self, **fields: Any) -> None:
@@ -73,12 +73,12 @@ class Board(Generic[Figures]):
             self._frame = replace(self._frame, figures=replace(figures, **fields))
 
     def say(self, sentence: str) -> None:
-        """Show what happens now, and add it to the story."""
+        """Show a sentence as the present event, and add it to the story."""
         self._change(now=sentence)
         self.tell(sentence)
 
     def tell(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
-        """Add to the story."""
+        """Add a sentence to the story."""
         happening = Happening(self.elapsed_s, sentence, detail)
         with self._lock:
             self._frame = replace(self._frame, told=(*self._frame.told, happening)[-_KEPT:])
@@ -86,7 +86,7 @@ class Board(Generic[Figures]):
             listener(happening)
 
     def listen(self, listener: Callable[[Happening], None]) -> None:
-        """Call the listener for everything that is added from now on."""
+        """Call the listener for all further sentences of the story."""
         self._listeners.append(listener)
 
     def _change(self, **fields: Any) -> None:

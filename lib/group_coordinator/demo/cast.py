@@ -1,4 +1,4 @@
-"""Who takes part: the applications of a shop, each a consumer group, and the topics that they read."""
+"""The cast: applications of a shop, each a consumer group, and the topics that they read."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from itertools import count, islice
 from typing import Literal, NamedTuple
 
 PARTITION_COUNTS = {"orders": 6, "payments": 4, "shipments": 4, "clicks": 6, "reviews": 2}
-"""The shop's topics."""
+"""The shop's topics, with their partitions."""
 
 UNLIMITED = 2**31
 
 
 class Application(NamedTuple):
-    """A consumer group as its owner sees it: what it reads, and how many members share the work."""
+    """A consumer group with its topics and its number of members."""
 
     group_id: str
     topics: tuple[str, ...]
     member_count: int
     session_timeout_ms: int = 30_000
     records_a_commit: int = UNLIMITED
-    """How many records of a partition it can process between two commits."""
+    """Records of a partition that it can process between two commits."""
     group_protocol: Literal["classic", "consumer"] = "classic"
-    """What its members speak; in the consumer protocol (KIP-848) the coordinator decides about sessions."""
+    """Protocol of its members; in the consumer protocol (KIP-848) the coordinator sets the session timeout."""
 
 
 class CastError(ValueError):
-    """So many members cannot be shared out among so many groups."""
+    """The members are too few for the groups."""
 
 
 RETURNS_DESK = Application("returns-desk", ("orders", "shipments"), 3)
 """Leaves, and stays away: it loses its offsets, then its name."""
 LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 3, group_protocol="consumer")
-"""Leaves, and is back before the retention is over: it loses nothing."""
+"""Leaves, and returns before the retention is over: it loses nothing."""
 RECOMMENDATIONS = Application("recommendations", ("clicks", "orders"), 4)
-"""Unsubscribes from one of its topics: loses the offsets of that topic only."""
+"""Unsubscribes from one topic: it loses the offsets of that topic only."""
 SPRING_SALE = Application("spring-sale", ("clicks",), 2)
 """Is no longer needed: an administrator deletes it."""
 WAREHOUSE = Application("warehouse", ("payments", "shipments"), 3)
 """Unsubscribes, and an administrator deletes the offsets that it no longer needs."""
 MOBILE_PUSH = Application("mobile-push", ("orders", "payments"), 4, session_timeout_ms=15_000)
-"""One member falls silent, and its session ends."""
+"""A member falls silent, and its session ends."""
 FRAUD_CHECK = Application("fraud-check", ("payments",), 2)
 """Gets more members: a rebalance."""
 NEWSLETTER = Application("newsletter", ("reviews",), 2, group_protocol="consumer")
-"""Leaves late: its offsets are those that expire next."""
+"""Leaves late: its offsets expire next."""
 SALES_REPORT = Application(
     "sales-report", ("orders",), 2, records_a_commit=4, group_protocol="consumer"
 )
 """Reads more slowly than the shop sells: its lag grows."""
 CHECKOUT = Application("checkout", ("orders", "payments"), 3, session_timeout_ms=12_000)
-"""Is upgraded while it works: members of the new protocol come one by one, and those of the old one leave."""
+"""Is upgraded while it works: members of the new protocol join singly, and those of the old protocol leave."""
 NEW_CHECKOUT = CHECKOUT._replace(group_protocol="consumer")
 """The same application with the newer client."""
 
@@ -60,9 +60,9 @@ LEADING_ROLES = (
 )
 
 NIGHTLY_EXPORT = Application("nightly-export", ("orders",), 0)
-"""A simple group, it only stores offsets: stops committing, and loses them by their age."""
+"""A simple group, which only stores offsets: stops committing, and loses them by their age."""
 SEARCH_INDEX = Application("search-index", ("reviews",), 0)
-"""A simple group that goes on committing: it loses nothing."""
+"""A simple group that continues to commit: it loses nothing."""
 
 SIMPLE_COMMITTERS = (NIGHTLY_EXPORT, SEARCH_INDEX)
 
@@ -80,14 +80,14 @@ _INTERESTS = (
     *(("payments",), ("clicks", "reviews"), ("orders", "shipments")),
 )
 LATER_MEMBERS = 3
-"""Join FRAUD_CHECK in the middle of the demo."""
+"""Members that join FRAUD_CHECK in the middle of the demo."""
 
 
 def extras(group_count: int, member_count: int) -> list[Application]:
-    """The applications without a leading role: the rest of both numbers, shared out evenly.
+    """Return the applications without a leading role, with the remaining groups and members, evenly divided.
 
     Raises:
-        CastError: one of them would have no member.
+        CastError: an application would have no member.
     """
     groups = group_count - len(LEADING_ROLES) - len(SIMPLE_COMMITTERS)
     members = member_count - sum(role.member_count for role in LEADING_ROLES) - LATER_MEMBERS

@@ -1,4 +1,4 @@
-"""The chart of a run: groups, offsets and commits over time, with a mark wherever offsets were lost."""
+"""The chart of a run: groups, offsets and commits over time, with a mark for each loss of offsets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOSS_COLOURS = {"expired": "#c0392b", "deleted": "#6c3483"}
 _LOSS_MARKERS = {"expired": "v", "deleted": "X"}
 _LINE_COLOUR = "#2c5d8a"
 _LABEL_LEVELS = 4
-"""Labels of losses alternate between so many levels, so that labels close in time do not cover each other."""
+"""Levels of the labels of losses, so that labels close in time do not cover each other."""
 _COMMIT_BIN_S = 2
 
 _LOG = """
@@ -45,7 +45,7 @@ def draw(tables_root: Path, file: Path) -> None:
 
 
 def read_log(tables_root: str) -> list[LogRow]:
-    """The log in order of time; the first row is at 0."""
+    """Return the log in order of time; the first row is at 0."""
     rows = sql_tables.rows(tables_root, _LOG)
     first_s = rows[0]["at_s"] if rows else 0.0
     return [
@@ -55,7 +55,7 @@ def read_log(tables_root: str) -> list[LogRow]:
 
 
 def picture(curves: Timeline) -> Figure:
-    """Three charts above each other with one time axis."""
+    """Return three charts above each other with one time axis."""
     with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=(11, 8.5), dpi=130, layout="constrained")
         groups, offsets, commits = figure.subplots(3, 1, sharex=True, height_ratios=(3, 4, 2))
@@ -83,7 +83,7 @@ def _draw_groups(axes: Axes, curves: Timeline) -> None:
 
 
 def _legend(axes: Axes) -> None:
-    """Beside the title: inside it would hide something."""
+    # Next to the title, as inside the chart it would hide something.
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, borderaxespad=0)
 
 

@@ -1,4 +1,4 @@
-"""The closing words: answers of the tables, each with its command, and where everything is."""
+"""The closing words: results of queries, each with its command, and the place of the files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from group_coordinator.demo.screen import clock
 
 
 class Closing:
-    """Fills the page."""
+    """Printer of the closing words."""
 
     def __init__(self, page: ClosingPage, folder: DemoFolder) -> None:
         self._page = page
@@ -28,7 +28,7 @@ class Closing:
         measures: Measures,
         meters: MetersPage,
     ) -> None:
-        """Everything, in order."""
+        """Print all parts in order."""
         self._page.retell(board.frame().told)
         self._page.answer(QUESTIONS)
         self._show(meters)
@@ -65,7 +65,7 @@ class Closing:
         page.line(f"\n{_summary(board, measures)}")
 
     def _carry_on(self, plan: Plan) -> None:
-        """No process is left; broker and job can go on from their files."""
+        """Print the commands that continue: no process is left, but broker and job can start from their files."""
         page = self._page
         settings_file = self._folder.shown(self._folder.settings)
         run = f"{page.program} run --with-compaction --config {settings_file}"

@@ -1,4 +1,4 @@
-"""What closing words are made of: headings, lines, the story again, and answers of the tables with their commands."""
+"""Parts of the closing words: headings, lines, the story again, and results of queries with their commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from group_coordinator.demo.screen import clock
 
 
 class ClosingPage:
-    """Prints them below each other."""
+    """Printer of these parts, in order."""
 
     def __init__(self, console: Console, folder: DemoFolder, interruption: Interruption) -> None:
         self.console = console
@@ -31,16 +31,16 @@ class ClosingPage:
         self.sql = f"{self.program} sql --tables {folder.shown(folder.tables)}"
 
     def heading(self, text: str) -> None:
-        """A line across the page."""
+        """Print a line across the page."""
         self.console.print()
         self.console.print(Rule(text, align="left"))
 
     def line(self, text: str | Text) -> None:
-        """A line, however long."""
+        """Print a line of any length."""
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def retell(self, story: Sequence[Happening]) -> None:
-        """The story again if it was on the screen: with that it is gone."""
+        """Print the story again if it was on the screen, which has removed it."""
         if self.console.is_terminal:
             self.heading("What happened")
             for happening in story:
@@ -53,7 +53,7 @@ class ClosingPage:
                     self.line(detail)
 
     def answer(self, questions: Iterable[Question]) -> None:
-        """Each question with its command and what that prints."""
+        """Print each question with its command and its output."""
         self.heading("What the tables tell, read without Spark (times are UTC)")
         for number, question in enumerate(questions, 1):
             self.interruption.check()
@@ -63,7 +63,7 @@ class ClosingPage:
 
 
 def _sentence(happening: Happening) -> Table:
-    """Behind its time, on as many lines as it needs."""
+    """Return a sentence behind its time, on as many lines as it needs."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="right", min_width=5, no_wrap=True)
     grid.add_row(clock(happening.at_s), Text(happening.sentence))

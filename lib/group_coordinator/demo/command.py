@@ -1,4 +1,4 @@
-"""`group-coordinator demo`: everything at work on this machine, in a few minutes."""
+"""`group-coordinator demo`: all parts at work on this machine, in a few minutes."""
 
 from __future__ import annotations
 

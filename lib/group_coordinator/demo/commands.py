@@ -15,12 +15,12 @@ from group_coordinator.local.java import python_module
 
 
 def program(*arguments: str) -> list[str]:
-    """A command of group-coordinator, run by this Python."""
+    """Return a command of group-coordinator, run by this Python."""
     return python_module("group_coordinator.cli.main", *arguments)
 
 
 def typed_name() -> str:
-    """What the user types to run group-coordinator: the script of a checkout, or the installed program."""
+    """Return the command that the user types for group-coordinator: the script of a checkout, or the installed program."""
     environment = Path(sys.prefix)
     script = environment.parent / "deploy" / "local"
     if environment.name == ".venv" and script.is_file():
@@ -29,21 +29,21 @@ def typed_name() -> str:
 
 
 class Tool(NamedTuple):
-    """A command line program, and how the story shows it."""
+    """A command line program, with its text in the story."""
 
     shown: str
     command: tuple[str, ...]
     ending: tuple[str, ...] = ()
-    """Follows what the story shows."""
+    """Arguments that the story does not show."""
 
 
 def our_tool(folder: DemoFolder) -> Tool:
-    """`group-coordinator`, with the settings of the demo."""
+    """Return `group-coordinator` with the settings of the demo."""
     return Tool("group-coordinator", tuple(program()), ("--config", str(folder.settings)))
 
 
 class Administrator:
-    """Runs one command of a tool after the other, and adds each with its output to the board."""
+    """Runs commands of a tool one after the other, and adds each with its output to the board."""
 
     def __init__(self, tool: Tool, folder: DemoFolder, board: Board[Any]) -> None:
         self._tool = tool
@@ -55,15 +55,15 @@ class Administrator:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the output of every command is on the board."""
+        """True if the output of every command is on the board."""
         return self._running is None and not self._waiting
 
     def run(self, *arguments: str) -> None:
-        """Run the tool soon."""
+        """Queue a command."""
         self._waiting.append(arguments)
 
     def tick(self) -> None:
-        """Start the next command, or take the output of the last one."""
+        """Start the next command, or add the output of the last command."""
         if self._running is not None:
             arguments, process = self._running
             if process.status is None:
@@ -75,7 +75,7 @@ class Administrator:
             self._start(self._waiting.popleft())
 
     def close(self) -> None:
-        """End the command that runs."""
+        """End the running command."""
         if self._running is not None:
             self._running[1].end()
 

@@ -1,4 +1,4 @@
-"""Starts everything in order, lets it play, and always ends everything again."""
+"""Conductor of the coordinator's demo: starts all parts in order, runs the story, and ends all processes."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from group_coordinator.settings import Settings
 
 _TICK_S = 0.1
 _PATIENCE_S = 30.0
-"""How long the end waits for compaction."""
+"""Time for which the end waits for compaction."""
 _GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
-"""How long the job may take to finish its batch: at the end, and when the user waits for the prompt."""
+"""Time for the job to finish its batch: at the end, and while the user waits for the prompt."""
 _PRINCIPAL = "User:shop"
 
 
@@ -51,13 +51,13 @@ class _Premises(NamedTuple):
     channel: RequestChannel
 
     def check(self) -> None:
-        """Raise the error of the one that ended, if any."""
+        """Raise the error of a part that has ended, if any."""
         self.job.check_alive()
         self.shop.check()
 
 
 class Conductor:
-    """One performance of the demo."""
+    """A performance of the demo."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Conductor:
         board: Board[CoordinatorFigures],
         interruption: Interruption,
     ) -> None:
-        """Cast everybody.
+        """Choose the applications.
 
         Raises:
             CastError: there are too few members, or too few groups.
@@ -124,7 +124,7 @@ class Conductor:
         return _Premises(job, shop, self._open_channel(resources, connection))
 
     def _is_over(self, story_s: float | None, tables: TablesWatch) -> bool:
-        """Whether the story is over and in the tables; on a slow machine compaction may be some seconds late."""
+        """Return True if the story is over and in the tables; on a slow machine compaction may be some seconds late."""
         if story_s is None or story_s < self._plan.duration_s:
             return False
         return tables.are_fresh(datetime.now(UTC)) or story_s > self._plan.duration_s + _PATIENCE_S
@@ -134,7 +134,7 @@ class Conductor:
         return _IMPATIENT_GRACE_S if self._interruption.is_requested else _GRACE_S
 
     def _make_topics(self, resources: ExitStack, connection: Connection) -> None:
-        """A cluster that is not ours must be left as it was."""
+        # A cluster of the user must be left unchanged.
         if self._plan.bootstrap_servers is not None and not self._plan.keep:
             resources.callback(_delete_topics, connection, self._plan.topics)
         create_topics(connection, self._settings.job)

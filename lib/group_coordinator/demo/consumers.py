@@ -1,4 +1,4 @@
-"""The parts of an application: members of groups, and committers without membership."""
+"""Parts of an application: members of groups, and committers without membership."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ COMMIT_INTERVAL_S = 5.0
 
 
 class Records(Protocol):
-    """How far the topics have been read."""
+    """Read positions of the topics."""
 
     def read_up_to(self, partition: TopicPartition) -> int:
-        """The offset after the last record."""
+        """Return the offset after the last record."""
         ...
 
 
 class ShopTopics(NamedTuple):
-    """What the members need to know of the shop's topics, by name."""
+    """Facts of the shop's topics that the members need, by name."""
 
     partition_counts: Mapping[str, int]
     ids: Mapping[str, str]
 
 
 class Consumer:
-    """One member: starts at its group's committed offsets, processes records, commits, heartbeats.
+    """A member: starts at its group's committed offsets, processes records, commits, sends heartbeats.
 
     Args:
         application: its application.
@@ -73,11 +73,11 @@ class Consumer:
 
     @property
     def is_stable(self) -> bool:
-        """Whether it has an assignment."""
+        """True if it has an assignment."""
         return self._member.state is MemberState.STABLE
 
     def tick(self, now_s: float) -> None:
-        """Do what is due; never waits."""
+        """Do the due work without waiting."""
         self._member.poll()
         if not self.is_stable:
             return
@@ -89,15 +89,14 @@ class Consumer:
             self._commit(now_s)
 
     def subscribe(self, topics: Collection[str]) -> None:
-        """Change what it reads: its group rebalances."""
+        """Change the topics, which makes the group rebalance."""
         self._member.subscribe(topics)
 
     def leave(self) -> None:
-        """Leave the group."""
         self._member.leave_async()
 
     def _fetch_positions(self) -> None:
-        """The partitions may be new to this member: the group's offsets are the positions."""
+        # The partitions may be new to this member, so it starts at the group's committed offsets.
         self._positions = {}
         request = offset_messages.fetch_offsets(self._application.group_id, self._member.assignment)
         self._fetching = self._channel.send(request)
@@ -118,7 +117,7 @@ class Consumer:
         self._commit_due_s = now_s
 
     def _commit(self, now_s: float) -> None:
-        """A refusal is normal in a rebalance; the member's next heartbeat finds out."""
+        # An error response is normal in a rebalance; the member's next heartbeat notices the rebalance.
         self._commit_due_s = now_s + COMMIT_INTERVAL_S
         self._positions = advanced(
             self._positions, self._records, self._application.records_a_commit
@@ -127,7 +126,7 @@ class Consumer:
 
 
 def _options(application: Application) -> MemberOptions:
-    """An answer takes about a second here, so a session of some ten seconds is short."""
+    # A response takes about a second here, so a session of some ten seconds is short.
     session_timeout_ms = application.session_timeout_ms
     return MemberOptions(
         client_id=application.group_id,
@@ -138,7 +137,7 @@ def _options(application: Application) -> MemberOptions:
 
 
 class SimpleCommitter:
-    """Uses a group only to store offsets: no member, no rebalance, no heartbeat."""
+    """A group that only stores offsets: no member, no rebalance, no heartbeat."""
 
     def __init__(
         self,
@@ -155,7 +154,7 @@ class SimpleCommitter:
         self._is_working = True
 
     def tick(self, now_s: float) -> None:
-        """Commit if it is time to."""
+        """Commit if it is due."""
         if not self._is_working or now_s < self._commit_due_s:
             return
         self._commit_due_s = now_s + COMMIT_INTERVAL_S
@@ -165,12 +164,11 @@ class SimpleCommitter:
         self._channel.send(request._replace(client_id=self._application.group_id))
 
     def stop(self) -> None:
-        """Stop committing."""
         self._is_working = False
 
 
 def start_positions(application: Application, partition_counts: Mapping[str, int]) -> Request:
-    """An administrator's commit of the first offset of every partition.
+    """Return an administrator's commit of the first offset of every partition.
 
     Without offsets, the sweep would remove a group before its first members have joined.
     """
@@ -181,7 +179,7 @@ def start_positions(application: Application, partition_counts: Mapping[str, int
 def partitions_of(
     application: Application, partition_counts: Mapping[str, int]
 ) -> list[TopicPartition]:
-    """All partitions that an application reads."""
+    """Return all partitions that an application reads."""
     return [
         TopicPartition(topic, number)
         for topic in application.topics
@@ -192,7 +190,7 @@ def partitions_of(
 def advanced(
     positions: Mapping[TopicPartition, int], records: Records, at_most: int = UNLIMITED
 ) -> dict[TopicPartition, int]:
-    """Positions after processing all records, or as many of each partition as the application can."""
+    """Return the positions after processing all records, or as many of each partition as the application can."""
     return {
         partition: min(records.read_up_to(partition), position + at_most)
         for partition, position in positions.items()

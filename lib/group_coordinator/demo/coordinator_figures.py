@@ -1,4 +1,4 @@
-"""What the coordinator's demo counts and measures, and how that looks."""
+"""Figures of the coordinator's demo, and their presentation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEANINGS = {
     "Dead": "expired, deleted",
 }
 _REBALANCING = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
-"""Two of classic groups, two of consumer groups."""
+"""Two states of classic groups, two of consumer groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CoordinatorFigures:
     """Groups by state, as the coordinator describes them."""
     member_count: int = 0
     consumer_group_count: int = 0
-    """Groups whose members speak the consumer protocol (KIP-848)."""
+    """Groups whose members use the consumer protocol (KIP-848)."""
     requests_per_s: float | None = None
     latency: Latency | None = None
     batch_s: float | None = None
@@ -43,12 +43,12 @@ class CoordinatorFigures:
 
 
 def panels(figures: CoordinatorFigures) -> Sequence[RenderableType]:
-    """What the groups do, and how the coordinator keeps up."""
+    """Return the panels of the groups and of the coordinator's speed."""
     return _groups(figures), _coordinator(figures)
 
 
 def line(figures: CoordinatorFigures) -> str | None:
-    """The same in one line; None: nothing is known yet."""
+    """Return the figures in one line; None: nothing is known yet."""
     if not figures.group_states:
         return None
     groups = ", ".join(
@@ -88,7 +88,7 @@ def _groups(figures: CoordinatorFigures) -> RenderableType:
 
 
 def _grouped(states: Mapping[str, int]) -> dict[str, int]:
-    """The states that the screen tells apart; those of a rebalance are one."""
+    """Return the states that the screen distinguishes; the states of a rebalance are combined."""
     rebalancing = sum(states.get(state, 0) for state in _REBALANCING)
     return {
         "Stable": states.get("Stable", 0),

@@ -1,4 +1,4 @@
-"""All applications: one thread drives them, a step at a time."""
+"""The fleet of all applications: one thread drives them, a step at a time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Fleet:
         channel: shared by all of them.
         topics: all topics of the shop.
         records: the records to read.
-        tell: takes a sentence about a member that was refused for good.
-        prefix: what the names of the shop's topics begin with on this cluster.
+        tell: receives a sentence about a member that was finally rejected.
+        prefix: of the shop's topics on this cluster.
     """
 
     def __init__(
@@ -57,11 +57,10 @@ class Fleet:
         return sum(len(consumers) for consumers in self._consumers.values())
 
     def set_start(self, application: Application) -> None:
-        """Let the group begin with the first record of every partition."""
+        """Commit the first offset of every partition for the group."""
         self._channel.send(start_positions(self._here(application), self._topics.partition_counts))
 
     def join(self, application: Application) -> None:
-        """Add a member."""
         consumer = Consumer(
             self._here(application),
             self._channel,
@@ -81,7 +80,7 @@ class Fleet:
         )
 
     def stop_committing(self, application: Application) -> None:
-        """Stop its commits: its offsets expire in the end."""
+        """Stop its commits, so that its offsets expire."""
         self._committers[application.group_id].stop()
 
     def leave(self, application: Application) -> None:
@@ -90,19 +89,19 @@ class Fleet:
             self.leave_one(application)
 
     def leave_one(self, application: Application) -> None:
-        """Let the member that came last leave."""
+        """Let the member that joined last leave."""
         self._consumers[application.group_id].pop().leave()
 
     def leave_eldest(self, application: Application) -> None:
-        """Let the member that came first leave."""
+        """Let the member that joined first leave."""
         self._consumers[application.group_id].pop(0).leave()
 
     def fall_silent(self, application: Application) -> None:
-        """Let the member that came last fall silent."""
+        """Let the member that joined last fall silent."""
         self._consumers[application.group_id].pop()
 
     def subscribe(self, application: Application, topics: Collection[str]) -> None:
-        """Change what all members read."""
+        """Change the topics of all members."""
         for consumer in self._consumers[application.group_id]:
             consumer.subscribe(self._names(topics))
 
@@ -130,7 +129,7 @@ class Fleet:
 
 
 class Arrivals:
-    """Members come one after the other, so that no batch has the joins of all of them."""
+    """Joins of the members, spread over time, so that no batch has the joins of all."""
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
         self._applications = applications
@@ -151,7 +150,7 @@ class Arrivals:
 
     @property
     def sentence(self) -> str:
-        """The groups in one sentence, for a newcomer."""
+        """The groups in one sentence, for a new user."""
         member_count = sum(application.member_count for application in self._applications)
         return (
             f"{self.group_count} groups get their start positions, and {member_count} members join them. The members of a "
@@ -160,14 +159,14 @@ class Arrivals:
         )
 
     def tick(self, arrived: int) -> None:
-        """Take steps until so many are taken."""
+        """Take steps up to this number."""
         for come in self._waiting[self._arrived : arrived]:
             come()
         self._arrived = max(self._arrived, arrived)
 
 
 class Shifts:
-    """Every few seconds one application loses a member, and the application before it gets its member back."""
+    """Changes of members: every few seconds an application loses a member, and the application before it gets its member back."""
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
         self._fleet = fleet
@@ -175,7 +174,7 @@ class Shifts:
         self._away: Application | None = None
 
     def change(self) -> None:
-        """One member comes back, another one leaves."""
+        """Let a member return, and another leave."""
         if self._away is not None:
             self._fleet.join(self._away)
             self._applications.append(self._away)

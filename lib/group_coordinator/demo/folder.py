@@ -1,4 +1,4 @@
-"""The one folder of a demo: it has everything, and files that the user does not keep are removed at the end."""
+"""The folder of a demo with all its files; at the end files that the user does not keep are removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec import json
 
 @dataclass(frozen=True, slots=True)
 class DemoFolder:
-    """Paths below it."""
+    """Paths of the folder."""
 
     path: Path
 
@@ -30,7 +30,7 @@ class DemoFolder:
 
     @property
     def meters(self) -> Path:
-        """What Prometheus would have read of the job, which stays."""
+        """The job's metrics page, which stays."""
         return self.path / "metrics.txt"
 
     @property
@@ -40,12 +40,12 @@ class DemoFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """Spark's checkpoint."""
+        """The folder of Spark's checkpoints."""
         return self.path / "checkpoint"
 
     @property
     def broker(self) -> Path:
-        """The topics."""
+        """The broker's data: the topics."""
         return self.path / "broker"
 
     @property
@@ -60,20 +60,19 @@ class DemoFolder:
 
     @property
     def progress(self) -> Path:
-        """The figures of the job's last batch."""
+        """The progress file with the job's last batch."""
         return self.path / "progress.json"
 
     def output(self, command: str) -> Path:
-        """The output of a command."""
+        """Return the output file of a command."""
         return self.path / "output" / f"{command}.txt"
 
     def make(self) -> None:
-        """Create it."""
         self.output("any").parent.mkdir(parents=True)
         self.scratch.mkdir()
 
     def write_settings(self, values: Mapping[str, str | int]) -> None:
-        """Write the settings file; a key in quotes is a key of TOML whatever dots it has."""
+        """Write the settings file; quoted keys are valid in TOML, whatever dots they have."""
         lines = [
             f"{_text(key)} = {_text(value) if isinstance(value, str) else value}"
             for key, value in values.items()
@@ -81,22 +80,21 @@ class DemoFolder:
         self.settings.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
     def shown(self, path: Path) -> str:
-        """A path as the user can type it in a shell of the current folder."""
+        """Return a path as the user can type it in a shell of the current folder."""
         return shlex.quote(os.path.relpath(path))
 
     def remove_scaffolding(self) -> None:
-        """Remove everything but what the closing words point to."""
+        """Remove all files except those that the closing words name."""
         for entry in self.path.iterdir():
             if entry not in (self.tables, self.chart, self.meters, self.report):
                 _remove(entry)
 
     def remove(self) -> None:
-        """Remove it all."""
         _remove(self.path)
 
 
 def _text(value: str) -> str:
-    """JSON's strings are TOML's too."""
+    # JSON's strings are valid in TOML too.
     return json.encode(value).decode()
 
 

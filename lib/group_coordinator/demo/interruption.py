@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a closed terminal: the demo ends soon, and in good order."""
+"""Orderly end of the demo after Ctrl-C, SIGTERM or a closed terminal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Interruption:
 
     @property
     def is_requested(self) -> bool:
-        """Whether the demo must end."""
+        """True if the demo must end."""
         return self._signal_number is not None
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""The job as the demo sees it: a process that answers, and how long its batches take."""
+"""The job's process in the demo, with its first response and the duration of its batches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Job:
         self._process.check_alive()
 
     def await_first_answer(self, channel: Channel, pause: Callable[[float], None]) -> None:
-        """Return when the job answers."""
+        """Return when the job responds."""
         question = descriptions.describe_group("is anybody there?")
         reply = channel.send(question, timeout_ms=_START_TIMEOUT_MS)
         while not reply.done():
@@ -47,7 +47,7 @@ class Job:
         reply.result()
 
     def batch_s(self) -> float | None:
-        """How long the last batch took; None before the first one is done."""
+        """Return the duration of the last batch; None before the first batch is done."""
         try:
             return json.decode(self._progress.read_bytes(), type=_Progress).batch_ms / 1000
         except (FileNotFoundError, DecodeError):
@@ -58,5 +58,5 @@ class Job:
         self._process.ask_to_end()
 
     def end(self, grace_s: float) -> None:
-        """Return when it has ended; a batch that runs is finished first, if the grace is long enough."""
+        """Return when it has ended; a running batch is finished first, if the grace time is long enough."""
         self._process.end(grace_s)

@@ -1,4 +1,4 @@
-"""How a demo shows itself."""
+"""Presentation of a demo."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from group_coordinator.demo.board import Figures
 
 
 class Look(NamedTuple, Generic[Figures]):
-    """What differs between the screens, and between the lines, of two demos."""
+    """Differences between the screens, and between the lines, of two demos."""
 
     title: str
     panels: Callable[[Figures], Sequence[RenderableType]]
-    """Of the figures; they stand beside each other."""
+    """Returns panels of the figures, which stand next to each other."""
     line: Callable[[Figures], str | None]
-    """The figures in one line; None: there is nothing to say yet."""
+    """Returns the figures in one line; None: there is nothing to show yet."""

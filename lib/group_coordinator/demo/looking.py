@@ -1,4 +1,4 @@
-"""Looks into the tables again and again, in a thread of its own, while somebody else writes them."""
+"""Background task that reads the tables repeatedly while other processes write them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _log = logging.getLogger(__name__)
 
 
 def looking(look: Callable[[], None], every_s: float = _INTERVAL_S) -> Background:
-    """Look every few seconds while the block runs; a look that fails is logged, and not the last one."""
+    """Look every few seconds while the block runs; a failed look is logged, and the next look retries."""
     return Background(partial(repeat, look, interval_s=every_s, failed=_failed), "tables")
 
 
 def _failed(failure: Exception, _count: int) -> None:
     if not isinstance(failure, ClientError):
         raise failure
-    if not isinstance(failure, TablesUnavailableError):  # not made yet
+    if not isinstance(failure, TablesUnavailableError):  # The tables are not created yet.
         _log.warning("a look into the tables failed", exc_info=True)

@@ -1,4 +1,4 @@
-"""How fast the coordinator answers, as its clients see it."""
+"""Latency of the coordinator, as its clients see it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from group_coordinator.clients.channel.channel import Body, Channel, Request
 
 _WINDOW_S = 20.0
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})
-"""Answered when all members have joined: how long that takes says nothing about the coordinator."""
+"""Their responses wait until all members have joined, so their latency does not depend on the coordinator."""
 
 
 class Latency(NamedTuple):
-    """Latencies of the answers in a stretch of time."""
+    """Latencies of the responses in a time interval."""
 
     median_s: float
     p99_s: float
 
 
 def latency_of(waits_s: list[float]) -> Latency | None:
-    """Median and 99th percentile (nearest rank); None without an answer."""
+    """Return median and 99th percentile (nearest rank); None without responses."""
     if not waits_s:
         return None
     ordered = sorted(waits_s)
@@ -34,7 +34,7 @@ def latency_of(waits_s: list[float]) -> Latency | None:
 
 
 class Measures:
-    """Counts requests and answers of the last seconds, and of the whole demo."""
+    """Counts of requests and responses of the last seconds, and of the whole demo."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -46,7 +46,7 @@ class Measures:
         self.unanswered_count = 0
 
     def sent(self) -> float:
-        """A request is sent; returns the time."""
+        """Count a request and return its time."""
         now_s = self._clock()
         with self._lock:
             self._sent.append(now_s)
@@ -54,19 +54,19 @@ class Measures:
         return now_s
 
     def answered(self, sent_s: float) -> None:
-        """Its answer is here."""
+        """Count a response to a request of this time."""
         now_s = self._clock()
         with self._lock:
             self._answered.append((now_s, now_s - sent_s))
             self._all_waits_s.append(now_s - sent_s)
 
     def unanswered(self) -> None:
-        """Its answer will not come."""
+        """Count a request that will get no response."""
         with self._lock:
             self.unanswered_count += 1
 
     def requests_per_s(self) -> float:
-        """Of the last seconds."""
+        """Return the rate of the last seconds."""
         now_s = self._clock()
         with self._lock:
             while self._sent and self._sent[0] < now_s - _WINDOW_S:
@@ -76,7 +76,7 @@ class Measures:
             return len(self._sent) / max(1.0, min(_WINDOW_S, now_s - self._sent[0]))
 
     def recent(self) -> Latency | None:
-        """Of the answers of the last seconds."""
+        """Return the latency of the last seconds."""
         now_s = self._clock()
         with self._lock:
             while self._answered and self._answered[0][0] < now_s - _WINDOW_S:
@@ -84,7 +84,7 @@ class Measures:
             return latency_of([wait_s for _, wait_s in self._answered])
 
     def overall(self) -> Latency | None:
-        """Of all answers."""
+        """Return the latency of all responses."""
         with self._lock:
             return latency_of(self._all_waits_s)
 
@@ -97,7 +97,6 @@ class MeasuredChannel:
         self._measures = measures
 
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
-        """Send a request."""
         sent_s = self._measures.sent()
         reply = self._channel.send(request, timeout_ms=timeout_ms)
         is_parked = request.api in _PARKED

@@ -1,4 +1,4 @@
-"""What Prometheus would read of the demo's job, and whether the dashboard finds in it what it asks for."""
+"""The metrics page of the demo's job, and a check that it has the series of the dashboard."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from group_coordinator.demo.cast import SALES_REPORT
 from group_coordinator.demo.pages import page_at
 
 DASHBOARD = Path(__file__).parents[3] / "deploy" / "grafana" / "group-coordinator.json"
-"""Of a checkout; a wheel has none."""
+"""The dashboard of a checkout; a wheel has none."""
 _SHOWN = (
     "kafka_server_group_coordinator_metrics_offset_commit_count",
     "kafka_server_group_coordinator_metrics_offset_expiration_count",
@@ -24,13 +24,13 @@ _SHOWN = (
     "group_coordinator_last_batch_seconds",
     "group_coordinator_dead_letters_total",
 )
-"""How lines begin that tell something by themselves."""
+"""Prefixes of lines that need no explanation."""
 _SERIES = re.compile(r"^(\w+)[{ ]", re.MULTILINE)
 _ASKED = re.compile(r"(\w+)\{")
-"""Every series of the dashboard is asked for with labels."""
+"""The dashboard selects every series with labels."""
 
 _OF_RULES = "group_coordinator_acls_age_seconds"
-"""Shown where a job goes by rules of who may do what, as the demo's does not."""
+"""Present only in a job with ACLs, which the demo's job has not."""
 
 
 class MetersPage:
@@ -47,24 +47,24 @@ class MetersPage:
         self._file = file
 
     def scrape(self) -> None:
-        """Read it now, if somebody answers."""
+        """Read the page now, if the job responds."""
         page = page_at(self.url)
         if page is not None:
             self._file.write_text(page, encoding="utf-8")
 
     def last(self) -> str:
-        """The page that was read last; empty: nobody has answered."""
+        """Return the page that was read last; empty: there was no response."""
         return self._file.read_text(encoding="utf-8") if self._file.exists() else ""
 
 
 def shown_of(page: str) -> list[str]:
-    """Some of its lines."""
+    """Return selected lines of the page."""
     lines = page.splitlines()
     return [line for begin in _SHOWN for line in lines if line.startswith(begin)]
 
 
 def on_the_dashboard(page: str) -> str:
-    """How many of the dashboard's queries find all their series on a page, and which do not."""
+    """Return the number of the dashboard's queries that find all their series on a page, and the titles of the others."""
     there = set(_SERIES.findall(page))
     asked = {title: query for title, query in queries() if _OF_RULES not in names_in(query)}
     without = [title for title, query in asked.items() if not names_in(query) <= there]
@@ -73,7 +73,7 @@ def on_the_dashboard(page: str) -> str:
 
 
 def queries() -> Iterator[tuple[str, str]]:
-    """By title and letter what each line of a panel of the dashboard asks."""
+    """Yield title, letter and query of each line of the dashboard's panels."""
     dashboard: Any = json.decode(DASHBOARD.read_bytes())
     for panel in dashboard["panels"]:
         for target in panel.get("targets", ()):
@@ -81,5 +81,5 @@ def queries() -> Iterator[tuple[str, str]]:
 
 
 def names_in(query: str) -> set[str]:
-    """The series that a query of the dashboard reads."""
+    """Return the series that a query of the dashboard reads."""
     return set(_ASKED.findall(query))

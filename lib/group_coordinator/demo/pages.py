@@ -1,4 +1,4 @@
-"""Pages of the processes that the demo starts."""
+"""HTTP pages of the processes that the demo starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TIMEOUT_S = 2.0
 
 
 def page_at(url: str) -> str | None:
-    """Its text; None: nobody answers, or not yet (503)."""
+    """Return the text of a page; None: there is no response, or not yet (503)."""
     try:
         with urlopen(url, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - http, our own processes
             text: str = answer.read().decode()

@@ -1,4 +1,4 @@
-"""What panels of the screen are made of."""
+"""Parts of the screen's panels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 
 def figures_table(rows: Iterable[tuple[Text, str, str]]) -> Table:
-    """A line a figure: its name, its value, and what it means."""
+    """Return a table with a line per figure: name, value and meaning."""
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(no_wrap=True, min_width=7)
     table.add_column(no_wrap=True, min_width=6, justify="right")
@@ -21,12 +21,12 @@ def figures_table(rows: Iterable[tuple[Text, str, str]]) -> Table:
 
 
 def count_text(value: int | None) -> str:
-    """A count, or a dash as long as it is not known."""
+    """Return a count, or a dash while it is unknown."""
     return "-" if value is None else str(value)
 
 
 class StackedBar:
-    """One line, shared out by count."""
+    """A line divided by counts."""
 
     def __init__(self, parts: list[tuple[int, str]]) -> None:
         self._parts = parts

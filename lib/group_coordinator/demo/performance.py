@@ -1,4 +1,4 @@
-"""One performance: the screen, the play, and the closing words."""
+"""A performance: the screen, the story, and the closing words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def perform(plan: Plan, interruption: Interruption) -> None:
 
     Raises:
         CastError: the plan is impossible.
-        Interrupted: the user ended it; the message says what is left of the demo.
+        Interrupted: the user ended it; the message lists the files that are left.
     """
     folder = new_folder()
     board = Board(CoordinatorFigures(), plan.expected_s)

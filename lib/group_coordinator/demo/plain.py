@@ -1,4 +1,4 @@
-"""Instead of the screen if the output is a file or a pipe: a line for everything that happens."""
+"""Plain output of a demo if the output is a file or a pipe: a line per event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INTERVAL_S = 5.0
 
 
 class PlainLines(Generic[Figures]):
-    """Prints the story as it happens, and the figures every few seconds."""
+    """Printer of the story as it happens, and of the figures every few seconds."""
 
     def __init__(self, console: Console, board: Board[Figures], look: Look[Figures]) -> None:
         self._console = console
@@ -46,7 +46,7 @@ class PlainLines(Generic[Figures]):
 
 
 def story_lines(happening: Happening) -> list[str]:
-    """What happened, and below it its details."""
+    """Return the sentence of an event, and its details below."""
     return [
         f"{clock(happening.at_s):>5}  {happening.sentence}",
         *(f"       {line}" for line in happening.detail),

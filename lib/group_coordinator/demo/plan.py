@@ -1,4 +1,4 @@
-"""What the user asks of the demo, and the settings that follow."""
+"""Options of the demo, and the settings that follow."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from group_coordinator.demo.cast import PARTITION_COUNTS
 from group_coordinator.demo.folder import DemoFolder
 
 STORY_S = 85
-"""How long the fleet works by default: long enough to see all offsets expire that will."""
+"""Default length of the fleet's work: long enough for all expirations of the story."""
 _START_S, _END_S = 55, 12
-"""About how long it takes until the fleet can start, and from its end to the closing words."""
+"""Approximate time until the fleet can start, and from its end to the closing words."""
 
 RETENTION_MS = 60_000
-"""How long an offset is kept when nothing protects it; by default a cluster keeps it for a week."""
+"""Retention of unprotected offsets; by default a cluster keeps them for a week."""
 _EVENTS, _RESPONSES = "group-events", "group-responses"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How large a demo, how long, where, and whether everything stays.
+    """Size, length and place of a demo, and if all files stay.
 
-    `bootstrap_servers` None: a broker of its own; on a cluster that others use too, `topic_prefix` keeps the demo's
-    topics apart.
+    `bootstrap_servers` None: a broker of its own; on a shared cluster, `topic_prefix` separates the demo's topics.
     """
 
     group_count: int
@@ -34,28 +33,28 @@ class Plan:
 
     @property
     def expected_s(self) -> float:
-        """About how long the whole demo takes."""
+        """Approximate length of the whole demo."""
         return _START_S + self.remaining_s
 
     @property
     def remaining_s(self) -> float:
-        """About how long it takes from the beginning of the story."""
+        """Approximate time from the beginning of the story."""
         return self.duration_s + _END_S
 
     @property
     def topics(self) -> list[str]:
-        """All topics that the demo makes."""
+        """All topics that the demo creates."""
         return [self.topic(name) for name in (_EVENTS, _RESPONSES, *PARTITION_COUNTS)]
 
     def topic(self, name: str) -> str:
-        """What a topic is called on this cluster."""
+        """Return the name of a topic on this cluster."""
         return self.topic_prefix + name
 
 
 def settings_of(
     plan: Plan, folder: DemoFolder, bootstrap_servers: str, metrics_address: str
 ) -> dict[str, str | int]:
-    """Where the settings differ from conf/coordinator.toml."""
+    """Return the settings that differ from conf/coordinator.toml."""
     return {
         "bootstrap.servers": bootstrap_servers,
         "cluster.id": "demo",

@@ -1,4 +1,4 @@
-"""The part of the demo that the user watches: all applications and scenes, a step at a time."""
+"""The visible part of the demo: all applications and scenes, a step at a time."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from group_coordinator.demo.scenes import Story
 from group_coordinator.demo.survey import Survey
 
 _ARRIVAL_S = 7.0
-"""In this time all members come."""
+"""Time in which all members start."""
 _USUAL_ARRIVAL_S = 15.0
-"""In this time all members have usually joined."""
+"""Time in which all members have usually joined."""
 _PATIENCE_S = 35.0
-"""After this time the story begins even if some group has not finished its first rebalance."""
+"""Time after which the story begins even if a group has not finished its first rebalance."""
 _FIRST_SHIFT_S, _SHIFT_S = 3.0, 4.0
-"""When the first application changes a member, and how often one does from then on."""
+"""Time of the first change of a member, and interval of the further changes."""
 
 
 @dataclass
 class Play:
-    """All that acts, and the board that shows it. The story begins after the first rebalance of all groups."""
+    """All acting parts, and their board. The story begins after the first rebalance of all groups."""
 
     fleet: Fleet
     arrivals: Arrivals
@@ -36,13 +36,13 @@ class Play:
     measures: Measures
     board: Board[CoordinatorFigures]
     remaining_s: float
-    """How long the demo takes from the beginning of the story."""
+    """Time from the beginning of the story to the end of the demo."""
     _opened_s: float | None = None
     _story_from_s: float | None = None
     _next_shift_s: float = _FIRST_SHIFT_S
 
     def story_s(self, now_s: float) -> float | None:
-        """The time of the story; None: it has not begun."""
+        """Return the time of the story; None: it has not begun."""
         return None if self._story_from_s is None else now_s - self._story_from_s
 
     def tick(self, now_s: float) -> None:

@@ -1,4 +1,4 @@
-"""`group-coordinator positions` in a process of its own: without samples of the topics' ends nobody knows a lag."""
+"""`group-coordinator positions` in a process of its own: lag needs samples of the topics' ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EVERY_S = 5
 
 
 def start_positions(folder: DemoFolder, plan: Plan) -> ChildProcess:
-    """Start it; the tables are there."""
+    """Start the process; the tables must exist."""
     topics = [word for name in PARTITION_COUNTS for word in ("--topic", plan.topic(name))]
     command = program(
         *("positions", "--every", str(_EVERY_S), "--config", str(folder.settings), *topics)

@@ -1,4 +1,4 @@
-"""What the closing words ask the tables."""
+"""Questions of the closing words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Question(NamedTuple):
-    """A question, and the SQL that answers it; without a double quote, so that a shell can have it in such."""
+    """A question, and its SQL, which has no double quote, so that a shell can quote it with double quotes."""
 
     text: str
     sql: str

@@ -1,4 +1,4 @@
-"""Scenes, and the time that each of them has."""
+"""Scenes, and their times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Scene(NamedTuple):
 
 
 class Story:
-    """Plays each scene when its time has come."""
+    """Player of each scene at its time."""
 
     def __init__(self, scenes: Iterable[Scene], board: Board[Any]) -> None:
         self._ahead = sorted(scenes, key=lambda scene: scene.at_s)
@@ -25,7 +25,7 @@ class Story:
 
     @property
     def is_over(self) -> bool:
-        """Whether every scene was played."""
+        """True if every scene was played."""
         return not self._ahead
 
     def tick(self, story_s: float) -> None:

@@ -1,4 +1,4 @@
-"""The live screen: everything in a frame, in plain words, on 80 by 24 characters or more."""
+"""The live screen: all parts in a frame, in plain words, on 80 by 24 characters or more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from group_coordinator.demo.look import Look
 
 _FIGURES_HEIGHT = 9
 _FRAME_HEIGHT, _FRAME_WIDTH = 2, 4
-"""Of a panel's lines, and of its borders and padding."""
+"""Lines and columns of a panel's borders and padding."""
 _GAP = "  "
 
 
@@ -48,7 +48,6 @@ class Screen(Generic[Figures]):
 
 
 def picture(frame: Frame[Figures], look: Look[Figures], hint: str) -> RenderableType:
-    """The whole screen."""
     layout = Layout()
     figures = Layout(size=_FIGURES_HEIGHT)
     figures.split_row(*map(Layout, look.panels(frame.figures)))
@@ -63,7 +62,7 @@ def picture(frame: Frame[Figures], look: Look[Figures], hint: str) -> Renderable
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds."""
+    """Return minutes and seconds as text."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
@@ -86,7 +85,7 @@ def _now(frame: Frame[Any]) -> RenderableType:
 
 
 class _Story:
-    """As much of the end of the story as fits."""
+    """The end of the story, as much as fits."""
 
     def __init__(self, told: tuple[Happening, ...]) -> None:
         self._told = told
@@ -115,7 +114,7 @@ def _lines(console: Console, width: int, happening: Happening) -> Iterator[Text]
 
 
 def squeezed(lines: Sequence[str]) -> list[str]:
-    """A table with narrower gaps, so that more of it fits; lines without gaps are none of its rows."""
+    """Return a table with narrower gaps, so that more of it fits; lines without gaps are none of its rows."""
     width = max(map(len, lines), default=0)
     rows = [line.ljust(width) for line in lines if _GAP in line]
     is_blank = [all(row[at] == " " for row in rows) for at in range(width)]

@@ -1,4 +1,4 @@
-"""The shop whose records the applications read: real topics, one producer, and one reader for everybody."""
+"""The shop whose records the applications read: real topics, one producer, and one reader for all members."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POLL_MS = 20
 
 
 class Shop:
-    """Writes records while it is open, and knows how far each partition has been read.
+    """Writes records while it is open, and keeps the read position of each partition.
 
     A consumer for every member would take more of two cores than the coordinator does: one reader reads for all
     applications.
@@ -52,7 +52,7 @@ class Shop:
         self._thread.start()
 
     def topic_ids(self) -> dict[str, str]:
-        """The ids of the topics, by name."""
+        """Return the ids of the topics, by name."""
         with closing(Cluster(self._connection)) as cluster:
             return cluster.topic_ids(self.partition_counts.keys())
 
@@ -62,7 +62,7 @@ class Shop:
             raise self._failure
 
     def read_up_to(self, partition: TopicPartition) -> int:
-        """The offset after the last record that was read."""
+        """Return the offset after the last record that was read."""
         return self._read[partition]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What every performance has: a folder of its own, and a screen or plain lines."""
+"""Common parts of every performance: a folder of its own, and a screen or plain lines."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from group_coordinator.local.java import python_module
 
 
 def new_folder() -> DemoFolder:
-    """A folder below the current one, which is not made yet."""
+    """Return a folder below the current folder, which is not created yet."""
     return DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
 
 
 @contextmanager
 def in_folder(folder: DemoFolder, *, keep: bool) -> Iterator[None]:
-    """Make the folder for a performance; afterwards what the closing words point to is left of it, or all.
+    """Create the folder for a performance; afterwards only the files of the closing words are left of it, or all files.
 
     Raises:
-        Interrupted: the user ended the performance; the message says what is left.
+        Interrupted: the user ended the performance; the message lists the files that are left.
     """
     folder.make()
-    # Messages of libraries must not spoil the screen.
+    # Messages of libraries must not disturb the screen.
     logging.basicConfig(filename=folder.output("demo"), level=logging.WARNING)
     try:
         yield
@@ -55,15 +55,15 @@ def in_folder(folder: DemoFolder, *, keep: bool) -> Iterator[None]:
 def fetch_jars(
     folder: DemoFolder, interruption: Interruption, module: str = "group_coordinator.local.jars"
 ) -> None:
-    """Fetch what is missing; once, and what that says must not spoil the screen.
+    """Fetch missing jars, in a process whose output must not disturb the screen.
 
     Args:
-        folder: takes what it says.
+        folder: for its output.
         interruption: may end it.
         module: the program that fetches.
 
     Raises:
-        CommandFailedError: it cannot be fetched.
+        CommandFailedError: they cannot be fetched.
     """
     process = ChildProcess("Step 'jars'", python_module(module), folder.output("jars"))
     try:
@@ -79,7 +79,7 @@ def start_broker(
     interruption: Interruption,
     properties: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """A broker of the demo's own, until the resources are given back; its address."""
+    """Start a broker of the demo's own, which ends with the resources, and return its address."""
     board.say("A real Kafka broker starts on this machine.")
     broker = EmbeddedBroker(folder.broker, properties=properties)
     broker.start()
@@ -91,7 +91,7 @@ def start_broker(
 def display(
     console: Console, board: Board[Figures], look: Look[Figures]
 ) -> Screen[Figures] | PlainLines[Figures]:
-    """A screen at a terminal; otherwise a line for everything that happens."""
+    """Return a screen for a terminal; otherwise plain lines."""
     if console.is_terminal:
         return Screen(console, board, look, "Ctrl-C ends the demo; nothing is left running.")
     return PlainLines(console, board, look)

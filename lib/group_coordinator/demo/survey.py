@@ -1,4 +1,4 @@
-"""Asks the coordinator repeatedly for the state of every group, as an administrator's tool would."""
+"""Repeated requests for the state of every group, as of an administrator's tool."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _CONSUMER = "consumer"
 
 
 class Survey:
-    """One round of questions at a time; the properties are of the last complete round.
+    """Survey of one round at a time; the properties are of the last complete round.
 
-    A group is described by the API of its protocol; if that does not know it, by the other API in the same round.
+    A group is described by the API of its protocol; if that API does not know it, by the other API in the same round.
     """
 
     def __init__(self, channel: Channel) -> None:
@@ -36,7 +36,7 @@ class Survey:
         self.consumer_group_count = 0
 
     def tick(self, now_s: float, group_ids: Collection[str]) -> None:
-        """Take the answers when all have come, then ask again when it is time."""
+        """Take the responses when all have come, then start the next round when it is due."""
         if self._asked and all(reply.done() for reply in self._asked.values()):
             self._take()
         if not self._asked and now_s >= self._due_s:
@@ -65,7 +65,7 @@ class Survey:
             self.consumer_group_count = sum(group.group_type == _CONSUMER for group in groups)
 
     def _hear(self, group_id: str, body: Body) -> None:
-        """A group that neither API knows is gone."""
+        """Note a response. A group that neither API knows is deleted."""
         is_second = group_id in self._described
         if group_id in self._consumer_groups:
             found = consumer_description(group_id, body) or _gone(group_id)

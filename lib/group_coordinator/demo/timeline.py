@@ -1,4 +1,4 @@
-"""The run as curves, from the log alone: the numbers of groups and offsets over time, and what was lost when."""
+"""Curves of a run, from the log alone: the numbers of groups and offsets over time, and the losses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 WITH_MEMBERS, EMPTY, OFFSETS_ONLY = "with members", "empty", "offsets only"
 KINDS = (WITH_MEMBERS, EMPTY, OFFSETS_ONLY)
-"""Kinds of groups; the last one never had a member."""
+"""Kinds of groups; the last never had a member."""
 
 _GROUP_RECORD, _EPOCH_RECORD, _MEMBER_RECORD = 2, 3, 5
-"""A classic group with its members; a consumer group, and a member of one."""
+"""Record types of a classic group with its members, of a consumer group, and of its member."""
 _OFFSET_RECORDS = frozenset({0, 1})
 _COMMIT = "offset-commit"
 _LOSSES = {
@@ -33,9 +33,9 @@ class LogRow(NamedTuple):
     partition: int | None
     is_tombstone: bool
     has_members: bool
-    """Of a classic group."""
+    """Only for a classic group."""
     member_id: str | None = None
-    """Of a member of a consumer group."""
+    """Only for a member of a consumer group."""
 
 
 class Loss(NamedTuple):
@@ -60,7 +60,7 @@ class Timeline:
 
 
 def timeline(rows: Iterable[LogRow]) -> Timeline:
-    """Replay the log; rows in order of time, those of a group in the order they were written."""
+    """Replay the log; rows in order of time, those of a group in the order of writing."""
     curves = Timeline()
     kinds: dict[str, str] = {}
     held: set[tuple[str, str | None, int | None]] = set()
@@ -94,7 +94,7 @@ def _apply_offset(
 def _apply_group(
     row: LogRow, kinds: dict[str, str], members: defaultdict[str, set[str | None]]
 ) -> None:
-    """A group that changes its protocol is not gone: its new records follow at once."""
+    """Apply a record of a group. A group that changes its protocol is not deleted: its new records follow at once."""
     if row.record_type == _MEMBER_RECORD:
         of_group = members[row.group_id]
         (of_group.discard if row.is_tombstone else of_group.add)(row.member_id)
@@ -108,7 +108,7 @@ def _apply_group(
 
 
 def _mark(curves: Timeline, at_s: float, kinds: Counter[str], held: int) -> None:
-    """Rows of one time are one change."""
+    """Note the counts at a time; rows of the same time are one change."""
     if curves.times_s and curves.times_s[-1] == at_s:
         curves.offsets.pop()
         for counts in curves.groups.values():

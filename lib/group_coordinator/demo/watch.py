@@ -1,4 +1,4 @@
-"""Reads the tables while they are being written, and adds what is new to the story."""
+"""Background task that reads the tables while they are written, and adds their news to the story."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _DELETED = frozenset({"offset-deleted", "group-deleted"})
 
 
 class TablesWatch:
-    """Reads the log from where it stopped last, without Spark; `looking` does so again and again.
+    """Reader of the log from its last position, without Spark; `looking` repeats it.
 
     Args:
         tables_root: the folder of the tables.
-        board: takes news, and figures: offset_count, expired_count, deleted_count.
+        board: receives news, and figures: offset_count, expired_count, deleted_count.
         watched: the groups whose rebalances are news.
     """
 
@@ -55,11 +55,10 @@ class TablesWatch:
         self._compacted_up_to: datetime | None = None
 
     def are_fresh(self, now: datetime) -> bool:
-        """Whether compaction follows the log closely: the log grows all the time."""
+        """Return True if compaction follows the log closely, which grows continuously."""
         return self._compacted_up_to is not None and now - self._compacted_up_to < _FRESH
 
     def look(self) -> None:
-        """Look once."""
         for news in self._rows(_NEWS.format(batch_id=self._batch_id)):
             self._take(news)
         [offsets] = self._rows(_OFFSETS)
@@ -83,7 +82,7 @@ class TablesWatch:
         if reason == "offset-expired":
             self._losers.add(group_id)
         elif reason == "group-expired":
-            # A sweep may remove a group before its first member has joined: it is soon back.
+            # A sweep may remove a group before its first member has joined: it soon exists again.
             return group_id in self._losers
         elif reason == "sync":
             before, self.members[group_id] = self.members.get(group_id), news["members"]

@@ -1,4 +1,4 @@
-"""The closing words: what the gateway counted, answers of the tables, and where everything is."""
+"""The closing words: the gateway's counters, results of queries, and the place of the files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from group_coordinator.demo.screen import clock
 def tell(
     page: ClosingPage, folder: DemoFolder, board: Board[GatewayFigures], *, keep: bool
 ) -> None:
-    """Everything, in order."""
+    """Print all parts in order."""
     frame = board.frame()
     page.retell(frame.told)
     page.answer(QUESTIONS)

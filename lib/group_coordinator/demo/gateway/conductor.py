@@ -1,4 +1,4 @@
-"""Starts everything in order, lets it play, and always ends everything again."""
+"""Conductor of the gateway's demo: starts all parts in order, runs the story, and ends all processes."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from group_coordinator.local.kafka_tools import CONSUMER_GROUPS, tool_command
 
 _TICK_S, _LOOK_S = 0.1, 1.0
 _PATIENCE_S = 30.0
-"""How long the end waits for compaction."""
+"""Time for which the end waits for compaction."""
 _GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
-"""How long the job may take to finish its batch: at the end, and when the user waits for the prompt."""
+"""Time for the job to finish its batch: at the end, and while the user waits for the prompt."""
 _NOBODY: frozenset[str] = frozenset()
 
 
 @dataclass
 class _Cast:
-    """Who acts."""
+    """The acting parts."""
 
     job: Job
     gateway: GatewayPages
@@ -51,14 +51,14 @@ class _Cast:
     tables: TablesWatch
 
     def check(self) -> None:
-        """Raise the error of the one that gave up, if any."""
+        """Raise the error of a part that gave up, if any."""
         self.job.check_alive()
         self.fleet.check()
         self.console.check()
 
     @property
     def are_commands_done(self) -> bool:
-        """Whether the output of every command is on the board."""
+        """True if the output of every command is on the board."""
         return all(each.is_idle for each in self.administrators)
 
     def tick(self) -> None:
@@ -68,7 +68,7 @@ class _Cast:
 
 
 class Conductor:
-    """One performance of the demo."""
+    """A performance of the demo."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Conductor:
             self._play(acting, Story(self._scenes(acting), self._board))
 
     def _start_job(self, resources: ExitStack, broker: str) -> tuple[Job, GatewayPages]:
-        """Return when clients may come."""
+        """Return when the gateway accepts clients."""
         self._folder.write_settings(settings_of(self._folder, broker, self._ports))
         chosen = settings.load(self._folder.settings).job
         connection = Connection.of(chosen)
@@ -129,7 +129,7 @@ class Conductor:
         return job, gateway
 
     def _gather(self, resources: ExitStack, broker: str, job: Job, gateway: GatewayPages) -> _Cast:
-        """Return when everybody is at work."""
+        """Return when all clients are at work."""
         servers = self._ports.listen
         shop = Shop(Connection(servers), "")
         resources.callback(shop.close)
@@ -192,7 +192,7 @@ class Conductor:
         self._interruption.pause(_TICK_S)
 
     def _is_over(self, story_s: float, acting: _Cast, story: Story) -> bool:
-        """Whether the story is over and in the tables; on a slow machine compaction may be some seconds late."""
+        """Return True if the story is over and in the tables; on a slow machine compaction may be some seconds late."""
         if story_s < self._plan.duration_s or not (story.is_over and acting.are_commands_done):
             return False
         late_s = story_s - self._plan.duration_s

@@ -1,4 +1,4 @@
-"""Kafka's own console consumer, a program in Java, as one more client of the gateway."""
+"""Kafka's own console consumer, a program in Java, as a further client of the gateway."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ConsoleConsumer:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether it has printed a record."""
+        """True if it has printed a record."""
         return '{"number":' in self._process.output
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What the gateway counts, read from its own page for monitoring."""
+"""Counters of the gateway, read from its metrics page."""
 
 from __future__ import annotations
 
@@ -12,43 +12,45 @@ from group_coordinator.demo.pages import page_at
 _LINE = re.compile(r"group_coordinator_gateway_(\w+)(?:\{(.*)\})? (\S+)")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})
-"""Answered when all members have joined: how long that takes says nothing about the job."""
+"""Their responses wait until all members have joined, so their latency does not depend on the job."""
 _MOST = 0.95
 
 
 class Counted(NamedTuple):
-    """Since the gateway's start, but `connections` and `parked`, which are of now."""
+    """Counts since the gateway's start, except `connections` and `parked`, which are present values."""
 
     connections: int
     parked: int
     """Joins and syncs that wait for their group."""
     requests: int
     answers: int
-    """Requests that the job answered."""
+    """Requests with a response of the job."""
     half_within_s: float | None
-    """Of the answers but joins and syncs, to the next of the bounds that the gateway counts by; None: it was longer."""
+    """Half of the responses took no longer, without joins and syncs, rounded up to a bucket of the histogram; None:
+    they took longer.
+    """
     most_within_s: float | None
     """The same for 95 of 100."""
 
 
 class GatewayPages:
-    """Its health port, HOST:PORT."""
+    """The gateway's health port, HOST:PORT."""
 
     def __init__(self, address: str) -> None:
         self._url = f"http://{address}"
 
     def is_ready(self) -> bool:
-        """Whether clients may be sent to it."""
+        """Return True if the gateway accepts clients."""
         return page_at(f"{self._url}/ready") is not None
 
     def counted(self) -> Counted | None:
-        """None: it does not answer."""
+        """Return the counters; None: the gateway does not respond."""
         page = page_at(f"{self._url}/metrics")
         return None if page is None else counted_on(page)
 
 
 def counted_on(page: str) -> Counted:
-    """The figures of a page in Prometheus' text format."""
+    """Return the figures of a page in Prometheus' text format."""
     totals: Counter[str] = Counter()
     within: Counter[float] = Counter()
     for name, labels, value in _LINE.findall(page):

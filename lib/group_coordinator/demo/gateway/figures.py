@@ -1,4 +1,4 @@
-"""What the gateway's demo counts and measures, and how that looks."""
+"""Figures of the gateway's demo, and their presentation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GatewayFigures:
     """None: not known yet."""
 
     counted: Counted | None = None
-    """By the gateway."""
+    """Counters of the gateway."""
     batch_s: float | None = None
     offset_count: int | None = None
     expired_count: int | None = None
@@ -27,12 +27,12 @@ class GatewayFigures:
 
 
 def panels(figures: GatewayFigures) -> Sequence[RenderableType]:
-    """What passes the gateway, and what the job does."""
+    """Return the panels of the gateway's traffic, and of the job."""
     return _gateway(figures.counted), _job(figures)
 
 
 def line(figures: GatewayFigures) -> str | None:
-    """The same in one line; None: the gateway has counted nothing yet."""
+    """Return the figures in one line; None: the gateway has counted nothing yet."""
     counted = figures.counted
     if counted is None:
         return None

@@ -1,4 +1,4 @@
-"""One performance: the screen, the play, and the closing words."""
+"""A performance: the screen, the story, and the closing words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def perform(plan: GatewayPlan, interruption: Interruption) -> None:
     Raises:
         ClientError: a consumer gave up.
         CommandFailedError: the job, its gateway or the console consumer ended.
-        Interrupted: the user ended it; the message says what is left of the demo.
+        Interrupted: the user ended it; the message lists the files that are left.
     """
     folder = new_folder()
     board = Board(GatewayFigures(), plan.expected_s)

@@ -1,4 +1,4 @@
-"""The scenes and their times, each with a sentence that tells a newcomer what to watch."""
+"""The scenes and their times, each with a sentence that shows a new user what to watch."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ from group_coordinator.demo.mirror.cast import Application
 from group_coordinator.demo.scenes import Scene
 
 _EXPIRY_AT_S = 59
-"""Just before it: a minute after the first departure comes the next sweep."""
+"""Just before the next sweep, which comes a minute after the first departure."""
 
 
 class Applications(Protocol):
-    """Who reads."""
-
     def join(self, application: Application) -> None:
         """Start all its members."""
 
@@ -35,14 +33,13 @@ class Applications(Protocol):
 
 
 class CommandLine(Protocol):
-    """Kafka's kafka-consumer-groups."""
+    """The part of Administrator for kafka-consumer-groups."""
 
-    def run(self, *arguments: str) -> None:
-        """Run it soon."""
+    def run(self, *arguments: str) -> None: ...
 
 
 class Storyteller(NamedTuple):
-    """Knows everybody who acts."""
+    """Author of the scenes, which knows all acting parts."""
 
     plan: GatewayPlan
     fleet: Applications
@@ -50,7 +47,7 @@ class Storyteller(NamedTuple):
     at_broker: CommandLine
 
     def scenes(self) -> list[Scene]:
-        """The whole story; the times are shares of its duration."""
+        """Return the whole story; the times are shares of its duration."""
         told = [*self._looks(), *self._departures(), *self._administration()]
         share = min(1.0, self.plan.duration_s / STORY_S)
         return [*(scene._replace(at_s=scene.at_s * share) for scene in told), *self._expiry()]

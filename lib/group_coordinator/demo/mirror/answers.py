@@ -82,7 +82,7 @@ QUESTIONS = (LOST, RESET, STATUS, TIME_LAG, NEXT, LIFE, READERS)
 
 
 def about(question: Question, prefix: str) -> Question:
-    """The question, about the groups whose names begin with the prefix."""
+    """Return the question about the groups whose names begin with the prefix."""
     names = {
         "mine": of_the_demo(prefix),
         "returns_desk": prefix + RETURNS_DESK.group_id,
@@ -92,15 +92,15 @@ def about(question: Question, prefix: str) -> Question:
 
 
 def of_the_demo(prefix: str) -> str:
-    """SQL: whether a row is about a group of the demo."""
+    """Return SQL for the condition that a row is about a group of the demo."""
     return f"starts_with(group_id, '{prefix}')" if prefix else "cluster_id = 'shop'"
 
 
 def first_reset(group_id: str) -> str:
-    """SQL for when somebody first set the offsets of a group."""
+    """Return SQL for the first reset of a group's offsets."""
     return _FIRST_RESET.substitute(group=group_id)
 
 
 def offsets_of(group_id: str) -> str:
-    """SQL for the offsets of a group."""
+    """Return SQL for the offsets of a group."""
     return _OFFSETS.substitute(group=group_id)

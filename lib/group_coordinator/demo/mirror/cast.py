@@ -1,4 +1,4 @@
-"""Who takes part: applications that read a shop's topics with ordinary Kafka clients, and know nothing of the mirror."""
+"""The cast: applications that read a shop's topics with ordinary Kafka clients, without any knowledge of the mirror."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ UNLIMITED = 500
 
 
 class Application(NamedTuple):
-    """A consumer group as its owner sees it."""
+    """A consumer group with its topics, client and protocol."""
 
     group_id: str
     topics: tuple[str, ...]
     member_count: int = 1
     client: Literal["librdkafka", "kafka-python", "transactions"] = "librdkafka"
-    """Whose library its members use; `transactions`: they read, write and commit in one, by librdkafka."""
+    """Library of its members; `transactions`: they read, write and commit in a transaction, by librdkafka."""
     protocol: Literal["classic", "consumer"] = "classic"
-    """What the members speak; `consumer` is the new protocol (KIP-848)."""
+    """Protocol of the members; `consumer` is the new protocol (KIP-848)."""
     records_a_poll: int = UNLIMITED
 
 
 RETURNS_DESK = Application("returns-desk", ("orders", "shipments"), 2)
 """Leaves, and stays away: it loses its offsets after a minute."""
 WAREHOUSE = Application("warehouse", ("shipments",), client="kafka-python")
-"""Its database is down: it stays in its group, and commits the same offsets again and again."""
+"""Its database is down: it stays in its group, and repeatedly commits the same offsets."""
 MOBILE_PUSH = Application("mobile-push", ("reviews",))
-"""Hangs: its heartbeats go on, its commits do not."""
+"""Hangs: its heartbeats continue, its commits do not."""
 RECOMMENDATIONS = Application("recommendations", ("clicks",), 2)
-"""Is stopped, set back to the first record by an administrator, and started again."""
+"""Is stopped, reset to the first record by an administrator, and started again."""
 LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 2, protocol="consumer")
 """Its next version reads one topic less, whose offsets an administrator deletes."""
 SPRING_SALE = Application("spring-sale", ("clicks",))
 """Is no longer needed: an administrator deletes the group."""
 CUSTOMER_CARE = Application("customer-care", ("payments", "gift-cards"))
-"""Reads a topic that somebody deletes."""
+"""Reads a topic that an administrator deletes."""
 SALES_REPORT = Application("sales-report", ("orders",), protocol="consumer", records_a_poll=2)
 """Reads more slowly than the shop writes: its lag grows."""
 NEWSLETTER = Application("newsletter", ("reviews",), protocol="consumer")
-"""Leaves late: its offsets are those that expire next."""
+"""Leaves late: its offsets expire next."""
 BILLING = Application("billing", ("payments",), 2, client="kafka-python")
-"""Is to be deleted by mistake, and has members."""
+"""Is to be deleted by mistake, but has members."""
 
 EVERYBODY = (
     *(RETURNS_DESK, WAREHOUSE, MOBILE_PUSH, RECOMMENDATIONS, LOYALTY_POINTS, SPRING_SALE),

@@ -1,4 +1,4 @@
-"""Ordinary consumers, of the two libraries that Python has: they commit by themselves, once a second."""
+"""Ordinary consumers with Python's two libraries. They commit automatically, once a second."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _log = logging.getLogger(__name__)
 
 
 class ReadingClient(Protocol):
-    """A consumer as its application uses it, in one thread."""
+    """A consumer for an application, used in one thread."""
 
     def read(self, at_most: int) -> int:
-        """Take as many records as have come in half a second; their number."""
+        """Take the records of half a second, and return their number."""
         ...
 
     def pause(self) -> None:
@@ -28,12 +28,12 @@ class ReadingClient(Protocol):
         ...
 
     def close(self) -> None:
-        """Commit what was read, and leave the group."""
+        """Commit the processed records, and leave the group."""
         ...
 
 
 def open_client(application: Application, servers: str, prefix: str) -> ReadingClient:
-    """The consumer that the application asks for, subscribed to its topics."""
+    """Return the consumer that the application needs, subscribed to its topics."""
     if application.client == "kafka-python":
         return KafkaPythonClient(application, servers)
     if application.client == "transactions":
@@ -42,26 +42,24 @@ def open_client(application: Application, servers: str, prefix: str) -> ReadingC
 
 
 class LibrdkafkaClient:
-    """Both protocols."""
+    """Consumer of both protocols by librdkafka."""
 
     def __init__(self, application: Application, servers: str) -> None:
         self._consumer = _librdkafka_consumer(application, servers, commits=True)
 
     def read(self, at_most: int) -> int:
-        """Wait for so many records, half a second at most."""
+        """Wait for this number of records, half a second at most."""
         return len(_records(self._consumer.consume(at_most, POLL_S)))
 
     def pause(self) -> None:
-        """Pause all partitions."""
         self._consumer.pause(self._consumer.assignment())
 
     def close(self) -> None:
-        """Commit and leave."""
         self._consumer.close()
 
 
 class KafkaPythonClient:
-    """The classic protocol; as Java's, it commits every position each time, whether it has changed or not."""
+    """Consumer of the classic protocol; as Java's, it commits every position each time, even if unchanged."""
 
     def __init__(self, application: Application, servers: str) -> None:
         self._consumer = KafkaConsumer(
@@ -74,21 +72,19 @@ class KafkaPythonClient:
         )
 
     def read(self, at_most: int) -> int:
-        """Take what comes first, and wait for it half a second at most."""
+        """Take the first records, and wait for them half a second at most."""
         found = self._consumer.poll(timeout_ms=round(POLL_S * 1000), max_records=at_most)
         return sum(len(records) for records in found.values())
 
     def pause(self) -> None:
-        """Pause all partitions."""
         self._consumer.pause(*self._consumer.assignment())
 
     def close(self) -> None:
-        """Commit and leave."""
         self._consumer.close()
 
 
 class TransactionalClient:
-    """Writes one record for each that it reads; both, and its offsets, in one transaction (KIP-447)."""
+    """Writes one record for each record that it reads; both, and its offsets, in one transaction (KIP-447)."""
 
     def __init__(self, application: Application, servers: str, ledger_topic: str) -> None:
         self._ledger_topic = ledger_topic
@@ -98,7 +94,7 @@ class TransactionalClient:
         self._producer.init_transactions()
 
     def read(self, at_most: int) -> int:
-        """One transaction, if there is a record."""
+        """Run one transaction, if there is a record."""
         records = _records(self._consumer.consume(at_most, POLL_S))
         if not records:
             return 0
@@ -113,11 +109,9 @@ class TransactionalClient:
         return len(records)
 
     def pause(self) -> None:
-        """Pause all partitions."""
         self._consumer.pause(self._consumer.assignment())
 
     def close(self) -> None:
-        """Leave."""
         self._consumer.close()
 
 
@@ -139,7 +133,7 @@ def _librdkafka_consumer(application: Application, servers: str, *, commits: boo
 
 
 def _records(messages: Iterable[Message]) -> list[Message]:
-    """Without errors, which librdkafka hands over among the records: a topic that is gone is no reason to stop."""
+    """Return the messages without errors, which librdkafka returns among the records: a deleted topic is no reason to stop."""
     records = []
     for message in messages:
         error = message.error()

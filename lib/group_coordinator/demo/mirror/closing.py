@@ -1,4 +1,4 @@
-"""The closing words: answers of the tables, each with its command, and where everything is."""
+"""The closing words: results of queries, each with its command, and the place of the files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GRID = "offsets.retention.check.interval.ms"
 
 
 class Closing:
-    """Fills the page."""
+    """Printer of the closing words."""
 
     def __init__(self, page: ClosingPage, folder: DemoFolder, plan: MirrorPlan) -> None:
         self._page = page
@@ -40,7 +40,7 @@ class Closing:
         self._tables = str(folder.tables)
 
     def tell(self, board: Board[MirrorFigures]) -> None:
-        """Everything, in order."""
+        """Print all parts in order."""
         asked = [about(question, self._plan.prefix) for question in QUESTIONS]
         self._page.retell(board.frame().told)
         self._page.answer(asked)
@@ -77,7 +77,8 @@ class Closing:
         print_table(what_if(self._tables, Moment(datetime.now(UTC), config), groups))
 
     def _report(self) -> None:
-        """It takes a second, most of it to import what draws the charts: Ctrl-C must end that too."""
+        # In a process of its own: it takes a second, mostly for the import of the chart library, and Ctrl-C must end
+        # that too.
         self._page.heading("The report")
         tables, file = self._folder.tables, self._folder.report
         words = ("report", "--cluster", CLUSTER, "--hours", "1", "--output")
@@ -116,7 +117,7 @@ class Closing:
 
 
 def _typed(words: tuple[str, ...]) -> str:
-    """As a shell takes it; the SQL has no character that is special in double quotes."""
+    """Return the words as a shell accepts them; the SQL has no character that is special in double quotes."""
     return " ".join(f'"{word}"' if " " in word else word for word in words)
 
 

@@ -1,4 +1,4 @@
-"""Starts everything in order, lets it play, and always ends everything again."""
+"""Conductor of the mirror's demo: starts all parts in order, runs the story, and ends all processes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from group_coordinator.local.java import python_module
 
 _TICK_S = 0.1
 _PATIENCE_S = 300.0
-"""How long the end waits for the mirror: a cluster of somebody else may have much to read."""
+"""Time for which the end waits for the mirror: a user's cluster may have much to read."""
 _GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
-"""How long the mirror may take to finish its batch: at the end, and when the user waits for the prompt."""
+"""Time for the mirror to finish its batch: at the end, and while the user waits for the prompt."""
 
 
 @dataclass
 class _Performance:
-    """Who acts; and when the story began and ended."""
+    """The acting parts, and the times when the story began and ended."""
 
     fleet: Fleet
     administrator: Administrator
@@ -49,7 +49,7 @@ class _Performance:
     ended_at: datetime | None = None
 
     def check(self) -> None:
-        """Raise the error of the one that gave up, if any."""
+        """Raise the error of a part that gave up, if any."""
         self.mirror.check_alive()
         self.fleet.check()
 
@@ -60,7 +60,7 @@ class _Performance:
 
 
 class Conductor:
-    """One performance of the demo."""
+    """A performance of the demo."""
 
     def __init__(
         self,
@@ -109,8 +109,8 @@ class Conductor:
         )
 
     def _open_shop(self, resources: ExitStack, connection: Connection) -> Shop:
-        """A cluster that is not ours must be left as it was."""
         shop = Shop(connection, self._plan.prefix)
+        # A cluster of the user must be left unchanged.
         if self._plan.bootstrap_servers is not None and not self._plan.keep:
             groups = [self._plan.named(application.group_id) for application in EVERYBODY]
             resources.callback(_clean, connection, groups, shop.topics)
@@ -119,7 +119,7 @@ class Conductor:
         return shop
 
     def _gather(self, resources: ExitStack, servers: str) -> Fleet:
-        """Return when everybody is at work."""
+        """Return when all members are at work."""
         fleet = Fleet(servers, self._plan.prefix)
         resources.callback(fleet.close)
         for application in EVERYBODY:
@@ -144,7 +144,7 @@ class Conductor:
             self._interruption.pause(_TICK_S)
 
     def _is_over(self, performance: _Performance) -> bool:
-        """Whether the story is over and in the tables."""
+        """Return True if the story is over and in the tables."""
         overtime_s = performance.story_s - self._plan.duration_s
         if overtime_s < 0 or not performance.story.is_over or not performance.administrator.is_idle:
             return False
@@ -164,7 +164,7 @@ class Conductor:
 
 
 def _kafka_tool(servers: str) -> Tool:
-    """The command line of kafka-python: Kafka's own admin API."""
+    """Return the command line of kafka-python, which uses Kafka's own admin API."""
     command = tuple(python_module("kafka.admin", "-b", servers))
     return Tool(f"kafka-python admin -b {servers}", command)
 

@@ -1,4 +1,4 @@
-"""What the mirror's demo counts and measures, and how that looks."""
+"""Figures of the mirror's demo, and their presentation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class MirrorFigures:
-    """What the tables say; None or empty: nothing yet."""
+    """Figures from the tables; None or empty: nothing yet."""
 
     statuses: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """Groups by status."""
@@ -40,12 +40,12 @@ class MirrorFigures:
 
 
 def panels(figures: MirrorFigures) -> Sequence[RenderableType]:
-    """How the groups do, and what the tables hold."""
+    """Return the panels of the groups' status, and of the tables."""
     return _groups(figures), _tables(figures)
 
 
 def line(figures: MirrorFigures) -> str | None:
-    """The same in one line; None: the tables have nothing yet."""
+    """Return the figures in one line; None: the tables are empty yet."""
     if figures.record_count is None:
         return None
     groups = ", ".join(f"{count} {status}" for status, count in figures.statuses.items())

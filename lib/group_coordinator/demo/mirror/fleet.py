@@ -1,4 +1,4 @@
-"""All applications at work: every member is a consumer with a thread of its own."""
+"""The fleet of all applications: every member is a consumer with a thread of its own."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Member:
 
     Args:
         application: with the names of the groups and topics of this cluster.
-        servers: how the cluster is reached.
-        prefix: what the names of the demo begin with.
+        servers: the cluster's bootstrap servers.
+        prefix: of the demo's names.
     """
 
     def __init__(self, application: Application, servers: str, prefix: str) -> None:
@@ -77,8 +77,8 @@ class Fleet:
     """Members by group.
 
     Args:
-        servers: how the cluster is reached.
-        prefix: what the names of the demo's groups and topics begin with.
+        servers: the cluster's bootstrap servers.
+        prefix: of the demo's groups and topics.
     """
 
     def __init__(self, servers: str, prefix: str) -> None:
@@ -88,12 +88,12 @@ class Fleet:
 
     @property
     def are_all_at_work(self) -> bool:
-        """Whether every member has read a record."""
+        """True if every member has read a record."""
         return all(member.record_count for member in self._all())
 
     @property
     def member_count(self) -> int:
-        """Members that have come, and have not left."""
+        """Members that have joined, and have not left."""
         return len(self._all())
 
     def join(self, application: Application) -> None:
@@ -126,7 +126,7 @@ class Fleet:
             member.check()
 
     def close(self) -> None:
-        """Let everybody leave."""
+        """Let all members leave."""
         _dismiss(self._all())
         self._members.clear()
 

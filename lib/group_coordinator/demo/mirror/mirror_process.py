@@ -1,4 +1,4 @@
-"""`group-coordinator mirror` in a process of its own, started as anybody would start it."""
+"""`group-coordinator mirror` in a process of its own, started as a user would start it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from group_coordinator.local.child_process import ChildProcess
 
 
 class MirrorProcess:
-    """Not started before `start`.
+    """The mirror's process, which `start` starts.
 
     Args:
-        folder: its tables, its checkpoint and its output are there.
+        folder: for its tables, its checkpoint and its output.
         bootstrap_servers: the cluster.
-        tell: takes a line of the story.
+        tell: receives a line of the story.
     """
 
     def __init__(
@@ -32,12 +32,11 @@ class MirrorProcess:
 
     @property
     def typed(self) -> str:
-        """What the user would type."""
+        """The command as the user would type it."""
         settings = self._folder.shown(self._folder.settings)
         return " ".join([typed_name(), *self._arguments, "--config", settings])
 
     def start(self) -> None:
-        """Start it."""
         self._tell(f"$ {self.typed}")
         command = program(*self._arguments, "--config", str(self._folder.settings))
         output = self._folder.output("mirror")
@@ -49,6 +48,6 @@ class MirrorProcess:
             self._process.check_alive()
 
     def end(self, grace_s: float) -> None:
-        """Return when it has ended; a batch that runs is finished first, if the grace is long enough."""
+        """Return when it has ended; a running batch is finished first, if the grace time is long enough."""
         if self._process is not None:
             self._process.end(grace_s)

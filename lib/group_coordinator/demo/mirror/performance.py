@@ -1,4 +1,4 @@
-"""One performance: the screen, the play, and the closing words."""
+"""A performance: the screen, the story, and the closing words."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def perform(plan: MirrorPlan, interruption: Interruption) -> None:
     """Play the demo, then print the closing words.
 
     Raises:
-        ClientError: a consumer gave up, or the cluster does not answer.
+        ClientError: a consumer gave up, or the cluster does not respond.
         CommandFailedError: the mirror ended, or did not keep up.
-        Interrupted: the user ended it; the message says what is left of the demo.
+        Interrupted: the user ended it; the message lists the files that are left.
     """
     folder = new_folder()
     board = Board(MirrorFigures(), plan.expected_s)

@@ -23,8 +23,8 @@ class Shop:
     """Writes some records a second into every topic while it is open.
 
     Args:
-        connection: how the cluster is reached.
-        prefix: what the names of its topics begin with.
+        connection: to the cluster.
+        prefix: of its topics.
     """
 
     def __init__(self, connection: Connection, prefix: str) -> None:
@@ -35,7 +35,7 @@ class Shop:
 
     @property
     def topics(self) -> list[str]:
-        """All topics that it makes."""
+        """All topics that it creates."""
         return [*self._topics, *self._others]
 
     def open(self) -> None:

@@ -1,4 +1,4 @@
-"""The scenes and their times, each with a sentence that tells a newcomer what to watch."""
+"""The scenes and their times, each with a sentence that shows a new user what to watch."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from group_coordinator.demo.scenes import Scene
 
 _CLICKS, _GIFT_CARDS, _PAYMENTS = "clicks", "gift-cards", "payments"
 _EXPIRY_AT_S = 62
-"""A minute after the first departure, which comes in the first second, and the sweep after that."""
+"""A minute after the first departure, which is in the first second, and after the next sweep."""
 
 
 class Storyteller:
-    """Knows everybody who acts.
+    """Author of the scenes, which knows all acting parts.
 
     Args:
         plan: the times of the scenes are shares of its duration.
         fleet: the applications.
-        shop: who writes the topics.
+        shop: writes the topics.
         administrator: Kafka's own admin API at a command line.
         start_mirror: starts `group-coordinator mirror`.
     """
@@ -55,7 +55,7 @@ class Storyteller:
         self._start_mirror = start_mirror
 
     def scenes(self) -> list[Scene]:
-        """The whole story."""
+        """Return the whole story."""
         told = [
             *self._departure(),
             *self._troubles(),
@@ -168,14 +168,14 @@ class Storyteller:
         )
 
     def _expiry(self) -> list[Scene]:
-        """It comes when the broker's minute is over, however long the story is."""
+        """Return the scene of the expiry, at the end of the broker's minute, however long the story is."""
         if not self._plan.sees_expiry:
             return []
         tell = f"{self._name(RETURNS_DESK)} has been Empty for a minute: the broker removes its offsets, without a word."
         return [Scene(_EXPIRY_AT_S, tell)]
 
     def _partitions_of(self, topic: str) -> list[str]:
-        """The options that choose all partitions of a topic."""
+        """Return the options that choose all partitions of a topic."""
         here = self._plan.named(topic)
         return [
             word for number in range(PARTITION_COUNTS[topic]) for word in ("-p", f"{here}:{number}")

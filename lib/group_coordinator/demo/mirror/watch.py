@@ -1,4 +1,4 @@
-"""Reads the tables while the mirror writes them, and adds to the story what they know."""
+"""Background task that reads the tables while the mirror writes them, and adds their news to the story."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from group_coordinator.demo.mirror.answers import of_the_demo
 from group_coordinator.demo.mirror.figures import MirrorFigures
 
 _LOOKS_TO_BELIEVE = 4
-"""Who commits every second and reads all the time is a few records behind, and may look slow for a moment."""
+"""Looks with the same status before it is shown: a continuous reader that commits every second may look slow for a
+moment.
+"""
 
 _LOG = """
 SELECT count(*) AS records, max(event_time) AS newest_at,
@@ -49,12 +51,12 @@ _RESET = "The tables say: somebody set {group_id} back by {records} records of {
 
 
 class TablesWatch:
-    """Asks without Spark; `looking` does so again and again.
+    """Reader of the tables without Spark; `looking` repeats it.
 
     Args:
         tables_root: the folder of the tables.
-        prefix: what the names of the demo's groups begin with.
-        board: takes figures and news.
+        prefix: of the demo's groups.
+        board: receives figures and news.
     """
 
     def __init__(self, tables_root: str, prefix: str, board: Board[MirrorFigures]) -> None:
@@ -67,11 +69,10 @@ class TablesWatch:
         self._complete_up_to: datetime | None = None
 
     def have(self, moment: datetime) -> bool:
-        """Whether the tables and the samples have all until then: somebody commits all the time."""
+        """Return True if the tables and the samples are complete up to that time, as commits come continuously."""
         return self._complete_up_to is not None and self._complete_up_to > moment
 
     def look(self, now: datetime) -> None:
-        """Look once."""
         [log] = self._rows(_LOG)
         if log["records"]:
             self._take_log(log, now)
