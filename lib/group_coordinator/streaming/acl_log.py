@@ -25,7 +25,7 @@ _FILE = "acls"
 
 
 class AclLog:
-    """Current ACLs and the ACLs of the open batch. One thread may set them while another begins batches."""
+    """Current ACLs and the ACLs of the open batch. A thread may set them while another begins batches."""
 
     def __init__(self, spark: SparkSession, folder: CheckpointFolder) -> None:
         self._spark = spark
@@ -37,6 +37,7 @@ class AclLog:
 
     def take(self, acls: Acls) -> None:
         """Use these ACLs for the batches that begin from now on."""
+        # A local property is a text, and Spark sends it with every task: compressed, it stays small.
         packed = b64encode(zlib.compress(json.encode(acls))).decode()
         with self._lock:
             self._newest = packed
@@ -49,6 +50,7 @@ class AclLog:
         Raises:
             DamagedFileError: the ACLs of the open batch cannot be read.
         """
+        # The open batch has started with the ACLs in the file, so its repeat must use them too.
         self._begun = last_planned_batch(self._folder)
         is_open = self._begun > last_done_batch(self._folder)
         if is_open and began_with_rules(self._folder):
@@ -67,6 +69,7 @@ class AclLog:
 
     def begin(self, batch_id: int) -> None:
         """Pass the ACLs to the tasks of this batch, by Spark's number. The calling thread starts these tasks next."""
+        # A repeated batch keeps its ACLs: only a new batch gets the newest.
         if batch_id > self._begun:
             self._begun = batch_id
             self._pin()

@@ -39,6 +39,7 @@ def may_be_cut(taken: Collection[int], limit: int) -> bool:
         limit: of a batch, at least 1. Below `lowest_limit`, a batch of one event per partition counts as cut.
     """
     shares = sum(1 for count in taken if count)
+    # Each rounding loses less than one event, so a cut batch has at least the limit minus one event per partition.
     return shares > 0 and sum(taken) >= limit - shares
 
 
@@ -68,6 +69,7 @@ class Backlog:
         """
         holds = is_cut(self._plans, batch_id, self._limit)
         self._spark.sparkContext.setLocalProperty(TIMERS_HOLD, "true" if holds else "")
+        # Suspended timers are retried after RETRY_MS, counted from the time of the batch that suspended them.
         plan = self._plans.of(batch_id)
         if holds and plan is not None:
             self.retries_end_ms = plan.at_ms + RETRY_MS

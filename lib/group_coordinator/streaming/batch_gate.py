@@ -16,8 +16,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 _POLL_S = 0.02
 ASKS_FOR_OFFSETS = "Getting offsets from"
 """Prefix of Spark's status message while it fetches the end offsets of a batch."""
+# A broker that is up responds within milliseconds.
 _LONGEST_QUESTION_S = 1.0
-"""A broker that is up responds within milliseconds."""
 
 
 class ClosedError(RuntimeError):
@@ -58,6 +58,7 @@ class BatchGate:
         if self._closing.is_set() or self._must_wait(batch_id):
             self.held_batch = batch_id
             self._holds_batch.set()
+            # Waiting keeps Spark from planning a further batch until the query is stopped.
             self._stopped.wait()
             raise ClosedError(f"batch {batch_id} is left for the next start")
         self._write(batch, batch_id)
@@ -78,6 +79,7 @@ class BatchGate:
         self._await_batch(query)
         # Spark reports the held batch as a failure, at length, though it is not one.
         context.setLogLevel("OFF")
+        # In a thread, as `stop` waits for the held batch, which waits for `_stopped`.
         stopping = Thread(target=query.stop, name="stop")
         stopping.start()
         # Only a query that is stopping does not fail by the held batch's error.
@@ -95,5 +97,6 @@ class BatchGate:
                 return
             if not query.status["message"].startswith(ASKS_FOR_OFFSETS):
                 with_offsets_s = time.monotonic()
+            # The batch has no offsets yet, so nothing is lost when it is interrupted.
             elif time.monotonic() - with_offsets_s > _LONGEST_QUESTION_S:
                 return

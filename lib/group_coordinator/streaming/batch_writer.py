@@ -75,6 +75,7 @@ KEPT = (_LETTERS, _DENIALS)
 
 def rows_of(batch: DataFrame, kept: KeptOutputs, job: JobSettings) -> DataFrame:
     """Return the table rows of some kinds of outputs, without the columns of the batch."""
+    # Parsed by the JVM: a Python worker per table would cost more than these few rows.
     parsed = F.from_json(F.col("content").cast("string"), kept.line)
     row = kept.row(
         F.col("line"), cluster_id=F.lit(job.cluster_id), source_topic=F.lit(job.events_topic)
@@ -134,6 +135,7 @@ def send(responses: DataFrame, job: JobSettings) -> None:
             **{
                 **cluster_options(job),
                 "kafka.acks": "all",
+                # Responses of a batch come together, so a short wait joins them into few requests.
                 "kafka.linger.ms": "5",
                 "kafka.max.request.size": str(job.response_max_bytes + RECORD_OVERHEAD),
                 # Every client can read this codec without another library.
@@ -177,7 +179,9 @@ class Sinks:
     def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:
         """Send the responses and append the rows that earlier attempts of this batch did not append; return the counts."""
         in_tables = self.first_batch_id + batch_id
+        # The collected batch is a shortcut: if it is too large, the same batch is written by Spark.
         found = self._written_quickly(batch, batch_id) or self._written(batch, in_tables)
+        # After the tables: a crash before this line is made up from their rows (meter_totals.py).
         if self.meters is not None:
             self.meters(in_tables, found.meters())
         self.report(in_tables, found.counts)
@@ -209,10 +213,12 @@ class Sinks:
     def _keep(self, found: BatchOutputs, in_tables: int) -> None:
         # Before the commit: a group sends its subscriptions once, so a crash after the commit would lose them.
         self._tell(found)
+        # The log first: a rebuild relies on it having every batch that another table has.
         if found.counts.records:
             origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
             self._append(found.log(origin), COORDINATOR_LOG, in_tables)
         for kept in KEPT:
+            # Most batches have no dead letters or denials, and an empty append would still be a commit.
             size = found.size_of(kept.kinds)
             if size.rows:
                 rows = SparkRows(rows_of(found.frame(), kept, self.job), size)

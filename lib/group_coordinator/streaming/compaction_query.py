@@ -124,6 +124,7 @@ class CompactionQuery:
         cluster_id, present = self.settings.job.cluster_id, self._folder.read(_CLUSTER)
         if present is None:
             self._folder.write(_CLUSTER, cluster_id)
+        # A crash may leave an empty file on a store that writes in two steps.
         elif not present:
             raise self._folder.damaged(_CLUSTER, "it is empty", _BEGUN_ANEW)
         elif present != cluster_id:
@@ -140,7 +141,7 @@ class CompactionQuery:
         return _NO_BATCH if last is None else int(last)
 
     def _writer(self, write: Callable[[DataFrame, int], None], done: int) -> DataStreamWriter:
-        """Return the writer of the cluster's rows after batch `done`. The stream never reads skipped batches again."""
+        # Batches up to `done` are in the tables. The stream never reads skipped rows again.
         is_ours = F.col(CLUSTER_ID.name) == self.settings.job.cluster_id
         log = self._catalog.read_stream(self.spark, COORDINATOR_LOG.name)
         return (
@@ -153,6 +154,7 @@ class CompactionQuery:
 
     def _compact(self, log: DataFrame, batch_id: int) -> None:
         coordinator = self.settings.coordinator
+        # Read from the settings in each batch, as forecasts follow the present retention.
         retention = Retention(
             coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
         )

@@ -78,7 +78,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorRun:
-    """One run of the coordinator, by the checkpoint of the `writer`. `stop` ends it early, between two batches."""
+    """A run of the coordinator, by the checkpoint of the `writer`. `stop` ends it early, between two batches."""
 
     spark: SparkSession
     settings: Settings
@@ -100,6 +100,7 @@ class CoordinatorRun:
         timers, which fire later.
         """
         self._end_open_batch()
+        # The Ticks mark the end of the drain: every event before them exists now.
         events_topic, ends = self.settings.job.events_topic, self.around.tick()
         retries_end_ms: list[int] = []
         """End of the suspension until these events were read; later batches may suspend other timers."""
@@ -140,8 +141,10 @@ class CoordinatorRun:
         origin = read_origin(folder)
         backlog = Backlog(self.spark, self.around.plans, settings.job.max_offsets_per_trigger)
         gate = self._gate(settings, origin, backlog, last_batch)
+        # The ACLs before the settings: an open batch with these settings must have its ACLs (acl_log.py).
         self.around.before_query()
         pin(self.spark, settings)
+        # Before the start of the query, to distinguish an older open batch from a batch that this query plans.
         last_planned = last_planned_batch(folder)
         query = start_query(self.spark, settings, origin, gate)
         try:
@@ -149,6 +152,7 @@ class CoordinatorRun:
             return self._await_end(query, gate, lambda: is_over(query, backlog))
         finally:
             gate.stop(query, self.spark.sparkContext)
+            # This query planned the held batch, and nothing of it was written: the next query plans it again.
             if gate.held_batch > last_planned:
                 _unplan(folder, gate.held_batch)
 
@@ -156,6 +160,7 @@ class CoordinatorRun:
         self, settings: Settings, origin: Origin | None, backlog: Backlog, last_batch: int | None
     ) -> BatchGate:
         around = self.around
+        # After a rebuild Spark counts from 0 again, and the tables continue.
         first_batch_id = 0 if origin is None else origin.first_batch_id
         sinks = Sinks(
             settings.job,
@@ -170,6 +175,7 @@ class CoordinatorRun:
         )
 
         def write(batch: DataFrame, batch_id: int) -> None:
+            # Local properties must be set in this thread before the write starts the batch's tasks.
             around.before_batch(batch_id)
             backlog.begin(batch_id)
             counts = sinks.write(batch, batch_id)
@@ -189,7 +195,8 @@ class CoordinatorRun:
                 return True
             if gate.is_shut:
                 return False
-            query.awaitTermination(_POLL_S)  # Raises the error of a failed query.
+            # Raises the error of a failed query.
+            query.awaitTermination(_POLL_S)
             for watch in self.around.watches:
                 watch(query)
         return False
@@ -202,10 +209,7 @@ def _quick_way(around: Surroundings) -> QuickWay | None:
 
 
 def _unplan(folder: CheckpointFolder, held_batch: int) -> None:
-    """Remove the plan of a batch that the gate held, unless another driver has continued with it.
-
-    A driver that was paused while another driver replaced it must keep the other driver's plans.
-    """
+    # A driver that was paused while another driver replaced it must keep the other driver's plans.
     is_next = last_done_batch(folder) == held_batch - 1
     if is_next and last_planned_batch(folder) == held_batch:
         unplan(folder, held_batch)

@@ -88,6 +88,7 @@ class MeterTotals:
         """Add a batch, by its number in the tables; return False if it was added before."""
         with self._lock:
             totals = self._totals
+            # A repeated batch was counted before.
             if batch_id <= totals.batch_id:
                 return False
             if self._first is None:
@@ -102,6 +103,7 @@ class MeterTotals:
 
     def _begin(self, batch_id: int) -> None:
         self._first = batch_id
+        # The kept totals reach to the batch before the first batch of this run: nothing is missing.
         self._is_whole = self._kept == batch_id - 1
         if not self._is_whole:
             # A group that still rebalances reports it again. An end that was missed would never be reported.
@@ -111,6 +113,7 @@ class MeterTotals:
         """Add the batches between the kept totals and the first batch of this run."""
         if self._first is None or self._is_whole:
             return
+        # Outside of the lock, as the query may take long and the batches must not wait.
         missing = Counter(self._count_tables(self._kept, self._first))
         with self._lock:
             self._totals.counts = dict(Counter(self._totals.counts) + missing)
@@ -163,4 +166,5 @@ def counted_in_tables(
             found[DEFECTS_METER] += number
     for (number,) in counted(DENIALS.name):
         found[DENIALS_METER] += number
+    # Unary plus removes counts of zero.
     return +found

@@ -25,7 +25,7 @@ _FILE = "outages"
 
 
 class OutageLog:
-    """All outages. One thread may add to them while another begins batches.
+    """All outages. A thread may add to them while another begins batches.
 
     Args:
         spark: the session.
@@ -60,6 +60,7 @@ class OutageLog:
     def add(self, outage: Outage) -> None:
         """Add an outage for the batches that begin from now on: the part of it after the last batch."""
         with self._lock:
+            # A batch that has begun must give the same outputs when it is repeated, so its time stays unchanged.
             self._add(Outage(max(outage.from_ms, self._begun_ms), outage.to_ms, outage.was_heard))
 
     def begin(self, batch_id: int) -> None:
@@ -81,8 +82,8 @@ class OutageLog:
             return
         asked_ms = self._planned(batch_id - 2)
         wait = self._late_answers.until(
-            now_ms
-            - self._rest_after(batch_id - 1),  # While the batch was idle there were no requests.
+            # While the last batch was idle there were no requests.
+            now_ms - self._rest_after(batch_id - 1),
             before_ms,
             before_ms if asked_ms is None else asked_ms,
             was_cut=is_cut(self._plans, batch_id - 1, self._limit),

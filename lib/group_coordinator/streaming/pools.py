@@ -25,7 +25,8 @@ def in_pool(spark: SparkSession, name: str) -> Iterator[None]:
 
     Jobs of one pool wait for each other, so a first compaction would delay heartbeats.
     """
-    context: Any = spark.sparkContext  # Its type hints lack None, which removes a property.
+    # Its type hints lack None, which removes a property.
+    context: Any = spark.sparkContext
     before = context.getLocalProperty(POOL)
     context.setLocalProperty(POOL, name)
     try:
@@ -39,7 +40,7 @@ def started_in_pool(
 ) -> StreamingQuery:
     """Start a query in a pool, with Spark settings for this query alone.
 
-    A query copies the session's settings at its start, so queries start one after the other.
+    A query copies the session's settings at its start, so queries start in turn.
     """
     with _STARTING, in_pool(spark, name), session_conf(spark, settings):
         return writer.start()

@@ -66,12 +66,13 @@ def start_query(
         .option("checkpointLocation", coordinator_folder(spark, job).address_in_full)
         .trigger(processingTime=f"{job.trigger_interval_ms} milliseconds")
     )
+    # Only a new checkpoint reads it: Spark keeps the number of the first batch.
     rebuilt = {PARTITIONS: str(origin.partitions)} if origin and origin.partitions else {}
     return started_in_pool(writer, spark, QUERY_NAME, _OF_THE_QUERY | rebuilt)
 
 
 def _input(spark: SparkSession, settings: Settings, origin: Origin | None) -> DataFrame:
-    """Return the events; in a rebuilt checkpoint with the groups' seeds, for as long as the checkpoint exists."""
+    # A query keeps its sources for the life of its checkpoint, so a rebuilt checkpoint always has the seeds too.
     job, event_max_bytes = settings.job, settings.coordinator.event_max_bytes
     if origin is None:
         return read_events(spark, job, event_max_bytes, {})
@@ -93,7 +94,8 @@ def plans_in_memory(spark: SparkSession, query: StreamingQuery) -> TextOfPlan:
         try:
             found = log.get(batch_id)
         except Py4JJavaError:
-            return None  # It is not in memory and its file is damaged. The reader of the file reports that.
+            # It is not in memory and its file is damaged. The reader of the file reports that.
+            return None
         if not found.isDefined():
             return None
         written = new_stream()

@@ -1,4 +1,4 @@
-"""Idle back-off: the time between batches grows while no events arrive, as an empty batch costs as much as a full one.
+"""Idle back-off: the time between batches grows while no events arrive, as an empty batch costs as much as a full batch.
 
 The pause lies between the writes of a batch and its end, and grows with the time since the last event other than our
 own Ticks, or since the last outputs of a batch. The next deadline is unknown here; but it was set by an event, or by a
@@ -16,8 +16,8 @@ from group_coordinator.streaming.small_batch import BatchCounts
 _SHARE = 10
 """Quotient of the time without outputs and the longest pause."""
 _NOTHING = BatchCounts()
+# Ticks of the last minutes, as the Tick is written once a minute.
 _TICKS_KEPT = 10
-"""Ticks of the last minutes, as the Tick is written once a minute."""
 
 AwaitEvents = Callable[[Offsets, float, Callable[[], bool]], float]
 """Waits for events behind these offsets, for these seconds, or until the last function returns True.
@@ -59,6 +59,7 @@ class Rest:
         now_s = time.monotonic()
         if counts != _NOTHING or self._had_events(batch_id):
             self._busy_s = now_s
+        # A tenth of the idle time: a timer is late by at most a tenth of its own length.
         rest_s = min((now_s - self._busy_s) / _SHARE, self._longest_s)
         plan = self._plans.of(batch_id)
         if rest_s <= self._shortest_s or plan is None:
@@ -73,6 +74,7 @@ class Rest:
 
     def _had_events(self, batch_id: int) -> bool:
         return any(
+            # A batch of Ticks alone had no client events.
             len(offsets) > self._ticks_in(partition, offsets)
             for partition, offsets in self._plans.ranges_of(batch_id)
         )

@@ -26,11 +26,11 @@ from group_coordinator.streaming.checkpoint.object_store import use_s3
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.spark_lines import UnknownSparkError, newer_than
 
+# Requirements in addition to Spark -> a class of each. Databricks includes both, and renames some classes.
 _NEEDED = {
     "Kafka connector (spark-sql-kafka-0-10)": "org.apache.spark.sql.kafka010.KafkaSourceProvider",
     "Delta (delta-spark)": "io.delta.sql.DeltaSparkSessionExtension",
 }
-"""Requirements in addition to Spark -> a class of each. Databricks includes both, and renames some classes."""
 
 _log = logging.getLogger(__name__)
 
@@ -118,8 +118,8 @@ _EVERYWHERE = {
 }
 
 _TASKS_A_CORE = 2
+# As on a cluster: a Python worker that dies costs its task, not the job.
 _TASK_ATTEMPTS = 4
-"""As on a cluster: a Python worker that dies costs its task, not the job."""
 
 _ON_THIS_MACHINE = {
     "spark.driver.host": "127.0.0.1",
@@ -137,7 +137,7 @@ _ON_THIS_MACHINE = {
 
 
 def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> SparkSession:
-    """Create a session on this machine: driver and workers in one JVM, on all cores.
+    """Create a session on this machine: driver and workers in a single JVM, on all cores.
 
     Args:
         job: its settings.
@@ -191,7 +191,7 @@ def _on_this_machine(job: JobSettings, jars: Iterable[Path], scratch: Path) -> d
 
 
 def _cores() -> int:
-    """Return the number of cores that this process may use: a container or a service manager may limit it."""
+    # A container or a service manager may limit the cores of this process.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -211,6 +211,7 @@ def submitted_session(job: JobSettings) -> SparkSession:
     context._ensure_initialized()  # noqa: SLF001 - only then does SparkConf know what spark-submit was given
     warn_of_newer(pyspark.__version__, context._jvm)  # noqa: SLF001
     spark = _session(_not_given(_EVERYWHERE) | partitions, job)
+    # A session of a notebook keeps the log level that its user has set.
     if not was_there:
         quieten_jvm(spark)
     use_s3(spark, job)
@@ -236,6 +237,7 @@ def delta_settings() -> dict[str, str]:
         return {}
     given = SparkConf()
     extensions = [name for name in given.get(_EXTENSIONS, "").split(",") if name]
+    # The user's own extensions stay: the setting is a list.
     if _DELTA not in extensions:
         extensions.append(_DELTA)
     return {

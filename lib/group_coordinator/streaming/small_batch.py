@@ -1,4 +1,4 @@
-"""Size of a batch, and the collection of a small batch by the driver with one Spark query.
+"""Size of a batch, and the collection of a small batch by the driver with a single Spark query.
 
 A Spark query costs some tens of milliseconds, however small its result, and most batches are small.
 
@@ -44,8 +44,8 @@ LETTERS = (DEAD_LETTER, DEFECT)
 LETTERS_METER, DEFECTS_METER, DENIALS_METER = "dead-letter", "defect", "denial"
 """Our meters, in addition to Kafka's; a defect is a dead letter too."""
 
+# Size of a batch in Spark's cache up to which the driver collects it without counting first.
 _LITTLE_BYTES = 8 * 1024 * 1024
-"""Size of a batch in Spark's cache up to which the driver collects it without counting first."""
 _CALL_SITE = "callSite.short"
 
 
@@ -67,7 +67,7 @@ class BatchMeters(NamedTuple):
 
 
 class KindVolume(NamedTuple):
-    """Outputs of one kind in a batch."""
+    """Outputs of a kind in a batch."""
 
     outputs: int
     content_bytes: int
@@ -148,6 +148,7 @@ class BatchOutputs:
 def outputs_of(batch: DataFrame) -> BatchOutputs:
     """Return the outputs of a batch, which was persisted and read as a whole."""
     with call_site_kept(batch.sparkSession):
+        # A large batch is counted first, as its content may not fit into the driver's memory.
         return _all_of(batch) if _cached_bytes(batch) <= _LITTLE_BYTES else _counted(batch)
 
 
@@ -165,6 +166,7 @@ def sorted_by_kind(
 
 
 def _all_of(batch: DataFrame) -> BatchOutputs:
+    # The responses are already sent, so their content is not needed in the driver.
     without_responses = f"if(kind = '{RESPONSE}', null, content) AS content"
     rows = batch.selectExpr("kind", "count", without_responses).toArrow().to_pylist()
     outputs = ((row["kind"], row["count"], row["content"] or b"") for row in rows)
@@ -180,7 +182,7 @@ def _counted(batch: DataFrame) -> BatchOutputs:
 
 
 def _cached_bytes(batch: DataFrame) -> int:
-    """Return the bytes of the batch in Spark's cache; very many if it is cached only in part."""
+    # Very many if the batch is cached only in part, so that it is then counted first.
     frame: Any = batch
     statistics = frame._jdf.queryExecution().optimizedPlan().stats()  # noqa: SLF001 - PySpark has no public way
     return int(statistics.sizeInBytes())
@@ -198,10 +200,9 @@ def call_site_kept(spark: SparkSession) -> Iterator[None]:
 
 
 _MOST_EVENTS = 2_000
+# Limit of content. Few events may have large outputs: large groups that rebalance, or timers of all groups that fire
+# with them.
 _MOST_BYTES_OF_A_TASK = 2 * 1024 * 1024
-"""Limit of content. Few events may have large outputs: large groups that rebalance, or timers of all groups that fire
-with them.
-"""
 
 
 class WritesResponses(Protocol):
@@ -236,6 +237,7 @@ def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
     with call_site_kept(spark), _taken_at_once(spark, limits):
         # toArrow would take PySpark some more calls.
         rows = batch.collect()
+    # A task has left out content beyond the limits.
     if any(row.content is None for row in rows):
         return None
     taken = [(row.kind, row["count"], bytes(row.content)) for row in rows]

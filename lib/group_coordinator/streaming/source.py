@@ -1,4 +1,4 @@
-"""The events topic as the input of the stateful operator: group id and one packed value."""
+"""The events topic as the input of the stateful operator: group id and a packed value."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def read_last_events(spark: SparkSession, job: JobSettings, present: Mapping[int
         present: the offsets that the topic has, by partition.
     """
     last = {
-        partition: max(offsets.start, offsets.stop - 1) for partition, offsets in present.items()
+        # An empty partition starts at its end.
+        partition: max(offsets.start, offsets.stop - 1)
+        for partition, offsets in present.items()
     }
     ends = {partition: offsets.stop for partition, offsets in present.items()}
     reader = spark.read.format("kafka").options(**cluster_options(job))
@@ -113,6 +115,7 @@ def _event(event_max_bytes: int) -> Column:
         .when(~F.is_valid_utf8(F.col("key").cast("string")), BAD_KEY)
         .otherwise(EVENT)
     )
+    # In SQL, as a Python worker before the operator would take longer than Spark's own reading.
     header = F.concat(
         _big_endian(F.col("partition"), 4),
         _big_endian(F.col("offset"), 8),

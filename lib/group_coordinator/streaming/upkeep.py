@@ -47,6 +47,7 @@ def notebook_of(spark: SparkSession, job: JobSettings, query_name: str) -> Noteb
         try:
             return folder.read_as(_FILE, Notes, _ONCE_MORE) or {}
         except DamagedFileError as damaged:
+            # The notes only save work: without them the tables get their maintenance once more.
             _log.warning("%s", damaged)
             return {}
 

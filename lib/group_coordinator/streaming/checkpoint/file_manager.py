@@ -45,6 +45,7 @@ def streaming_package(spark: SparkSession) -> str:
 def _class(spark: SparkSession, name: str) -> Any:
     session: Any = spark
     jvm = session._jvm  # noqa: SLF001 - PySpark has no public way
+    # py4j returns a JavaPackage for an unknown name, so only a JavaClass proves that the class exists.
     for package in PACKAGES:
         found = getattr(jvm, f"{package}.{name}")
         if isinstance(found, JavaClass):

@@ -60,6 +60,7 @@ class CheckpointFolder:
         # S3CheckpointFiles reads this to know which files other readers may still see for a while.
         configuration.set(_DELETES, "now")
         self._files = file_managers(spark).create(root, configuration)
+        # Replaced files are not read again, so their deletion may wait for a bulk request.
         configuration.set(_DELETES, "later")
         self._outdated = file_managers(spark).create(root, configuration)
         self._numbers: dict[str, list[int]] = {}
@@ -123,8 +124,10 @@ class CheckpointFolder:
         if name not in self._numbers:
             self._numbers[name] = sorted(self._numbers_in(name))
         numbers = self._numbers[name]
+        # A new name, as not every file system can replace a file in one step.
         number = numbers[-1] + 1 if numbers else 0
         self.write(f"{name}/{number}", text)
+        # Rarely, because each deletion is a request on an object store.
         if len(numbers) >= _MOST_REPLACED:
             for replaced in numbers:
                 self._remove_checksum(f"{name}/{replaced}")
@@ -173,6 +176,7 @@ class CheckpointFolder:
 
     def remove(self, name: str) -> None:
         """Remove a file or a folder, if it exists."""
+        # `write_next` must list the folder again.
         self._numbers.pop(name, None)
         self._delete(name)
 

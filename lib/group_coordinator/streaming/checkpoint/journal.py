@@ -81,6 +81,7 @@ class Journal(Generic[Value]):
         taken_over = self._taken_over(len(changed))
         keys = frozenset(changed).union(*(file.keys for file in taken_over))
         is_all = len(taken_over) == len(self._written)
+        # A removal needs an entry only as long as an older file may have a value of the key.
         content = {key: values.get(key) for key in keys if key in values or not is_all}
         written = _File(self._next, frozenset(content))
         self._next += 1
@@ -93,6 +94,7 @@ class Journal(Generic[Value]):
             self._written.remove(file)
 
     def _taken_over(self, changed: int) -> Sequence[_File]:
+        # Few files are read quickly at a start, and merging them would rewrite their values.
         if len(self._written) < FEW_FILES:
             return ()
         newest_first = self._written[::-1]

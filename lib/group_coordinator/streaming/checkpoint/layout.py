@@ -16,7 +16,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 
 GROUPS = "rebuild/groups"
-"""Parquet files with one row per group, see rebuild/rebuilt_groups.py."""
+"""Parquet files with a row per group, see rebuild/rebuilt_groups.py."""
 
 _ORIGIN = "rebuild/origin.json"
 _NO_GROUPS = "rebuild/no_groups"
@@ -25,7 +25,7 @@ _SPARKS_OWN = ("metadata", OFFSETS, _COMMITS, "sources", "state")
 
 
 def checkpoint_of(job: JobSettings, query_name: str) -> str:
-    """Return the checkpoint folder of one of the job's queries."""
+    """Return the checkpoint folder of a query of the job."""
     return f"{job.checkpoint_location.rstrip('/')}/{query_name}"
 
 
@@ -97,6 +97,7 @@ def folder_of_groups(folder: CheckpointFolder) -> str:
     start Spark asks the sources for the last batch again. An object store knows only folders that have a file: Spark
     ignores files whose names begin with an underscore.
     """
+    # Batch 0 loads the groups, and a start reads the last batch again: its files are needed until batch 1 is committed.
     if last_done_batch(folder) <= 0:
         return folder.address(GROUPS)
     folder.write(f"{_NO_GROUPS}/_none", "")

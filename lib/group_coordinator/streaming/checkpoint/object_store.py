@@ -29,10 +29,10 @@ _FILES = "group_coordinator.S3CheckpointFiles"
 _LOG_STORE_OF_S3 = "spark.delta.logStore.s3a.impl"
 FILES_OF_SCHEME = "group.coordinator.files."
 """Prefix of a scheme in Hadoop's configuration: the class for files there."""
+# Required classes. If a class is missing, the first access to the store names its package.
 _NEEDED = ("org.apache.hadoop.fs.s3a.S3AFileSystem", "io.delta.storage.S3SingleDriverLogStore")
-"""Required classes. If a class is missing, the first access to the store names its package."""
+# By default S3A looks for files and folders of the same name before a write, and for parents after a removal.
 _FEW_QUESTIONS = {"fs.s3a.performance.flags": "create,mkdir,delete"}
-"""By default S3A looks for files and folders of the same name before a write, and for parents after a removal."""
 _ENDPOINT = "fs.s3a.endpoint"
 _VARIABLES = {
     "fs.s3a.access.key": "AWS_ACCESS_KEY_ID",
@@ -50,6 +50,7 @@ def use_s3(spark: SparkSession, job: JobSettings) -> None:
     if DATABRICKS in os.environ or not any(map(is_on_s3, locations)) or not _has_classes(session):
         return
     hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
+    # The user's own setting takes precedence.
     for key, value in _FEW_QUESTIONS.items():
         hadoop.setIfUnset(key, value)
     _share_login(hadoop)
@@ -85,6 +86,7 @@ def _share_login(hadoop: Any) -> None:
     """
     for key, name in _VARIABLES.items():
         given = hadoop.getTrimmed(key)
+        # S3A's configuration takes precedence over the environment, as spark-submit sets it explicitly.
         if given:
             os.environ.setdefault(name, _as_url(hadoop, given) if key == _ENDPOINT else given)
         elif name in os.environ:
@@ -105,7 +107,7 @@ def _as_url(hadoop: Any, endpoint: str) -> str:
 
 
 def _compiled(session: Any) -> Path:
-    """Return a jar, kept for the life of the session because executors may start at any time."""
+    # The jar stays for the life of the session, because executors may start at any time.
     source = files("group_coordinator.streaming.checkpoint").joinpath("S3Files.java").read_text()
     compiler = session._jvm.org.codehaus.janino.SimpleCompiler()  # noqa: SLF001
     compiler.setParentClassLoader(_loader(session))
@@ -120,10 +122,10 @@ def _compiled(session: Any) -> Path:
 
 def _add(session: Any, jar: Path) -> None:
     url = session._jvm.java.io.File(str(jar)).toURI().toURL()  # noqa: SLF001
+    # For the driver, whose class path is fixed; addJar is for the executors.
     _loader(session).addURL(url)
     session._jsc.addJar(str(jar))  # noqa: SLF001
 
 
 def _loader(session: Any) -> Any:
-    """Return the driver's class loader."""
     return session._jvm.java.lang.Thread.currentThread().getContextClassLoader()  # noqa: SLF001

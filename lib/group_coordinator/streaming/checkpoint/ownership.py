@@ -64,6 +64,7 @@ def is_copy(
         there = CheckpointFolder(spark, place)
         if who(there) != who(folder):
             return False
+        # Two addresses of the same folder show the same file, two folders do not.
         folder.write(probe, "")
         return not there.exists(probe)
     except (Py4JJavaError, PySparkException) as error:
@@ -132,6 +133,7 @@ def checked_writer(
     if identity.epoch is None:
         return _claimed(spark, job, identity, 1, claimant)
     folder = claimant.folder(spark, job)
+    # The checkpoint was moved: the next start compares with the new place.
     if identity.place != folder.address_in_full:
         _write(folder, identity)
     return _writer(job, identity.epoch)
@@ -157,10 +159,12 @@ def check_may_write(
         CheckpointError: the checkpoint must not write the tables.
     """
     folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
+    # The age first: an old copy of a checkpoint has the right identity.
     _check_age(spark, job, folder, claimant)
     identity = _read(folder) or Identity(token_hex(8))
     _check_place(spark, folder, identity)
     owner = newest_claim(spark, catalog, job.cluster_id)
+    # A crash between the claim and the note of its epoch leaves the identity without epoch.
     if identity.epoch is None and (owner is None or owner.writer_id == identity.writer_id):
         if not has_begun(folder) and read_origin(folder) is None:
             before_the_first_event()
@@ -196,7 +200,7 @@ def is_lost(spark: SparkSession, job: JobSettings, claimant: Claimant) -> bool:
 
 
 def _is_there(spark: SparkSession, owner: Claim, folder: CheckpointFolder) -> bool:
-    """Return True if the owner exists at another place; an unreachable place counts as empty."""
+    # An unreachable place counts as empty: otherwise a lost store could never be replaced.
     if owner.checkpoint == folder.location:
         return False
     try:
@@ -217,6 +221,7 @@ def take_over(spark: SparkSession, job: JobSettings, claimant: Claimant = COORDI
     epoch = 1 if owner is None else owner.epoch + 1
     writer = _claimed(spark, job, Identity(token_hex(8)), epoch, claimant)
     for table in WRITTEN:
+        # A mark with the new epoch in each table fences the former owner, even in the middle of its batch.
         writer.shut_out_earlier_ones(spark, table)
     return writer
 

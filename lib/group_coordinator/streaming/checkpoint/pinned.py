@@ -45,7 +45,8 @@ def pin(spark: SparkSession, settings: Settings) -> None:
     """Write the settings of the batches that begin from now on."""
     folder, pinned = coordinator_folder(spark, settings.job), _pinned(settings)
     if _read(folder) != pinned:
-        folder.remove(_EMPTY)  # The note belongs to the version that wrote it.
+        # The note belongs to the version that wrote it.
+        folder.remove(_EMPTY)
         folder.write_next(_FILE, json.encode(pinned).decode())
 
 
@@ -77,6 +78,7 @@ def settings_of_open_batch(
     batch_id, pinned = last_planned_batch(folder), _read(folder)
     if batch_id <= last_done_batch(folder) or pinned == _pinned(settings):
         return None
+    # The same version decides the same with the same settings, so it may end the batch.
     if pinned is not None and pinned.program_version == group_coordinator.__version__:
         return batch_id, _with(settings, pinned, _coordinator(folder, pinned))
     if allows_other_version or folder.read(_EMPTY) == str(batch_id):
@@ -115,6 +117,7 @@ def _with(settings: Settings, pinned: Pinned, coordinator: CoordinatorConfig) ->
         settings.job,
         timer_slack_ms=pinned.timer_slack_ms,
         response_max_bytes=pinned.response_max_bytes,
+        # Only the switch influences the outputs, so a changed interval may stay.
         topic_metadata_interval_ms=_some_or_none(
             settings.job.topic_metadata_interval_ms, is_some=pinned.tells_topics
         ),

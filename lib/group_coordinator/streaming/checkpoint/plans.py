@@ -73,6 +73,7 @@ class Plans:
             plan = self._read(batch_id)
             if plan is None:
                 return None
+            # Each batch asks for itself and the one or two batches before it.
             self._known = {b: known for b, known in self._known.items() if b > batch_id - _KEPT}
             self._known[batch_id] = plan
         return self._known[batch_id]
@@ -82,6 +83,7 @@ class Plans:
         plan, before = self.of(batch_id), self.of(batch_id - 1)
         if plan is None:
             return []
+        # The first batch has no predecessor: its starts are in the source's own file.
         starts = self._initial_offsets() if before is None else before.ends
         return [
             (partition, range(starts.get(topic, {}).get(partition, 0), end))

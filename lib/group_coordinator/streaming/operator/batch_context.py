@@ -25,6 +25,7 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
     outages, timers_hold = (
         task.getLocalProperty(name) for name in (outage_log.PROPERTY, TIMERS_HOLD)
     )
+    # Most batches have no properties: no copy is needed.
     if not outages and not timers_hold and not context.checks_acls:
         return context
     return replace(
@@ -48,6 +49,8 @@ def limits_in_this_task() -> OutputLimits | None:
     return json.decode(text, type=OutputLimits) if text else None
 
 
+# A worker handles many groups of the same batch, with the same text.
+# Cached, as a worker handles many groups of the same batch, with the same text.
 @lru_cache(maxsize=1)
 def _decoded(text: str) -> Outages:
     return json.decode(text, type=Outages)
@@ -55,7 +58,7 @@ def _decoded(text: str) -> Outages:
 
 @lru_cache(maxsize=1)
 def _authorizer(text: str | None) -> Authorizer:
-    """Return the authorizer of the batch's ACLs. Without ACLs every operation would be allowed, so it raises RuntimeError."""
+    # Without ACLs every operation would be allowed.
     if not text:
         raise RuntimeError("the batch has no rules of who may do what, and must not run without")
     return Authorizer(unpacked(text))

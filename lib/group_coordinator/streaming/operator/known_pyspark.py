@@ -37,8 +37,8 @@ _SINCE_4_3 = {
     **_STATE,
     _WORKER: ("read_single_udf", "read_udfs", "invoke_udf"),
 }
+# Modules -> their classes and functions. They are read and not imported: only a worker needs all of them.
 _RELIED_ON = (_UNTIL_4_2, _SINCE_4_3)
-"""Modules -> their classes and functions. They are read and not imported: only a worker needs all of them."""
 
 _DIGITS = 16
 
@@ -56,6 +56,7 @@ def chosen(wanted: Wanted, found: str | None) -> Exchange:
     Raises:
         UnknownPySparkError: `lean` is required, and the digest is unknown.
     """
+    # An unknown PySpark gets the stock exchange, which is slower but always right.
     if wanted == "stock" or (wanted == "auto" and found not in SEEN):
         return "stock"
     if found not in SEEN:

@@ -43,8 +43,8 @@ from group_coordinator.streaming.operator.worker_process import until_dropped
 
 _MOST_ROWS = 2_000
 """Rows in one Arrow batch that is sent."""
+# Bytes of outputs and states in it. A row has many outputs, and the timers of many large groups fire in one batch.
 _MOST_BYTES = 16 * 1024 * 1024
-"""Bytes of outputs and states in it. A row has many outputs, and the timers of many large groups fire in one batch."""
 
 _NO_TIMESTAMP = -1
 
@@ -79,24 +79,25 @@ def exchange_leanly(function: Callable[..., Any], context: UpdateContext, rows: 
         batches = _answered(sources.get(), context, _Output(rows))
         serializers.ArrowStreamSerializer().dump_stream(_announced(batches, stream), stream)
 
+    # PySpark looks the two methods up on the class after it has unpickled the function.
     serializer_class.load_stream, serializer_class.dump_stream = load_stream, dump_stream
     until_dropped(function, setattr, serializer_class, "load_stream", read)
     until_dropped(function, setattr, serializer_class, "dump_stream", write)
 
 
 def _class_of_the_task() -> Any:
-    """Return the class whose `load_stream` and `dump_stream` PySpark calls next, once each."""
+    # PySpark calls `load_stream` and `dump_stream` of this class next, once each.
     until_4_2 = getattr(serializers, "ApplyInPandasWithStateSerializer", None)
     return until_4_2 or serializers.ArrowStreamSerializer
 
 
 def _read_here() -> NoReturn:
-    """Fail if PySpark reads the input: with an empty input the groups of the task would be lost."""
+    # With an empty input the groups of the task would be lost, so the run must fail.
     raise RuntimeError("PySpark reads the input of a lean exchange")
 
 
 def _announced(batches: Iterator[pa.RecordBatch], stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
-    """Send the number that must come before the first batch; without it the JVM reads an error."""
+    # The JVM expects this number before the first batch, and otherwise reads an error.
     for number, batch in enumerate(batches):
         if number == 0:
             write_int(SpecialLengths.START_ARROW_STREAM, stream)
@@ -146,7 +147,7 @@ class _Received(msgspec.Struct, frozen=True):
 
 
 def _received(batches: Iterator[pa.RecordBatch], scratch: ScratchFolder) -> Iterator[_Received]:
-    """Yield the groups of all batches. A large group comes in several chunks, each with the state."""
+    # A large group comes in several chunks, each with the state.
     packed = SortedEvents(scratch=scratch)
     for batch in batches:
         events = batch.column("event").to_pylist()
@@ -185,6 +186,7 @@ class _StateUnpickler(pickle.Unpickler):
         try:
             return _PICKLED[module, name]
         except KeyError:
+            # A state must not be able to run any other code.
             raise pickle.UnpicklingError(f"{module}.{name} is not expected in a state") from None
 
 
@@ -230,7 +232,7 @@ class _Output:
         return max(len(self._rows), len(self._states))
 
     def flushed(self) -> pa.RecordBatch:
-        """Return all rows as one Arrow batch. Its first row has the numbers of filled rows in the other two columns."""
+        """Return all rows as a single Arrow batch. Its first row has the numbers of filled rows in the other two columns."""
         rows, states = self._rows.take(), self._states
         self._states, self._state_bytes = [], 0
         length = max(len(rows), len(states))
@@ -248,6 +250,7 @@ def _state_row(
 ) -> tuple[bytes, bytes, bytes | None, int]:
     """Return a row in the order of _STATES, as GroupState would have it at the end of the call."""
     properties, state = received.properties, result.state
+    # The JVM reads these flags to decide between an update and a removal.
     properties.defined = properties.updated = state is not None
     properties.removed = state is None
     if result.timeout_ms is not None:

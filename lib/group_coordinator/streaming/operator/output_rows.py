@@ -1,12 +1,12 @@
 """Output rows of the stateful operator, with either exchange: the input of the batch writer.
 
-A row has many outputs of one kind, so the JVM has little work per output:
+A row has many outputs of the same kind, so the JVM has little work per output:
 
 | kind | content | key, partition |
 |---|---|---|
-| response | responses of a group that go to one partition: JSON, one a line | of the records in the responses topic |
+| response | responses of a group that go to one partition: a line of JSON each | of the records in the responses topic |
 | log | rows of coordinator_log, packed (tables/log_rows.py); with the lean exchange of many groups | |
-| dead letter, defect, topic need, awaited markers, rebalancing, denial | one output in JSON | |
+| dead letter, defect, topic need, awaited markers, rebalancing, denial | an output in JSON | |
 | meters | the increments of Kafka's meters by the rows of the log (runtime/meters.py), by name, in JSON | |
 
 `count` is the number of outputs in a row. In a batch that the driver collects (small_batch.py), a task replaces content
@@ -64,8 +64,8 @@ ARROW_OUTPUT: pa.StructType = to_arrow_type(OUTPUT)
 Row: TypeAlias = tuple[str, str | None, int | None, bytes | None, int]
 """A row of OUTPUT."""
 
+# Rows of the log in one value: more would save nothing, and Spark gives a worker some hundreds of values at once.
 _MOST_LOG_ROWS = 4_096
-"""Rows of the log in one value: more would save nothing, and Spark gives a worker some hundreds of values at once."""
 _MOST_LOG_BYTES = 1024 * 1024
 
 _KINDS: dict[type[Output], str] = {
@@ -115,6 +115,7 @@ class OutputRows:
                 responses.setdefault(output.partition, []).append(output.value)
             else:
                 self._rows.append(_row_of(output))
+        # A row per partition, as a row has a single partition of the topic.
         for partition, values in responses.items():
             content = b"\n".join(values)
             self._rows.append((RESPONSE, group_id, partition, content, len(values)))
@@ -132,6 +133,8 @@ class OutputRows:
     def _within(self, row: Row, task_bytes: int, response_bytes: int) -> Row:
         kind, key, partition, content, count = row
         length = len(content or b"")
+        # Null instead of an error: the driver then writes the batch by Spark, which runs the operator again without
+        # limits.
         self._bytes_given += length
         if self._bytes_given > task_bytes or (kind == RESPONSE and length > response_bytes):
             return kind, key, partition, None, count

@@ -53,8 +53,10 @@ def _unpickled(
     function: Callable[..., Any], context: UpdateContext, exchange: Wanted
 ) -> Callable[..., Any]:
     """Return the function for stock PySpark with the task's rows. The lean exchange never calls it."""
+    # Outside of a task there is no exchange to choose.
     if TaskContext.get() is None:
         return function
+    # A new object per task, as a worker is reused by other tasks.
     rows = OutputRows(limits_in_this_task())
     function = partial(function, rows=rows)
     cheaper_while_there(function)
@@ -93,7 +95,7 @@ def update_state(
     context: UpdateContext,
     rows: OutputRows,
 ) -> Iterator[pd.DataFrame]:
-    """Run one call for one group, because of events or because its timer fired.
+    """Run a call for a group, because of events or because its timer fired.
 
     It ends in exactly one of: update with a timer, update, remove, or nothing. See call_group.
     """

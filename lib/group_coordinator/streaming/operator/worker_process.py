@@ -61,7 +61,8 @@ def acknowledge_at_once() -> None:
     if quick_ack is None or not _OPEN_FILES.is_dir():
         return
     for found in _sockets():
-        with found, suppress(OSError):  # Sockets other than TCP's reject the option.
+        # Sockets other than TCP's reject the option.
+        with found, suppress(OSError):
             found.setsockopt(socket.IPPROTO_TCP, quick_ack, 1)
 
 
@@ -96,4 +97,5 @@ def folder_for_spills() -> str | None:
     A container may have no other place for large files: its root is read-only, or its /tmp is small.
     """
     folders = [folder for folder in os.environ.get(_LOCAL_DIRS, "").split(",") if folder]
+    # Spread over the folders by process id, as Spark spreads its blocks.
     return folders[os.getpid() % len(folders)] if folders else None

@@ -141,13 +141,15 @@ def rebuild(
             "rebuild, `run` begins with the first event"
         )
     handled = farthest(snapshot.handled, progress.handled)
-    starting_offsets(
-        job.events_topic, handled, present
-    )  # Before the log is read: from now on no other process appends to it.
-    take_over(spark, job)  # before the log is read: from now on nobody else appends to it
+    # Called for its error, before the take-over changes anything.
+    starting_offsets(job.events_topic, handled, present)
+    # Before the log is read: from now on no other process appends to it.
+    take_over(spark, job)
+    # A compaction may still replace the snapshot while its rows are read.
     while (rebuilt := _rebuilt(spark, job, present)) is None:
         pass
     rebuilt = rebuilt._replace(origin=replace(rebuilt.origin, partitions=partitions))
+    # Last, as the checkpoint counts as rebuilt from here on: a crash before it only repeats the rebuild.
     write_origin(folder, rebuilt.origin)
     return rebuilt
 

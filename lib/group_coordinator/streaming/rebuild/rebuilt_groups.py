@@ -55,18 +55,19 @@ def rebuilt_group(
     group = Group(group_id) if state is None else snapshots.load(group_id, state)
     for record in log:
         replay(group, [log_entry.decode(record.key, record.value)], record.at_ms)
+        # A group's clock never goes back, even if the broker's timestamps do.
         group.clock_ms = max(group.clock_ms, record.at_ms)
     return None if group.is_forgotten else group
 
 
 def states(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Convert frames with COLUMNS to frames with STATES, one row per existing group."""
+    """Convert frames with COLUMNS to frames with STATES, a row per existing group."""
     for group_id, state in _rebuilt(frames):
         yield pd.DataFrame({"group_id": [group_id], "state": [state]})
 
 
 def seeds(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Convert frames with COLUMNS to frames as source.py reads them, one row per existing group."""
+    """Convert frames with COLUMNS to frames as source.py reads them, a row per existing group."""
     for group_id, state in _rebuilt(frames):
         yield pd.DataFrame({"group_id": [group_id], "event": [pack_seed(state)]})
 
@@ -85,6 +86,7 @@ def _rebuilt(frames: Iterable[pd.DataFrame]) -> Iterator[tuple[str, bytes]]:
 def _of_rows(group_id: str, rows: Iterator[tuple[Any, ...]]) -> Group | None:
     first = next(rows)
     _, state, *_ = first
+    # The first row is a record too, unless it has the state.
     log = chain([first], rows) if state is None else rows
     return rebuilt_group(group_id, (LoggedRecord(*row[2:]) for row in log), state)
 

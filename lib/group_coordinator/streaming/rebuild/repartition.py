@@ -20,8 +20,8 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, check_may_write
 from group_coordinator.streaming.checkpoint.plans import Plans, unended_repartition
 
+# PySpark 4.2 has no public name for it.
 _CHECKPOINTS = "_streamingCheckpointManager"
-"""PySpark 4.2 has no public name for it."""
 _ROCKSDB = ".RocksDBStateStoreProvider"
 
 
@@ -43,7 +43,8 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
     # A further batch would make an outdated checkpoint look as new as the tables.
     check_may_write(spark, job, lambda: None)
     before = _checked(folder, partitions)
-    _ = spark.streams  # Creates the object to which tasks report their state stores.
+    # Creates the object to which tasks report their state stores.
+    _ = spark.streams
     checkpoints: Any = getattr(spark, _CHECKPOINTS)
     checkpoints.repartition(folder.address_in_full, partitions)
     return before
@@ -71,6 +72,7 @@ def _checked(folder: CheckpointFolder, partitions: int) -> int:
         raise CheckpointError(
             f"{folder.location}: `rebuild --partitions {unended}` was cut off; run it again before --partitions {partitions}"
         )
+    # An interrupted repartition to this number must still be ended.
     if unended is None and plan.state_partitions == partitions:
         raise CheckpointError(f"the state in {folder.location} has {partitions} partitions already")
     return plan.state_partitions

@@ -17,8 +17,8 @@ from group_coordinator.streaming.rebuild.snapshots import newest_snapshot, take_
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import first_claimed_ms
 
+# A failed snapshot has read the log in vain, so a retry may wait for the cause to pass.
 _FIRST_PAUSE_MS = 60_000
-"""A failed snapshot has read the log in vain, so a retry may wait for the cause to pass."""
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ class SnapshotTime:
 
     def _take_if_time(self, interval_ms: int) -> None:
         if self._due_ms is None:
+            # From the tables and not from the start, so that short runs take snapshots too.
             self._due_ms = self._begun_ms() + interval_ms
         if _now_ms() >= self._due_ms:
             taken = take_snapshot(self._spark, self._job)

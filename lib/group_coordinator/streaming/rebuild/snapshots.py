@@ -67,6 +67,7 @@ def take_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
     before = newest_snapshot(spark, job)
     if is_mirrored(spark, job, before.batch_id):
         return before
+    # The last batch may have reached only the log: its dead letters may still be missing.
     last_batch_id = _last_batch(spark, job, before) - 1
     if last_batch_id <= before.batch_id:
         return before
@@ -91,6 +92,7 @@ def _replace(spark: SparkSession, job: JobSettings, taken: Snapshot, groups: Dat
             "taken_at": F.timestamp_millis(F.lit(taken.taken_ms)),
         }
     )
+    # replaceWhere is a text of SQL, so the id is escaped by hand.
     cluster = job.cluster_id.replace("\\", "\\\\").replace("'", "\\'")
     writer = (
         rows.select(*columns)
