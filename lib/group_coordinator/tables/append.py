@@ -111,6 +111,7 @@ def append_rows(
         TableWriteError: the write to the table's folder failed.
     """
     folder = catalog.direct(table.name)
+    # Only Spark can write to a catalog or to other stores; Delta itself then compares the mark.
     if folder is None:
         append_frame(spark.createDataFrame(rows, table.schema), catalog, table, mark)
         return
@@ -157,6 +158,7 @@ def with_later_columns(
     later = [column for column in pa.schema(table.schema()) if column.name not in names]
     if not later:
         return rows
+    # A table is small and in memory; a reader must stay a stream.
     if isinstance(rows, pa.Table):
         return _widened(rows, later)
     schema = pa.schema([*rows.schema, *later])
@@ -193,7 +195,8 @@ def append_few(
     """
     location = catalog.location(table.name)
     with spark_write_errors(location):
-        if not catalog.exists(spark, table.name):  # Spark would create it.
+        # Spark would create it.
+        if not catalog.exists(spark, table.name):
             raise TableWriteError(f"{location} cannot be written: it is not there")
         frame = spark.createDataFrame(rows, table.schema).coalesce(1)
         catalog.save(frame.write.format("delta").mode("append"), table.name)
@@ -205,6 +208,7 @@ def spark_write_errors(location: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
+        # The rest is Java's stack trace.
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise TableWriteError(f"{location} cannot be written: {reason}") from error
 

@@ -1,6 +1,6 @@
 """Appends to a table on S3 by two PUTs: a data file, and the commit.
 
-The deltalake package takes six requests for an append, one after the other: it looks for the table's last version
+The deltalake package takes six requests for an append, in turn: it looks for the table's last version
 before the commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on this
 machine's disk, and the files that it wrote there are put to the store. The commit is a conditional PUT of the version
 after the last known version, so a commit of another process is noticed and never replaced.
@@ -29,7 +29,7 @@ LOG_STORE = "group_coordinator.S3LogStore"
 
 @dataclass(slots=True)
 class AppendByPut:
-    """The appends of one process to one table; each knows the version that the last append has made."""
+    """The appends of a process to a table; each knows the version that the last append has made."""
 
     spark: SparkSession
     location: str
@@ -54,6 +54,7 @@ class AppendByPut:
             partition_by=metadata.partition_columns,
             configuration=metadata.configuration,
         )
+        # The package writes files for its copy's protocol, which the table might not accept.
         if copy.protocol() != table.protocol():
             return None
         return cls(spark, location, table.version(), copy, folder)
@@ -71,7 +72,9 @@ class AppendByPut:
         with spark_write_errors(self.location):
             for name in [unquote(action["add"]["path"]) for action in actions if "add" in action]:
                 self._put(name, name, replaces=True)
+                # Only the copy's log is needed again, not its data.
                 Path(self._folder.name, name).unlink()
+            # After the data files: a reader of the commit must find them.
             self._put(commit, _commit_file(self.version + 1), replaces=False)
         self.version += 1
 

@@ -1,4 +1,4 @@
-"""Location of the tables: folders under one root, or names in a catalog's schema."""
+"""Location of the tables: folders under a root, or names in a catalog's schema."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TablesRootError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TableCatalog:
-    """All tables under one root: a folder, which has a slash or a scheme, or `catalog.schema`, quoted or not.
+    """All tables under a root: a folder, which has a slash or a scheme, or `catalog.schema`, quoted or not.
 
     Raises:
         TablesRootError: the root is neither, or a folder of this machine whose path Delta's tables cannot have.
@@ -101,6 +101,7 @@ class TableCatalog:
         location = self.location(table)
         if self.is_schema:
             return spark.catalog.tableExists(location)
+        # Without Spark, whose first look at a table takes long.
         if self.local_root is not None:
             return deltalake.DeltaTable.is_deltatable(location)
         return DeltaTable.isDeltaTable(spark, location)

@@ -68,6 +68,7 @@ def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> Non
     """Add a claim; of two with the same cluster and epoch the table takes the first."""
     row = {**claim._asdict(), "claimed_at": time.time_ns() // 1_000}
     rows = pa.Table.from_pylist([row], schema=WRITERS.no_rows().schema)
+    # The epoch as mark: of two claims with the same epoch the table accepts only the first.
     transaction = Transaction(f"group-coordinator/{claim.cluster_id}/{WRITERS.name}", claim.epoch)
     append_rows(rows, spark, catalog, WRITERS, transaction)
 
@@ -80,7 +81,7 @@ def first_claimed_ms(spark: SparkSession, catalog: TableCatalog, cluster_id: str
 
 
 def _rows(spark: SparkSession, catalog: TableCatalog) -> list[tuple[Any, ...]]:
-    """Return all claims, which are few. Without Spark if possible, as this runs while the job runs."""
+    # Without Spark if possible, as this runs while the job runs. All claims: there are few.
     folder = catalog.direct(WRITERS.name)
     if folder is not None:
         table = DeltaTable(folder).to_pyarrow_table(columns=list(Claim._fields))

@@ -30,8 +30,8 @@ from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import SPARK, ViewColumn, ViewDefinition
 
+# Spark's message about a catalog without views; the error's name differs from version to version.
 _NO_VIEWS = "does not support views"
-"""Spark's message about a catalog without views; the error's name differs from version to version."""
 _log = logging.getLogger(__name__)
 
 
@@ -114,6 +114,8 @@ def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[s
 
 
 def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
+    # A folder needs no schema: its tables are addressed by path.
+    # A folder needs no schema: its tables are addressed by path.
     if catalog.is_schema:
         spark.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog.schema_name}")
     for table in TABLES:

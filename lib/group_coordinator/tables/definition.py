@@ -33,8 +33,8 @@ _PROPERTIES = {
 }
 
 _PROPERTIES_ON_DISK = {
-    # The deltalake package lists every file of the Delta log's folder, several times per append (python -m
-    # tests.benchmarks.upkeep).
+    # The deltalake package lists every file of the Delta log's folder, several times per append
+    # (python -m tests.benchmarks.upkeep).
     _LOG_RETENTION: "interval 30 minutes",
 }
 
@@ -90,7 +90,7 @@ class TableDefinition:
 
     @property
     def file_bytes(self) -> int:
-        """The target size of files: the smaller, the fewer groups are in one."""
+        """The target size of files: the smaller, the fewer groups are in each."""
         return (16 if self.key else 128) * _MEGABYTE
 
     def no_rows(self) -> pa.Table:
@@ -120,6 +120,7 @@ class TableDefinition:
             deltalake.DeltaTable.create(
                 folder,
                 deltalake.Schema.from_json(self.schema.json()),
+                # Another process may create the table at the same time.
                 mode="ignore",
                 partition_by=[*self.partitioned_by],
                 description=self.meaning,

@@ -1,4 +1,4 @@
-"""Error messages of the deltalake package and its storage, in one sentence."""
+"""Error messages of the deltalake package and its storage, in a sentence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 _CAUSE = re.compile(r"\s*(\x1b\[\d+m)?↳(\x1b\[\d+m)?\s*")
 """Separator of a failure and its cause below it."""
+# With RUST_BACKTRACE in the environment some errors have the call stack, numbered from 0, a line or two each.
 _BACKTRACE = re.compile(r"\n\s*(?:stack backtrace:|0: ).*", re.DOTALL)
-"""With RUST_BACKTRACE in the environment some errors have the call stack, numbered from 0, a line or two each."""
 _REQUEST_TO_A_STORE = re.compile(
     r"Error performing .*?(?:client error \(Connect\): |<Code>(?P<code>[^<]+)</Code>\s*<Message>(?P<said>[^<]*?)\.?</Message>.*</Error>)",
     re.DOTALL,

@@ -37,7 +37,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
 
 def arrow_rows(rows: Sequence[LogRow]) -> pa.RecordBatch:
-    """Return the rows in columns; there must be at least one row."""
+    """Return the rows in columns; there must be a row."""
     columns = zip(*map(structs.astuple, rows), strict=True)
     arrays = [
         pa.array(column, field.type) for column, field in zip(columns, _PACKED_COLUMNS, strict=True)
@@ -46,7 +46,7 @@ def arrow_rows(rows: Sequence[LogRow]) -> pa.RecordBatch:
 
 
 def packed(rows: pa.RecordBatch) -> bytes:
-    """Return the rows as one binary value: an Arrow stream with LZ4."""
+    """Return the rows as a single binary value: an Arrow stream with LZ4."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as stream:
         stream.write_batch(rows)
@@ -82,6 +82,7 @@ class LogOrigin:
 
     def _with_constants(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         count, no_text = rows.num_rows, pa.scalar(None, pa.string())
+        # A fired timer has no event, so no source topic either.
         of_an_event = pc.is_valid(rows["source_offset"])
         derived = {
             "cluster_id": pa.repeat(pa.scalar(self.cluster_id), count),
@@ -134,6 +135,6 @@ class PackedRows:
 
 
 def _instants(milliseconds: pa.Array) -> pa.Array:
-    """Convert milliseconds as line_schema.instant does: to the same time, or to the nearest time that a calendar has."""
+    # Times that no calendar has become the nearest possible time, as in line_schema.instant.
     shown = pc.min_element_wise(pc.max_element_wise(milliseconds, FIRST_MS), LAST_MS)
     return shown.cast(pa.timestamp("ms", "UTC")).cast(_ARROW.field("event_time").type)

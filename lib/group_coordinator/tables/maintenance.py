@@ -43,10 +43,10 @@ from group_coordinator.tables.upkeep_work import (
 )
 
 LOOK_EVERY_S = 60
+# Each look is several requests, even while the job is idle.
 _LOOK_AT_A_STORE_EVERY_S = 300
-"""Each look is several requests, even while the job is idle."""
+# Files that were gathered in vain occupy space for a day.
 _AFTER_A_FAILURE_S = 30 * 60
-"""Files that were gathered in vain occupy space for a day."""
 _log = logging.getLogger(__name__)
 
 
@@ -61,7 +61,7 @@ class Notebook:
 
 
 class Maintenance:
-    """Maintenance of the tables that one process writes; a process without Spark handles only tables in folders."""
+    """Maintenance of the tables that a process writes; a process without Spark handles only tables in folders."""
 
     def __init__(
         self,
@@ -98,11 +98,13 @@ class Maintenance:
     def look(self, now_ms: int) -> None:
         """Do the due work. Failed work stays due, which only slows readers down."""
         for table in self._tables:
+            # A failure may repeat itself, and each try writes files in vain.
             if time.monotonic() < self._again_s.get(table.name, 0):
                 continue
             try:
                 self._look_at(table, now_ms)
             except (DeltaError, OSError, PySparkException, Py4JError) as failure:
+                # The other process has done the work, so no pause is needed.
                 if not _others_were_faster(failure):
                     self._again_s[table.name] = time.monotonic() + _AFTER_A_FAILURE_S
                 if isinstance(failure, (Timeout, *CONFLICTS)):
@@ -114,6 +116,7 @@ class Maintenance:
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:
         if isinstance(self._files_of(table), InFolder):
             remove_old_log(self._catalog.location(table.name))
+        # Notes are kept after each work: a crash in between repeats only the second.
         for work in (self._looked_at, self._thinned):
             notes = self._notebook.notes()
             before = notes.get(table.name, UpkeepNote())
@@ -170,7 +173,9 @@ class Maintenance:
 
     def _new_files_of(self, table: TableDefinition) -> TableWork:
         is_thinned = table.name == COORDINATOR_LOG.name and self._history.full_ms
+        # OPTIMIZE must not join the larger files that thinning has sorted.
         size = GATHERED_FILE_BYTES if is_thinned else table.file_bytes
+        # On a local disk the deltalake package does not have to be alone, unlike Spark (commit_lock.py).
         if self._spark is None or self._catalog.local_folder(table.name) is not None:
             return InFolder(self._catalog, table, self._cluster_id, size)
         by_spark = BySpark(self._spark, self._catalog, table, self._cluster_id, size)
@@ -180,7 +185,7 @@ class Maintenance:
 
 
 def _others_were_faster(failure: Exception) -> bool:
-    """Return True if another process holds the table, or has removed old files of its log first."""
+    # The other process holds the table's lock, or has removed old files of its log first.
     is_of_the_log = isinstance(failure, FileNotFoundError) and "_delta_log" in str(failure)
     return is_of_the_log or isinstance(failure, Timeout)
 

@@ -25,7 +25,6 @@ def remove_old_log(location: str) -> None:
     Args:
         location: the table's folder, or its URL.
     """
-    with suppress(
-        FileNotFoundError
-    ):  # Another process was faster; the rest is removed the next time.
+    # Another process was faster; the rest is removed the next time.
+    with suppress(FileNotFoundError):
         DeltaTable(location).cleanup_metadata()

@@ -54,9 +54,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class PositionsFolder:
-    """One cluster's rows of the table.
+    """A cluster's rows of the table.
 
-    In an object store only one process per cluster may write them: it has no lock against gathering the same files
+    In an object store only a single process per cluster may write them: it has no lock against gathering the same files
     twice.
     """
 
@@ -78,7 +78,7 @@ class PositionsFolder:
             return DeltaTable.is_deltatable(self.location)
 
     def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
-        """Add one sample, in one commit.
+        """Add a sample, in a single commit.
 
         Raises:
             TableWriteError: the write to the folder failed.
@@ -97,6 +97,7 @@ class PositionsFolder:
         with write_errors(self.location):
             table = DeltaTable(self.location)
             oldest = self._oldest(table)
+            # From the files' statistics, without reading rows.
             if oldest is None or oldest >= _instant(now_ms - retention_ms - OVERDUE_MS):
                 return 0
             ours = f"{CLUSTER_ID.name} = {in_datafusion(self.cluster_id)}"
@@ -121,6 +122,7 @@ class PositionsFolder:
             table = DeltaTable(self.location)
             done_ms = table.transaction_version(self._mark(_THINNED)) or 0
             oldest = self._oldest(table)
+            # The commit's mark has the day up to which an earlier run thinned.
             if until_ms <= done_ms or oldest is None or oldest >= _instant(until_ms):
                 return False
             with files_held(self.catalog, TOPIC_POSITIONS):
@@ -193,7 +195,7 @@ _HOUR = "unix_millis(sampled_at) div 3600000"
 
 @dataclass(slots=True)
 class PositionsBySpark:
-    """One cluster's rows of the table; only one process per cluster may write them.
+    """A cluster's rows of the table; only a single process per cluster may write them.
 
     The notebook has the day up to which they are thinned, next to its notes of the table's maintenance.
     """
@@ -212,7 +214,7 @@ class PositionsBySpark:
         return self.catalog.location(TOPIC_POSITIONS.name)
 
     def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
-        """Add one sample, in one commit and one file.
+        """Add a sample, in a single commit and file.
 
         Raises:
             TableWriteError: the write to the catalog failed.
@@ -229,6 +231,7 @@ class PositionsBySpark:
         Raises:
             TableWriteError: the write to the catalog failed.
         """
+        # A Spark query per sample would cost more than the sample.
         if now_ms <= self._overdue_ms:
             return
         with spark_write_errors(self.location):

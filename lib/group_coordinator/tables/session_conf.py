@@ -1,4 +1,4 @@
-"""Spark settings for one write."""
+"""Spark settings for a single write."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ def session_conf(session: SparkSession, settings: Mapping[str, str]) -> Iterator
 
     A session outlives its batch: remaining settings would apply to later writes.
     """
+    # One call into the JVM instead of one per key.
     all_of_them = session.conf.getAll
     before = {key: all_of_them[key] for key in settings if key in all_of_them}
     for key, value in settings.items():

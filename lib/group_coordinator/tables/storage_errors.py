@@ -1,4 +1,4 @@
-"""Storage errors of a start in one sentence: the setting, the location, and the storage's message."""
+"""Storage errors of a start in a sentence: the setting, the location, and the storage's message."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _REQUEST_IDS = re.compile(
     r", Request ID: [^)]*|, Extended Request ID: [^)]*| \(SDK Attempt Count: \d+\)"
 )
 """Additions of Amazon's SDK to a store's message."""
+# Remedies by Java's messages about missing jars and unknown schemes; the first match counts.
 _CURES = {
     r"data source: kafka": "give spark-submit the package of Spark's Kafka connector",
     r"plugin class for catalog|data source: delta": "give spark-submit the package of Delta",
@@ -33,11 +34,10 @@ _CURES = {
     r"locate commit coordinator": "the table is managed by another catalog: give spark-submit that one's settings, and tables.root in it",
     r"No FileSystem for scheme": "give a scheme that Spark's Hadoop has, or its package",
 }
-"""Remedies by Java's messages about missing jars and unknown schemes; the first match counts."""
 
 
 class StorageError(RuntimeError):
-    """A storage refuses a request of a start, or is unreachable. The message is one sentence."""
+    """A storage refuses a request of a start, or is unreachable. The message is a sentence."""
 
 
 @contextmanager
@@ -55,6 +55,7 @@ def root_cause(trace: str) -> str:
     """Return the root cause of a Java failure, without its class's package, with the remedy if it is known."""
     causes = [found["said"] for found in _CAUSE.finditer(trace)]
     first = next((line for line in trace.splitlines() if line.strip()), "no reason given")
+    # The ids change with each request, and would make equal errors look different.
     said = _REQUEST_IDS.sub("", _PACKAGE.sub("", (causes or [first])[-1]))
     return with_cure(said.strip(), trace)
 

@@ -6,7 +6,7 @@ of the group, of the same topic id. So each hour keeps its first and its last co
 show - audit, lost_offsets, group_timeline, expiring_soon - keeps its own row and the row before it. As in a log that
 Kafka has compacted, the remaining rows make the same state.
 
-It takes one commit, so that a reader has the rows of before or those of after, and compaction, which reads the table as
+It takes a single commit, so that a reader has the rows of before or those of after, and compaction, which reads the table as
 a stream, skips it (tables/catalog.py).
 """
 
@@ -64,6 +64,7 @@ class Cut(NamedTuple):
 
 def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
     """Return the present limits; None: thinning is off, or no day has closed since `done_ms`."""
+    # Whole days, so that each day is rewritten once and not with every look.
     closed_ms = midnight(now_ms - OPEN_MS)
     if not rule.full_ms or closed_ms <= done_ms:
         return None
@@ -79,6 +80,7 @@ def steps(cut: Cut, stretches: Collection[int]) -> Iterator[Cut]:
     """
     for stretch in stretches:
         end_ms = (stretch + 1) * STEP_MS
+        # Old stretches are rewritten singly, so that a first run over years fits into memory and disk.
         if end_ms < cut.closed_ms:
             yield Cut(end_ms, min(cut.hourly_ms, end_ms), min(cut.daily_ms, end_ms))
     if stretches:
@@ -91,7 +93,7 @@ def midnight(time_ms: int) -> int:
 
 
 SORTED_FILE_BYTES = 20 * 1024 * 1024
-"""The size of files that are written sorted: the smaller, the fewer groups are in one."""
+"""The size of files that are written sorted: the smaller, the fewer groups are in each."""
 GATHERED_FILE_BYTES = 16 * 1024 * 1024
 """Target size of OPTIMIZE afterwards: it leaves larger, sorted files alone."""
 
@@ -155,8 +157,8 @@ def thinned_log(log: str, cut: Cut, dialect: Dialect) -> str:
     return Template(_TEXT).substitute(given).strip()
 
 
+# Rows that are decided at a time, in memory; a larger group is taken alone.
 _MOST_ROWS = 1_000_000
-"""Rows that are decided at a time, in memory; a larger group is taken alone."""
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -231,6 +233,7 @@ def _thinned(
     counts = builder.execute(
         f"SELECT group_id, count(*) FROM log WHERE {old} GROUP BY group_id ORDER BY group_id"  # noqa: S608 - texts of our own
     )
+    # Window functions need all rows of a group in memory, but not all groups at once.
     for number, (first, last) in enumerate(in_portions(_pairs(counts), _MOST_ROWS)):
         builder.execute(
             f"CREATE VIEW portion_{number} AS SELECT * FROM log WHERE {old} "  # noqa: S608 - texts of our own
@@ -239,6 +242,7 @@ def _thinned(
         kept = thinned_log(f"portion_{number}", cut, DATAFUSION)
         in_order = f"SELECT * FROM ({kept}) kept ORDER BY group_id, batch_id, seq"  # noqa: S608 - texts of our own
         for batch in pa.RecordBatchReader.from_stream(builder.execute(in_order)):
+            # DataFusion may return other string types than the table has.
             yield batch.cast(schema)
 
 
@@ -265,7 +269,7 @@ _OLD = "old_rows_of_coordinator_log"
 
 
 def thin_by_spark(spark: SparkSession, catalog: TableCatalog, cluster_id: str, cut: Cut) -> None:
-    """Rewrite a cluster's rows in one commit.
+    """Rewrite a cluster's rows in a single commit.
 
     Args:
         spark: the session.

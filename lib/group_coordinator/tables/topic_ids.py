@@ -68,14 +68,14 @@ def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> 
 
 @dataclass(slots=True)
 class TopicIdsFolder:
-    """One cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
+    """A cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
 
     catalog: TableCatalog
     cluster_id: str
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the new ids, in one commit.
+        """Add the new ids, in a single commit.
 
         Args:
             topics: names by id.
@@ -86,6 +86,8 @@ class TopicIdsFolder:
         """
         location = self.catalog.location(TOPIC_IDS.name)
         with write_errors(location):
+            # Only this process adds ids for the cluster, so one read at its start is enough.
+            # Mostly one process adds ids for the cluster, so they are read only once.
             if self._known is None:
                 self._known = set(topic_names_in(location, self.cluster_id))
             new = {each: name for each, name in topics.items() if each not in self._known}
@@ -97,7 +99,7 @@ class TopicIdsFolder:
 
 @dataclass(slots=True)
 class TopicIdsBySpark:
-    """One cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
+    """A cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
 
     spark: SparkSession
     catalog: TableCatalog
@@ -105,7 +107,7 @@ class TopicIdsBySpark:
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the new ids, in one commit.
+        """Add the new ids, in a single commit.
 
         Args:
             topics: names by id.

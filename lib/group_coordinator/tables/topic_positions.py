@@ -43,7 +43,7 @@ TOPIC_POSITIONS = TableDefinition(
 
 
 def position_rows(cluster_id: str, positions: Iterable[Position], sampled_at_ms: int) -> pa.Table:
-    """Return the rows of one sample of a cluster, with the table's columns."""
+    """Return the rows of a sample of a cluster, with the table's columns."""
     of_all = {"cluster_id": cluster_id, "sampled_at": sampled_at_ms * 1_000}
     return pa.Table.from_pylist(
         [position._asdict() | of_all for position in positions],

@@ -60,6 +60,7 @@ class Upkeep(Enum):
 
 def due(note: UpkeepNote, table: TableFiles, rule: UpkeepRule, now_ms: int) -> Upkeep:
     """Return the due maintenance. A clock that was set back makes it due once too often, or an interval later."""
+    # Also true if the clock was set back before the last maintenance.
     if not 0 <= now_ms - note.at_ms < rule.interval_ms:
         return Upkeep.ALL if table.version > note.version else Upkeep.REMOVE
     if table.files - note.files >= rule.new_files:
@@ -79,7 +80,7 @@ _FILE_BYTES = (
 
 
 class TableWork(Protocol):
-    """Maintenance work on one table."""
+    """Maintenance work on a table."""
 
     def now(self) -> TableFiles:
         """Return the present number of files and version."""
@@ -113,7 +114,8 @@ class InFolder:
         return TableFiles(len(table.file_uris()), table.version())
 
     def is_catalog_managed(self) -> bool:
-        return False  # Such a table is not opened by its folder.
+        # Such a table is not opened by its folder.
+        return False
 
     def put_together(self, *, is_sorted: bool) -> None:
         """Gather files, or fail if another process does.
@@ -129,6 +131,7 @@ class InFolder:
 
     def _put_together(self, *, is_sorted: bool) -> None:
         table, size = self._delta(), self.file_bytes
+        # Other clusters' partitions belong to the maintenance of their own processes.
         ours = [(CLUSTER_ID.name, "=", self.cluster_id)] if self.table.partitioned_by else None
         if is_sorted and self.table.sorted_by:
             table.optimize.z_order(self.table.sorted_by, ours, target_size=size)
@@ -177,6 +180,7 @@ class BySpark:
         optimize = self._delta().optimize()
         if self.table.partitioned_by:
             optimize = optimize.where(f"{CLUSTER_ID.name} = {quoted(self.cluster_id)}")
+        # The size is a setting of the session, not an option of OPTIMIZE.
         with session_conf(self.spark, sizes):
             if is_sorted and self.table.sorted_by:
                 optimize.executeZOrderBy(*self.table.sorted_by)
@@ -213,10 +217,12 @@ class OnS3:
         return TableFiles(len(self._seen.file_uris()), self._seen.version())
 
     def is_catalog_managed(self) -> bool:
-        return False  # Such a table is not opened by its folder.
+        # Such a table is not opened by its folder.
+        return False
 
     def put_together(self, *, is_sorted: bool) -> None:
-        self._seen = None  # A log that is read again has only a few pieces.
+        # A log that is read again has only a few pieces.
+        self._seen = None
         self.by_spark.put_together(is_sorted=is_sorted)
 
     def thin(self, cut: Cut) -> None:

@@ -33,8 +33,8 @@ from group_coordinator.tables.append_by_put import AppendByPut
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
 
+# Commits seen before a table is read again: with some hundreds an append would take longer than the read.
 _COMMITS = 50
-"""Commits seen before a table is read again: with some hundreds an append would take longer than the read."""
 
 
 @dataclass(slots=True)
@@ -77,10 +77,12 @@ class KnownTable:
         else:
             is_first = self.version == self.read_version
             append_on_disk(self.table, self.folder, rows, mark)
-            if is_first:  # A table that PUTs do not suit makes its copy once, not in each batch.
+            # A table that PUTs do not suit makes its copy once, not in each batch.
+            if is_first:
                 self._by_put = AppendByPut.to(spark, self.folder, self.table)
         if self.version - 1 != self._version_of_marks:
-            return  # Other processes have appended too, and may have left the same writer's mark behind this mark.
+            # Other processes have appended too, and may have left the same writer's mark behind this mark.
+            return
         self._marks[mark.app_id] = mark.version
         self._version_of_marks = self.version
 
@@ -100,10 +102,12 @@ class KnownTables:
         Raises:
             TableWriteError: the table is missing, or its log cannot be read.
         """
+        # Taken out during the block: after a failure nothing is known, and another thread reads the table itself.
         known = self._known.pop(folder, None)
         with write_errors(folder):
             if known is None or not _is_worth_it(folder, known):
                 known = _read_anew(folder, known)
+            # On a disk a look at new commits is cheap.
             elif isinstance(folder, Path):
                 known.table.update_incremental()
         yield known
@@ -113,12 +117,13 @@ class KnownTables:
 def _read_anew(folder: Path | str, known: KnownTable | None) -> KnownTable:
     table = DeltaTable(folder)
     if known is not None and not isinstance(folder, Path):
-        table.create_checkpoint()  # The package does so only after its own commits.
+        # The package does so only after its own commits.
+        table.create_checkpoint()
     return KnownTable(table, folder, table.version())
 
 
 def _is_worth_it(folder: Path | str, known: KnownTable) -> bool:
-    """Return True if the cached table can be updated: of a removed or recreated table the package would see no change."""
+    # Of a removed or recreated table the package would see no change.
     version = known.version
     is_there = (
         not isinstance(folder, Path) or Path(folder, "_delta_log", f"{version:020}.json").exists()
@@ -126,8 +131,8 @@ def _is_worth_it(folder: Path | str, known: KnownTable) -> bool:
     return is_there and version - known.read_version < _COMMITS
 
 
+# Batches of one epoch: ten batches a second for three thousand years.
 _BATCHES = 1 << 40
-"""Batches of one epoch: ten batches a second for three thousand years."""
 
 
 class NotTheWriterError(RuntimeError):
@@ -136,7 +141,7 @@ class NotTheWriterError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Appends the batches of one checkpoint."""
+    """Appends the batches of a checkpoint."""
 
     catalog: TableCatalog
     cluster_id: str

@@ -24,6 +24,7 @@ def classic_group(row: GroupRow) -> ClassicGroup:
 
     Each of its records has all members, so until the next record the rows of members stay unchanged.
     """
+    # Offsets of an unreadable subscription never expire while the group has members.
     is_readable = row.expiration_base != "never"
     return ClassicGroup(
         state=ClassicState(row.state),

@@ -80,6 +80,7 @@ def compact(
     )
     changes = [
         change
+        # Sorted, so that equal input gives equal files.
         for key in sorted(entries)
         for change in fold(key, before[key], entries[key], retention, topic_names)
     ]
@@ -111,6 +112,7 @@ def _merge_all(
         for table, of_table in groupby(sorted(changes, key=_table_of), key=_table_of)
     }
     for definition in COMPACTED:
+        # A table without changes gets no commit.
         if definition.name in by_table:
             application = f"{transaction.app_id}:{definition.name}"
             once = Transaction(application, transaction.version)
@@ -130,6 +132,7 @@ def _merge(
     once: Transaction,
 ) -> None:
     done = table.transaction_version(once.app_id)
+    # A repeated batch: this table has these rows already.
     if done is not None and done >= once.version:
         return
     rows = to_arrow((change.row for change in changes), definition.no_rows().schema)
@@ -182,6 +185,7 @@ class Compaction:
         _TRIES(self._apply, entries_of(log.where(is_ours)), Transaction(self.application, version))
 
     def _apply(self, log: DataFrame, transaction: Transaction) -> None:
+        # The deltalake package is faster for few rows, and holds all of them in memory.
         if self.catalog.direct_root is not None and size_of(log).fits_the_driver:
             compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
             return

@@ -160,6 +160,7 @@ def _wanted_assignor(membership: ConsumerGroup) -> str | None:
     """Return the assignor that most members request; None: no member requests any, and the coordinator's first assigns."""
     asked = [member.metadata.server_assignor for member in membership.members.values()]
     votes = {name: asked.count(name) for name in sorted({name for name in asked if name})}
+    # Of equal numbers the first name, as `votes` is sorted by name.
     return max(votes, key=votes.__getitem__, default=None)
 
 

@@ -16,7 +16,7 @@ _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 class Change(NamedTuple):
-    """A change of one row: put it into its table, or delete the row with its key."""
+    """A change of a row: put it into its table, or delete the row with its key."""
 
     table: str
     delete: bool
@@ -39,6 +39,7 @@ def fold(
         retention: for the forecasts.
         topic_names: names of the cluster's topics by id, in addition to those in the log and the rows.
     """
+    # Spark gives rows in any order; entries sort in the order of writing.
     entries = sorted(log)
     if not entries:
         return

@@ -16,7 +16,7 @@ from group_coordinator.tables.compaction.rows import GroupRow
 
 
 class ForeignKind(NamedTuple):
-    """Readers of one group type."""
+    """Readers of a group type."""
 
     group_type: str
     record_types: tuple[int, ...]

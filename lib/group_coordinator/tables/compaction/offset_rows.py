@@ -29,6 +29,7 @@ class Forecast(NamedTuple):
     def expiries(self, topic: str, offsets: Collection[CommittedOffset]) -> list[int | None]:
         """Return when each of these offsets of a topic expires unless it is committed again; None: it is protected."""
         due_times_ms = self.rule.due_times_ms(topic, offsets, self.retention.retention_ms)
+        # The rule protects all offsets of the topic.
         if not due_times_ms:
             return [None] * len(offsets)
         return [self._expires_at(due_ms) for due_ms in due_times_ms]

@@ -126,7 +126,8 @@ class NewestEntries:
             case TransactionMarker():
                 self.offsets |= {(topic, number): entry for topic, number, _ in record.offsets}
             case OffsetRecord():
-                pass  # A pending offset, until its transaction's marker.
+                # A pending offset, until its transaction's marker.
+                pass
             case ConfigRecord():
                 self.configs[record.name] = entry
             case GroupRecord():
@@ -163,7 +164,7 @@ class ReplayedGroup:
         self._newest = NewestEntries()
 
     def apply(self, entry: LogEntry) -> None:
-        """Replay one entry, and note the rows that it changes.
+        """Replay an entry, and note the rows that it changes.
 
         Raises:
             RecordError: our own coordinator wrote no such record.
@@ -176,6 +177,7 @@ class ReplayedGroup:
             else:
                 self._replay_foreign(kind, record_type, entry)
         except RecordError as fault:
+            # Our own coordinator never writes such a record, so the tables would be wrong from here on.
             if not entry.is_mirrored:
                 raise
             _log.warning("%s: a mirrored record is left out: %s", self._key, fault)
@@ -194,6 +196,7 @@ class ReplayedGroup:
 
     def _replay_foreign(self, kind: ForeignKind, record_type: int, entry: LogEntry) -> None:
         present = self._foreign
+        # A record of another type begins another group under the same name.
         if present is None or present.kind is not kind:
             if entry.value is None:
                 return
@@ -201,9 +204,8 @@ class ReplayedGroup:
         member_id = present.values.take(record_type, entry.key, entry.value, kind.readers)
         if self._foreign is not present:
             self._foreign, self._empty_since_ms = present, None
-        self._group.membership = (
-            None  # Without this, core would make a simple group of its offsets.
-        )
+        # Core makes a simple group of the offsets, which would be a second type for this group.
+        self._group.membership = None
         self._newest.note_member(member_id, entry)
         if present.values:
             is_epoch = record_type == kind.epoch_type
@@ -224,7 +226,8 @@ class ReplayedGroup:
                 self._group.membership = None
 
     def _note_emptiness(self, record: Record, entry: LogEntry) -> None:
-        """Update the time since which the group is empty: a classic group's record has it; for a consumer group the record's time counts."""
+        # A classic group's record has the time since which it is empty; for a consumer group the record's own time
+        # counts.
         membership = self._group.membership
         if isinstance(record, GroupRecord):
             metadata = record.value
@@ -233,16 +236,14 @@ class ReplayedGroup:
             )
         elif isinstance(membership, ConsumerGroup):
             if isinstance(record, MemberRecord) and record.value is None:
-                self._empty_since_ms = (
-                    None  # It had a member until now, even if its row is removed already.
-                )
+                # It had a member until now, even if its row is removed already.
+                self._empty_since_ms = None
             is_epoch = isinstance(record, GroupEpochRecord)
             self._note_time(entry, has_members=bool(membership.members), is_epoch=is_epoch)
         elif self._foreign is None and (membership is None or membership.members):
             self._empty_since_ms = None
 
     def _note_time(self, entry: LogEntry, *, has_members: bool, is_epoch: bool) -> None:
-        """Update the time since which the group is empty by an entry's time."""
         # The epoch's record comes with the last member's tombstones, and stays when a cleaner removes those.
         if has_members:
             self._empty_since_ms = None
@@ -276,26 +277,25 @@ class ReplayedGroup:
                     row, self._consumer_member_rows(membership, last), offsets, configs
                 )
             case ClassicGroup() if membership is self._loaded_classic and self._before.group:
+                # No new record of the group itself: only its offsets have changed.
                 row = structs.replace(self._before.group, **totals, **group_stamp)
                 return GroupRows(row, self._before.members, offsets, configs)
             case ClassicGroup():
                 row = classic_group_row(membership, self._empty_since_ms, totals, group_stamp)
+                # As in the column's comment: empty in a mirrored cluster.
                 if last.is_mirrored and row.protocol_type is None:
                     row = structs.replace(row, protocol_type="")
                 return GroupRows(row, self._classic_member_rows(membership, last), offsets, configs)
 
     def _membership_at_end(self, last: LogEntry) -> ClassicGroup | ConsumerGroup | None:
-        """Return the membership after the last entry.
-
-        In a mirrored log offsets alone make a simple group, and the last offset ends it.
-        """
+        # In a mirrored log offsets alone make a simple group, and the last offset ends it.
         membership = self._group.membership
         if not last.is_mirrored or not (membership is None or self._is_simple(membership)):
             return membership
         return (membership or ClassicGroup()) if self._group.offsets else None
 
     def _is_simple(self, membership: ClassicGroup | ConsumerGroup) -> bool:
-        """Return True if it has no record of its own; the record of a group without any join yet has a time."""
+        # A simple group has no record of its own; the record of a group without any join yet has a time.
         return (
             isinstance(membership, ClassicGroup)
             and membership.protocol_type is None

@@ -188,7 +188,7 @@ ROW_TYPES: Mapping[str, type[TableRow]] = {
 
 @dataclass(slots=True)
 class GroupRows:
-    """All rows of one group in the state tables; `group` is None while there is none."""
+    """All rows of a group in the state tables; `group` is None while there is none."""
 
     group: GroupRow | None = None
     members: dict[str, MemberRow] = field(default_factory=dict)
@@ -221,6 +221,7 @@ class GroupRows:
 
 def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
     """Return Arrow data with the columns of a table."""
+    # Arrow converts integers to microseconds only by way of milliseconds with a time zone.
     milliseconds = pa.schema(
         [_as(field, pa.int64()) if _is_instant(field) else field for field in wanted]
     )

@@ -81,7 +81,7 @@ def _member(values: Mapping[int, Raw], topic_names: Mapping[str, str]) -> Foreig
 def _named(
     topics: Iterable[TopicPartitions], topic_names: Mapping[str, str]
 ) -> list[TargetPartition]:
-    """Return the partitions by topic; the id of a topic takes the place of an unknown name."""
+    # The id of a topic takes the place of an unknown name.
     return [
         TargetPartition(topic_names.get(topic_id, topic_id), topic_id, partition)
         for topic_id, partitions in sorted(consumer_group.assignment(topics).items())

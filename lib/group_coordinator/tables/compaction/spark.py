@@ -47,10 +47,10 @@ def once(session: SparkSession, app_id: str, version: int) -> AbstractContextMan
     return session_conf(session, {_APP_ID: app_id, _VERSION: str(version)})
 
 
+# Group ids that the driver may hold; a larger number of groups is in every file anyway.
 _MOST_GROUPS = 10_000
-"""Group ids that the driver may hold; a larger number of groups is in every file anyway."""
+# Comparisons with the least and the greatest group of a file cost little, and there are hundreds of files at most.
 _MOST_RANGES = 128
-"""Comparisons with the least and the greatest group of a file cost little, and there are hundreds of files at most."""
 
 
 class Range(NamedTuple):
@@ -71,6 +71,7 @@ def ranges_of(groups: Sequence[str]) -> list[Range]:
 def touched_groups(log: DataFrame) -> list[Range] | None:
     """Return ranges with the groups of a part of the log; None: they are too many."""
     found = log.select(GROUP_ID.name).distinct().limit(_MOST_GROUPS + 1).collect()
+    # Without ranges Delta reads every file of the cluster, which it would do for so many groups anyway.
     return None if len(found) > _MOST_GROUPS else ranges_of([row[0] for row in found])
 
 
@@ -114,6 +115,7 @@ def compact(
     groups = _groups_with_their_log(catalog, log, condition(cluster_id, ranges, "present"))
     names = {cluster_id: topic_names(log.sparkSession, catalog, cluster_id)}
     with _kept(_changes(groups, retention, names)) as kept:
+        # A MERGE without changes would still read its table and commit.
         [(changed,)] = kept.agg(F.collect_set("table")).collect()
         for definition in COMPACTED:
             if definition.name in changed:
@@ -157,6 +159,7 @@ def _kept(frame: DataFrame) -> Iterator[DataFrame]:
 
 def _changes(groups: DataFrame, retention: Retention, names: TopicNames) -> DataFrame:
     return (
+        # A group's rows must be in one task, and in order.
         groups.repartition(*GROUP_KEY)
         .sortWithinPartitions(*GROUP_KEY)
         .mapInPandas(partial(_fold_all, retention=retention, names=names), _CHANGES)
@@ -198,7 +201,7 @@ def _without_instants(column: StructField) -> Column:
 def _fold_all(
     frames: Iterable[pd.DataFrame], retention: Retention, names: TopicNames
 ) -> Iterator[pd.DataFrame]:
-    """Fold one group after the other; a partition holds whole groups, one after the other."""
+    # The frames of a partition hold whole groups, sorted, so a group may be in several frames.
     rows = chain.from_iterable(
         zip(frame["cluster_id"], frame["group_id"], frame["kind"], frame["row"], strict=True)
         for frame in frames
@@ -227,7 +230,6 @@ def _frame(changes: list[Change]) -> pd.DataFrame:
 
 
 def _rows(changes: DataFrame, definition: TableDefinition) -> DataFrame:
-    """Return the changes of one table with the table's columns."""
     instants = [field.name for field in definition.schema if field.dataType == TimestampType()]
     shape = StructType(
         [

@@ -82,6 +82,7 @@ def _state(
 ) -> str:
     if not currents:
         return "Empty"
+    # Kafka validates the topology's topics before it assigns tasks.
     if topology is None or topology.epoch != epoch.validated_topology_epoch:
         return "NotReady"
     if epoch.epoch > assignment_epoch:
@@ -110,7 +111,6 @@ def _member(
 
 
 def _read_by(tasks: Collection[Tasks], topology: TopologyData) -> list[AssignedPartition]:
-    """Return the partitions that tasks read."""
     topics = {part.subtopology_id: part.topics for part in topology.subtopologies}
     found = {
         (topic, partition)

@@ -1,1 +1,1 @@
-"""Views over the tables for common questions: one view per file, with one text for Spark and for DataFusion."""
+"""Views over the tables for common questions: a view per file, with the same text for Spark and for DataFusion."""

@@ -36,6 +36,7 @@ def named_in(sql: str) -> frozenset[str]:
     named = set(re.findall(r"\w+", sql.lower()))
     if not _ABOUT_ALL.isdisjoint(named):
         named |= {view.name for view in VIEWS}
+    # In reverse order: a view's sources come before it, and may be views themselves.
     for view in reversed(VIEWS):
         if view.name in named:
             named |= view.sources

@@ -11,8 +11,8 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 
+# A larger step is a jump to an offset that a log may not have, and no reading. Sums of so many steps fit a bigint.
 _MOST_READ = 1_000_000_000_000
-"""A larger step is a jump to an offset that a log may not have, and no reading. Sums of so many steps fit a bigint."""
 
 COMMIT_RATE = ViewDefinition(
     "commit_rate",

@@ -112,8 +112,8 @@ def total_of(number: str, over: str = "") -> str:
 
 
 _QUOTE = '"'
+# As a function, because the engines treat a backslash between quotes differently.
 _BACKSLASH = "chr(92)"
-"""As a function, because the engines treat a backslash between quotes differently."""
 _ESCAPED_QUOTE = f"concat({_BACKSLASH}, '{_QUOTE}')"
 _ESCAPED_BACKSLASH = f"concat({_BACKSLASH}, {_BACKSLASH})"
 _LETTERS = {"b": 8, "t": 9, "n": 10, "f": 12, "r": 13}
@@ -167,6 +167,7 @@ def _with_escapes(
     for letter, code in letters.items():
         text = _replaced(text, f"concat({_BACKSLASH}, '{letter}')", f"chr({code})")
     text = _replaced(_replaced(text, "chr(2)", quote), "chr(1)", backslash)
+    # The usual case without escapes.
     plain = _to_quote(behind)
     return (
         f"CASE WHEN {_has(json, field)} THEN "

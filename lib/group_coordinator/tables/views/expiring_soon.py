@@ -15,8 +15,8 @@ from group_coordinator.tables.views.definition import (
 )
 from group_coordinator.tables.views.group_records import PLACE
 
+# A marker without a place ends all pending offsets of its producer.
 _BEHIND_ALL = 2**63 - 1
-"""A marker without a place ends all pending offsets of its producer."""
 
 # An open transaction holds the partitions that it has offsets for, even if these offsets no longer count
 # (core/offsets/expiration.py). The state tables do not have it, the log has. Later records are searched from the last

@@ -1,6 +1,6 @@
 """SQL for the records of groups in their order, each with the group's facts after it: the basis of several views.
 
-A name may have several lives, one after the other: each ends with the tombstone of its group, unless the tombstone
+A name may have several lives, in turn: each ends with the tombstone of its group, unless the tombstone
 gives the name to a group of another type: reasons upgrade, downgrade, join, and mirrored, which has such a tombstone in
 a mirrored log unless the group is unknown (mirror/inference.py). Records of share and streams groups count as those of
 consumer groups, and the oldest type of an offset record as the next.
@@ -16,10 +16,9 @@ from group_coordinator.tables.views.definition import (
     text_in,
 )
 
+# More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a hundred
+# years.
 _MOST_OF_A_BATCH = 2**28
-"""More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a
-hundred years.
-"""
 _CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored')"
 _EPOCHS = "(3, 11, 17)"
 _MEMBERS = "(5, 10, 19)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MOMENT = "INTERVAL '0.999' SECOND"
-"""SQL for the largest distance of samples of one moment: less than a second.
+"""SQL for the largest distance of samples of the same moment: less than a second.
 
 Two samplers date an end by their own clocks, each halfway through its round. So the later row may have the lower end.
 """
@@ -17,12 +17,12 @@ was created again, or an unclean leader cut it.
 """
 
 _IN_TIME = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, log_end_offset"
+# The same order, which is sorted only once.
 _OF_MOMENTS = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, sampled_end"
-"""The same order, which is sorted only once."""
 
 
 def reached(offset: str, at: str, in_time: str) -> str:
-    """Return SQL for the largest of the offsets that the samples of one moment have, up to this sample.
+    """Return SQL for the largest of the offsets that the samples of the same moment have, up to this sample.
 
     A log that has really gone back is lower in the later samples, and begins with the first sample a moment later.
 

@@ -42,10 +42,9 @@ CERTAIN_SECONDS = optional(
     "The same from the first sample with a later end on: so long at least, however far samples are apart; null: as lag_seconds",
 )
 
+# SQL for the time before the newest sample in which a partition is searched first. It has samples even where only one
+# an hour is kept.
 _NEAR = "INTERVAL '2' HOUR"
-"""SQL for the time before the newest sample in which a partition is searched first. It has samples even where only one
-an hour is kept.
-"""
 
 _SINCE = since(_NEAR)
 
