@@ -1,6 +1,6 @@
 """Decoder of __consumer_offsets into rows of coordinator_log, by whole Arrow batches; each distinct key is read once.
 
-Most messages are commits: keys and values of one layout are read together (commit_columns.py), and all others go
+Most messages are commits: keys and values of the same layout are read together (commit_columns.py), and all others go
 through `codecs.offsets_topic` singly. The result equals that decoder's result for each message, byte for byte.
 """
 
@@ -56,6 +56,7 @@ class KeyFacts:
     """The columns of a batch's rows that follow from their keys."""
 
     def __init__(self, keys: pa.BinaryArray) -> None:
+        # Most keys of a batch occur several times, as groups commit the same partitions again.
         encoded = keys.dictionary_encode()
         together = list(read_commit_keys(ByteColumn.of(encoded.dictionary)))
         is_left = np.ones(len(encoded.dictionary), bool)
@@ -127,7 +128,7 @@ _to_json = json.Encoder().encode
 
 
 class _Single(NamedTuple):
-    """Content of one message apart from its key; with a fault the value could not be read."""
+    """Content of a message apart from its key; with a fault the value could not be read."""
 
     value: str | None = None
     offset: int | None = None
@@ -149,7 +150,7 @@ def decode_batches(
 def decode_batch(
     batch: pa.RecordBatch, counts: dict[int, int], homes: HomePartitions | None = None
 ) -> pa.RecordBatch:
-    """Decode one batch. `counts` has the number of earlier messages of each source partition, and is updated."""
+    """Decode a batch. `counts` has the number of earlier messages of each source partition, and is updated."""
     keys = KeyFacts(batch["key"])
     says = _Answers(batch, keys, homes)
     partitions = batch["partition"]
@@ -173,7 +174,7 @@ def decode_batch(
 
 
 def _shown(times: pa.TimestampArray) -> pa.TimestampArray:
-    """Clamp times to those of tables/timestamps.py: a client's record may have times that no calendar has."""
+    # A client's record may have times that no calendar has (tables/timestamps.py).
     microseconds = times.view(pa.int64())
     shown = pc.min_element_wise(pc.max_element_wise(microseconds, FIRST_MS * 1000), LAST_MS * 1000)
     return shown.view(times.type)
@@ -182,7 +183,8 @@ def _shown(times: pa.TimestampArray) -> pa.TimestampArray:
 def _with_raw_messages(
     columns: dict[str, pa.Array], messages: Mapping[int, RawMessage]
 ) -> dict[str, pa.Array]:
-    """Turn invalid messages into rows of the log: with their bytes, and with their group if the key has it."""
+    # The log has every message of the topic, so an invalid message becomes a row with its bytes.
+    # The usual case: every message was decoded.
     if not messages:
         return columns
     is_raw = np.zeros(len(columns["key"]), bool)
@@ -203,7 +205,7 @@ def _with_raw_messages(
 
 
 def _positions(partitions: npt.NDArray[Any], counts: dict[int, int]) -> npt.NDArray[np.int32]:
-    """Return each message's position in its partition. Messages of a partition are mostly adjacent."""
+    # Messages of a partition are mostly adjacent, so whole runs are numbered at once.
     found = np.empty(len(partitions), np.int32)
     borders = np.flatnonzero(np.diff(partitions)) + 1
     for run in np.split(np.arange(len(partitions)), borders):
@@ -233,6 +235,7 @@ class _Answers:
         self._faults |= {row: one.fault for row, one in self._singles.items() if one.fault}
         if homes is not None:
             strays = homes.strays(keys.column("group_id"), batch["partition"].to_numpy())
+            # A fault of the message itself takes precedence over its place.
             self._faults = strays | self._faults
 
     def _read_singles(self, rows: npt.NDArray[np.int64]) -> dict[int, _Single]:

@@ -22,7 +22,7 @@ Rows = npt.NDArray[np.int64]
 """Numbers of rows in a batch."""
 
 FEWEST = 16
-"""Smallest number of values of one layout to be read at once: fewer are as fast singly."""
+"""Smallest number of values of the same layout to be read at once: fewer are as fast singly."""
 
 PLAIN = np.zeros(256, bool)
 """Bytes that JSON writes unchanged, and that are whole characters."""
@@ -77,7 +77,7 @@ def characters(size: int) -> tuple[str, int]:
 
 
 def texts(found: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """Return one text per row, all of one length."""
+    """Return a text per row, all of the same length."""
     count, size = found.shape
     ends = pa.py_buffer(np.arange(count + 1, dtype=np.int32) * np.int32(size))
     return pa.StringArray.from_buffers(count, ends, pa.py_buffer(np.ascontiguousarray(found)))
@@ -115,6 +115,7 @@ def read_commit_keys(keys: ByteColumn) -> Iterator[ReadKeys]:
     present, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
     for number in np.flatnonzero(counts >= FEWEST):
         length, group_size = divmod(int(present[number]), 1 << 16)
+        # A damaged key may announce any size; the decoder of single messages reports it.
         if group_size <= length - _SHORTEST_KEY:
             yield _read_keys(
                 keys, rows[inverse == number], group_size, length - _SHORTEST_KEY - group_size
@@ -225,7 +226,7 @@ def read_commit_values(values: ByteColumn, rows: Rows) -> Iterator[ReadValues]:
 
 
 def _codes(values: ByteColumn, rows: Rows) -> npt.NDArray[np.int64]:
-    """Return a number per layout: from length, version, and in version 4 the length of the metadata."""
+    # A number per layout: from length, version, and in version 4 the length of the metadata.
     versions = values.int16(rows, 0)
     announced = values.data[values.starts[rows] + _FLEXIBLE_LENGTH_AT]
     return (
@@ -241,6 +242,7 @@ def _layout(code: int) -> _Layout | None:
     if version == _FLEXIBLE and 1 <= announced <= _LONGEST_IN_ONE_BYTE + 1:
         layouts = (_Layout(version, announced - 1, has_topic_id) for has_topic_id in (False, True))
         return next((each for each in layouts if _size(each) == length), None)
+    # Before version 4 the length of the value determines the length of the metadata.
     metadata_size = length - _size(_Layout(version, 0))
     is_possible = version < _FLEXIBLE and metadata_size >= 0
     return _Layout(version, metadata_size) if is_possible else None
@@ -278,7 +280,7 @@ def _json(found: npt.NDArray[Any], layout: _Layout) -> pa.StringArray:
 
 
 def _uuids(found: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """Return the ids as text, each distinct id converted once."""
+    # Topics are few, so each distinct id is converted once.
     content = pa.py_buffer(np.ascontiguousarray(found))
     kind = pa.binary(_UUID_SIZE)
     ids = pa.Array.from_buffers(kind, len(found), [None, content]).dictionary_encode()

@@ -29,8 +29,8 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.plans import offsets_read
 
 _FILES = "topic"
+# Kafka's default, if the topic's own setting is not readable.
 _DELETE_RETENTION_MS = 86_400_000
-"""Kafka's default, if the topic's own setting is not readable."""
 _log = logging.getLogger(__name__)
 
 
@@ -70,6 +70,7 @@ class Continuity:
         """
         known = self._read()
         count = len(found.extent)
+        # The first start: nothing was read, so nothing can be missing.
         if known is None:
             known = _Known(found.topic_id, count, None, now_ms)
         broken = self._broken(known, found, now_ms)
@@ -83,6 +84,7 @@ class Continuity:
         if known.topic_id != found.topic_id:
             self._begin_anew()
             known = _Known(found.topic_id, count, None, now_ms)
+        # More partitions only take effect for groups when the brokers are restarted (home_partition.py).
         elif count not in {known.partition_count, known.next_partition_count}:
             _log.warning(
                 "topic %s has %d partitions, and had %d: the brokers use them when they have been started again",
@@ -107,7 +109,8 @@ class Continuity:
         """Note that the brokers were restarted since the topic got more partitions."""
         known = self._read()
         if known is not None and known.next_partition_count is not None:
-            self._lookback.wish(now_ms, self._last_batch() - 1)  # The last batch wrote nothing.
+            # The last batch wrote nothing.
+            self._lookback.wish(now_ms, self._last_batch() - 1)
             count = known.next_partition_count
             _log.warning(
                 "the groups of topic %s are shared out over %d partitions now", self._topic, count
@@ -143,7 +146,7 @@ class Continuity:
         return f"keeps tombstones for {retention_ms} ms (delete.retention.ms), and it was last read to its end {away_ms} ms ago"
 
     def _last_batch(self) -> int:
-        """Return the last batch by its number in the tables; it may be open."""
+        # In the tables' numbers; the batch may be open, so its number must not be used again.
         origin = read_origin(self._folder) or Origin()
         return origin.first_batch_id + last_planned_batch(self._folder)
 
@@ -152,6 +155,7 @@ class Continuity:
 
         A crash between the two steps repeats both, and skips some numbers.
         """
+        # Before Spark's files are removed, as their last batch number is needed.
         write_origin(self._folder, Origin(self._last_batch() + 1))
         remove_sparks_own(self._folder)
 
@@ -159,5 +163,6 @@ class Continuity:
         return self._folder.read_newest_as(_FILES, _Known)
 
     def _write(self, known: _Known) -> None:
+        # A write is a request on an object store, and most looks change nothing.
         if known != self._read():
             self._folder.write_next(_FILES, json.encode(known).decode())

@@ -52,17 +52,17 @@ KINDS: dict[int, str] = {
 """Group type, as in the tables, by record type."""
 
 
+# Topic names of share groups' ids, which no end of an offset depends on.
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-"""Topic names of share groups' ids, which no end of an offset depends on."""
 _log = logging.getLogger(__name__)
 
+# Record types of members and their subscriptions; assignments do not influence the end of an offset.
 _OF_MEMBERSHIP = (
     record_types.GROUP_METADATA,
     record_types.GROUP_EPOCH,
     record_types.MEMBER_METADATA,
     record_types.REGULAR_EXPRESSION,
 )
-"""Record types of members and their subscriptions; assignments do not influence the end of an offset."""
 
 REPLAYED = (*OFFSETS, *_OF_MEMBERSHIP, *FOREIGN_KINDS)
 """The record types that are applied to a group here."""
@@ -109,7 +109,8 @@ class GroupSoFar:
     def _load(self, before: GroupRows) -> None:
         row = before.group
         if row is None or (not row.protocol_type and row.empty_since is None):
-            return  # At most offsets, which prove by themselves that the group exists.
+            # At most offsets, which prove by themselves that the group exists.
+            return
         if row.group_type == CLASSIC:
             self._group.membership = classic_group(row)
         elif row.group_type == CONSUMER:
@@ -180,6 +181,7 @@ class GroupSoFar:
         if row.topic is not None and row.partition is not None:
             self._apply_offset(row, row.topic, row.partition)
             return
+        # Any record of the group may change its expiration rule.
         self._rule = None
         try:
             self._apply_to_group(row)

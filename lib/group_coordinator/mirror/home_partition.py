@@ -37,6 +37,7 @@ class HomePartitions:
         encoded = group_ids.dictionary_encode()
         hashes = np.array([hash_of(group_id) for group_id in encoded.dictionary.to_pylist()])
         places = encoded.indices.fill_null(-1).to_numpy()
+        # Rows without a group have index -1, which is the appended 0.
         hashes = np.append(hashes, 0)[places].astype(np.int64)
         away = np.flatnonzero((hashes % self.count != partitions) & (places >= 0))
         return {

@@ -1,7 +1,7 @@
-"""Inferred reasons of a live cluster's tombstones, from one group's rows: Kafka does not write them.
+"""Inferred reasons of a live cluster's tombstones, from the rows of the tombstone's group: Kafka does not write them.
 
-The records that an operation of the coordinator appends have one timestamp (CoordinatorRuntime.append in Kafka 4.4),
-and a group's records are adjacent in it. So all rows of a group with one timestamp count as one append, and an append
+The records that an operation of the coordinator appends have the same timestamp (CoordinatorRuntime.append in Kafka 4.4),
+and a group's records are adjacent in it. So all rows of a group with the same timestamp count as an append, and an append
 has one reason. A sweep removes all due offsets and nothing else, DeleteGroups all offsets and the group, OffsetDelete
 offsets without subscribers, the deletion of a topic all its offsets, subscribed or not. jobs/reference/mirror.md has
 the rules as a table.
@@ -77,6 +77,7 @@ def infer_reasons(
     in_order = sorted(rows, key=attrgetter("batch_id", "seq", "source_partition"))
     for _, of_append in groupby(in_order, key=attrgetter("event_time")):
         appended = list(of_append)
+        # Only appends with tombstones need a reason.
         if any(row.value is None for row in appended):
             append = _applied(group, appended, batch_id, cluster)
             yield from _reasons(append, group, batch_id, cluster)
@@ -130,6 +131,7 @@ def _has_value_of_another_kind(rows: Sequence[LoggedRow], ends: Sequence[LoggedR
         for row in rows
         if row.value is not None and row.record_type not in OFFSETS
     }
+    # A tombstone followed by a record of another type is a conversion, not an end.
     return bool(ended) and not written <= ended
 
 
@@ -169,10 +171,13 @@ def _end_of_offsets(
 def _deletion(
     known: Sequence[_LostOffset], group: GroupSoFar, cluster: ClusterFacts
 ) -> Reason | None:
+    # Kafka refuses OffsetDelete for subscribed topics, so only a deletion of the topic remains.
     if any(lost.was_in_use for lost in known):
         return Reason.TOPIC_DELETED
+    # A deletion of the topic would have removed all its offsets.
     if any(_part_stays(group, lost.topic, known) for lost in known):
         return Reason.OFFSET_DELETED
+    # Without the topics both reasons remain possible.
     if not cluster.topics or any(lost.topic in cluster.unseen for lost in known):
         return None
     gone = all(_is_gone(lost, cluster.topics) for lost in known)
@@ -180,7 +185,7 @@ def _deletion(
 
 
 def _part_stays(group: GroupSoFar, topic: str, known: Sequence[_LostOffset]) -> bool:
-    """Return True if the topic has remaining offsets that its deletion would remove: with its id, or without an id."""
+    # A deletion of the topic would also remove offsets without an id.
     ids = {lost.offset.topic_id for lost in known if lost.offset and lost.topic == topic}
     return any(
         offset.topic_id is None or offset.topic_id in ids for offset in group.offsets_of(topic)
@@ -188,7 +193,7 @@ def _part_stays(group: GroupSoFar, topic: str, known: Sequence[_LostOffset]) -> 
 
 
 def _is_gone(lost: _LostOffset, topics: Mapping[str, str]) -> bool:
-    """Return True if the cluster no longer has the topic, or has another topic of that name."""
+    # Another topic may exist under the name by now.
     topic_id = None if lost.offset is None else lost.offset.topic_id
     present = topics.get(lost.topic)
     return present is None or (topic_id is not None and present != topic_id)

@@ -69,6 +69,7 @@ def last_folded_batch(batch: MirrorBatch) -> int:
         groups = batch.catalog.read(batch.spark, GROUPS.name)
         of_cluster = groups.where(F.col(CLUSTER_ID.name) == batch.cluster_id)
         [(last,)] = of_cluster.agg(F.max(BATCH_ID.name)).collect()
+    # The batch before this one is read in any case, as an append may be divided between the two.
     return _NO_BATCH if last is None else min(int(last), batch.batch_id - 2)
 
 

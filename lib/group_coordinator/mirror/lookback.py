@@ -21,6 +21,7 @@ from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, INGESTED_A
 
 _FILES = "lookback"
 _KEPT = ("cluster_id", "group_id", "record_type", "key", "topic", "partition", "member_id")
+# Record types in Kafka's order of deletion: offsets before their group, and dependent records before their owner.
 _ORDER = (
     *(0, 1),  # offsets
     *(8, 7, 6, 5, 16, 4, 3),  # consumer groups
@@ -28,9 +29,8 @@ _ORDER = (
     *(22, 21, 20, 19, 23, 17),  # streams groups
     2,  # classic groups
 )
-"""Record types in Kafka's order of deletion: offsets before their group, and dependent records before their owner."""
+# Offset of their seq, as the rows of the batch count from 0.
 _BEFORE_ALL = 1_000_000_000
-"""Offset of their seq, as the rows of the batch count from 0."""
 
 
 class _Wish(Struct, frozen=True):
@@ -78,9 +78,11 @@ class Lookback:
         wish = self._read()
         if wish is None or batch_id <= wish.after:
             return None
+        # The batch of the repair is committed, as a later batch has begun.
         if wish.batch_id is not None and wish.batch_id < batch_id:
             self._folder.remove(_FILES)
             return None
+        # Before the comparison: a repeat of this batch must repeat it.
         self._write(_Wish(wish.noticed_at_ms, wish.after, batch_id))
         there = present().where("letter IS NULL").select("group_id", "key").distinct()
         return self._tombstones(

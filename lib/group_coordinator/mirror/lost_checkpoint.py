@@ -1,6 +1,6 @@
 """Rebuild of a mirror's lost checkpoint from the log, which has every message that was read, with its source coordinates.
 
-The log has only whole batches of a topic's messages, since a table takes a batch in one commit. So reading continues
+The log has only whole batches of a topic's messages, since a table takes a batch in a single commit. So reading continues
 behind the last message of each partition in the log: control records and aborted records, which have no rows, are
 skipped again. The checkpoint's other knowledge is lost, such as the time of the last complete read. So the next batch
 does a gap repair, as after a gap (continuity.py).
@@ -65,9 +65,8 @@ def make_again_if_lost(
         return
     if not _logged(spark, job, topic.topic_id).last_offsets:
         return
-    writer = take_over(
-        spark, job, MIRROR
-    )  # Before the log is read: from now on no other process appends to it.
+    # Before the log is read: from now on no other process appends to it.
+    writer = take_over(spark, job, MIRROR)
     logged = _logged(spark, job, topic.topic_id)
     # A batch of its own, after the last batch, as the marks of the tables only grow.
     letters_id = logged.last_batch_id + 1
@@ -75,6 +74,7 @@ def make_again_if_lost(
     catalog = TableCatalog(job.tables_root)
     Lookback(folder, catalog, job.cluster_id).wish(now_ms, letters_id)
     starts = _starting_offsets(topic, logged.last_offsets)
+    # Last, as the checkpoint counts as rebuilt from here on: a crash before it only repeats the rebuild.
     write_origin(folder, Origin(letters_id + 1, starts))
     _log.warning(
         "checkpoint %s is lost: topic %s is read on from the offsets behind those that the log has, %s, and the tables are "
@@ -96,7 +96,7 @@ def _logged(spark: SparkSession, job: JobSettings, topic_id: str) -> _Logged:
 
 
 def _starting_offsets(topic: TopicFacts, last_offsets: Mapping[int, int]) -> dict[int, int]:
-    """Return the offsets behind the log's, or the topic's first offsets if these are higher; the repair finds lost records."""
+    # Behind the log's last offsets, or at the topic's first if these are higher; the repair finds the lost records.
     return {
         partition: max(last_offsets[partition] + 1, extent.start)
         for partition, extent in topic.extent.items()
@@ -105,7 +105,7 @@ def _starting_offsets(topic: TopicFacts, last_offsets: Mapping[int, int]) -> dic
 
 
 def _letters_not_written(spark: SparkSession, job: JobSettings, last_batch_id: int) -> DataFrame:
-    """Return dead letters of the last batch that are missing: it may have reached only the log."""
+    # The last batch may have reached only the log.
     catalog = TableCatalog(job.tables_root)
     is_recent = _is_ours(job) & (F.col(BATCH_ID.name) >= last_batch_id)
     place = ["source_topic", "source_partition", "source_offset"]

@@ -50,7 +50,7 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MirrorRun:
-    """One run of the mirror; `stop` ends it early, between two batches, and each of `watches` receives the query meanwhile.
+    """A run of the mirror; `stop` ends it early, between two batches, and each of `watches` receives the query meanwhile.
 
     A run may take several queries: `take_up` returns how the next query reads the topic. A watch ends a query by
     TopicChangedError; after a failed query `may_go_on` decides if another follows.

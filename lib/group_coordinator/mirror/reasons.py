@@ -31,8 +31,8 @@ from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
 __all__ = ["MirrorBatch", "with_reasons"]
 
 _PLACE = ("source_partition", "source_offset")
+# Offset of the seq of gap tombstones, which is negative, beyond all rows of a batch.
 _BEHIND_ALL = 2_000_000_000
-"""Offset of the seq of gap tombstones, which is negative, beyond all rows of a batch."""
 _MOST_GROUPS = 1_000
 """Groups that a condition names explicitly."""
 
@@ -50,6 +50,7 @@ def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
     tombstones = decoded.where(
         F.col("value").isNull() & F.col("record_type").isin(*EXPLAINED)
     ).select(GROUP_ID.name)
+    # One more than the limit shows if there are too many, without counting all.
     few = tombstones.limit(MOST_ROWS + 1).toArrow()
     if not few.num_rows:
         return decoded
@@ -66,7 +67,7 @@ def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
 
 
 def _replayed(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
-    """Return the batch's rows, with gap tombstones at the end of the batch before, as they need no reasons."""
+    # Gap tombstones are placed at the end of the batch before, as they need no reasons.
     rows = decoded.withColumn(BATCH_ID.name, F.lit(batch.batch_id).cast("long"))
     if batch.gone is not None:
         before = F.lit(batch.batch_id - 1).cast("long")

@@ -91,6 +91,7 @@ def _row_of_log(frame: DataFrame) -> DataFrame:
 
 def _row_of_table(frame: DataFrame, table: str, columns: list[str]) -> DataFrame:
     row = F.struct(*(_without_instants(frame.schema[name]) for name in columns))
+    # Rows of different tables need a common type to pass through one shuffle.
     text = F.to_json(row, {"ignoreNullFields": "false"})
     return frame.select(
         GROUP_ID.name, F.lit(None).alias("logged"), F.lit(table).alias("table"), text.alias("row")
@@ -104,7 +105,7 @@ def _without_instants(column: StructField) -> Column:
 
 
 def _inference(batch_id: int, cluster: ClusterFacts) -> Callable[[pa.Table], pa.Table]:
-    """Return a function with one parameter, as applyInArrow counts the parameters."""
+    # applyInArrow counts the parameters of its function, so this has only one.
     return lambda of_group: _reasons_of_group(of_group, batch_id, cluster)
 
 

@@ -102,6 +102,7 @@ class MirrorSinks:
         self, batch: DataFrame, volume: _Volume, in_tables: int, gone: DataFrame | None
     ) -> DataFrame:
         rows = self._log(batch)
+        # Most batches have no tombstones, and the inference costs several queries.
         return self.explain(rows, in_tables, gone) if volume.tombstones else rows
 
     def _log(self, batch: DataFrame) -> DataFrame:
@@ -125,7 +126,7 @@ class MirrorSinks:
 
 
 def _columns(rows: DataFrame, table: TableDefinition, others: dict[str, Column]) -> DataFrame:
-    """Return the table's columns except those of the batch, which the writer adds."""
+    # The writer adds the columns of the batch.
     names = [name for name in table.schema.names if name not in {BATCH_ID.name, INGESTED_AT.name}]
     return rows.select(*(others.get(name, F.col(name)).alias(name) for name in names))
 
