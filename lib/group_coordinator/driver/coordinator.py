@@ -96,6 +96,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
     """Run the coordinator, and end between two batches after a signal."""
     set_up_logs()
     connection = Connection.of(settings.job)
+    # Before Spark starts, which takes much longer.
     check_topics(connection, settings.job)
     with (
         _endpoint(settings.job, options) as endpoint,
@@ -103,6 +104,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         ended_if_kafka_is_silent(connection, stop, partial(spark.sparkContext.setLogLevel, "OFF")),
         closing(ClusterTopics(connection)) as cluster,
     ):
+        # All checks before `checked_writer`, which claims the cluster's rows.
         check_workers(spark, settings.job.exchange)
         check_certificates(spark, settings.job.security)
         prepare_tables(spark, settings.job)
@@ -138,7 +140,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
 
 
 def _endpoint(job: JobSettings, options: RunOptions) -> AbstractContextManager[Endpoint | None]:
-    """Return the metrics endpoint; None for a drain, which would end before a second scrape."""
+    # A drain would end before a second scrape.
     return nullcontext() if options.drain else metrics_endpoint(job)
 
 
@@ -156,11 +158,14 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
     coordinator = CoordinatorRun(
         given.spark, settings, given.writer, for_a_drain(given), stop, options.redo_open_batch
     )
+    # Before the drain, so that its groups get the topic metadata and the markers of the time since the last run.
+    # Before the drain, so that its groups get the topic metadata and the markers of the time since the last run.
     if given.telling is not None:
         outlast_outages(given.telling.tell, stop)
     if given.following is not None:
         outlast_outages(given.following.tell, stop)
     outlast_outages(coordinator.drain, stop)
+    # After the drain: maintenance is not needed for any response.
     if settings.job.maintenance_interval_ms and not stop.is_set():
         _maintenance(given).look_if_time()
     if options.with_compaction and not stop.is_set():
@@ -206,7 +211,7 @@ def _maintain(given: RunInputs, ended: Event) -> None:
 
 
 def _maintenance(given: RunInputs) -> Maintenance:
-    """Return the maintenance of the coordinator's own tables; compaction has its own."""
+    # Only the coordinator's own tables, as compaction maintains its tables itself.
     return maintenance_of(given.spark, given.job, QUERY_NAME, OF_THE_COORDINATOR)
 
 

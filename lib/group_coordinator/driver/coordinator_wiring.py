@@ -86,6 +86,7 @@ def for_a_long_run(
         watch = KafkaWatch(leaders.ask, outages.add, stop)
 
         def before_batch(batch_id: int) -> None:
+            # The outage must be known before the batch begins, as its timers depend on it.
             watch.await_contact()
             outages.add_wait_for(batch_id)
             outages.begin(batch_id)
@@ -103,6 +104,7 @@ def _surroundings(
 ) -> Surroundings:
     def ticks() -> Ticks:
         written = write_ticks(given.connection, given.job.events_topic)
+        # Our own Ticks must not end the idle back-off.
         if rest is not None:
             rest.note_ticks(written.ends)
         return written
@@ -111,6 +113,7 @@ def _surroundings(
 
     def tick() -> Mapping[int, int]:
         written = ticks()
+        # The brokers' timestamps of the Ticks show the difference of the clocks, without a further request.
         clock.check(written.ahead_ms)
         return written.ends
 

@@ -1,4 +1,4 @@
-"""Causes of failures in other layers and of a streaming query, as one sentence that ends the run.
+"""Causes of failures in other layers and of a streaming query, as a sentence that ends the run.
 
 They are no internal errors. The cause is found by the texts of Kafka's client, the operating system and Delta: the
 failure passes through Java, Python and Java again, and only its text arrives complete.
@@ -129,6 +129,7 @@ def unreadable_time_told(job: JobSettings, where: str) -> str:
 def sentence(text: str, job: JobSettings) -> str | None:
     """Return the fault and the remedy for the user; None: unknown."""
     refusal = _REFUSAL.search(text)
+    # The most specific cause first, as its text may also match a later pattern.
     if refusal is not None:
         # A login may be in other settings than these, or have no name.
         name = job.security.sasl_username
@@ -145,6 +146,7 @@ def sentence(text: str, job: JobSettings) -> str | None:
     about = _about_storage(text, job) or _about_topic(text, job)
     if about is not None:
         return about
+    # Last, as nearly every failure of Kafka has a timeout in its text.
     waited = outage(text)
     return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class JobRefusedError(Exception):
-    """The job cannot work, and the user can fix the cause. The message is one plain sentence with the cause."""
+    """The job cannot work, and the user can fix the cause. The message is a plain sentence with the cause."""

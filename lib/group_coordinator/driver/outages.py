@@ -76,8 +76,8 @@ def _outage_in(failure: BaseException) -> str | None:
 
 
 _LOOK_S = 1.0
+# The time for an orderly end: Java's clients give up a request after 10 s.
 _ORDERLY_S = 13.0
-"""The time for an orderly end: Java's clients give up a request after 10 s."""
 _STATUS = 1
 
 
@@ -101,6 +101,7 @@ def ended_if_kafka_is_silent(
         told_s = time.monotonic()
         while not ended.wait(_LOOK_S):
             silence = _silence(connection)
+            # Kafka may recover, or the run may end by itself, in this time.
             left_s = max(0.0, told_s + _ORDERLY_S - time.monotonic())
             if silence is not None and not ended.wait(left_s):
                 hush()
@@ -109,6 +110,7 @@ def ended_if_kafka_is_silent(
                     silence,
                 )
                 logging.shutdown()
+                # sys.exit would end only this thread, and the main thread is blocked in a client.
                 os._exit(_STATUS)
 
     Thread(target=watch, name="silent Kafka", daemon=True).start()

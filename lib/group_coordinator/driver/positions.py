@@ -58,7 +58,7 @@ def tables_in_folder(job: JobSettings) -> PositionTables:
 
 
 def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
-    """Return the tables for access by Spark; the notes of their maintenance are in the checkpoint, one folder per cluster.
+    """Return the tables for access by Spark; the notes of their maintenance are in the checkpoint, a folder per cluster.
 
     Raises:
         JobRefusedError: the table has not been created.
@@ -188,7 +188,7 @@ class PositionRounds:
             self._told = ""
 
     def _tell(self, sample: Sample) -> None:
-        """Log a summary, unless it is the same as in the last round."""
+        # Not the same summary again: samples come every few seconds.
         told = summary(sample)
         if told != self._told:
             _log.log(logging.WARNING if sample.skipped else logging.INFO, told)
@@ -220,6 +220,7 @@ def repeat(
         clock: seconds that never go back.
         wait: waits for so many seconds; returns True at the end.
     """
+    # Multiples of the interval from the start, so that the work's duration does not shift the samples.
     begun_s = clock()
     due_s = begun_s
     while not wait(max(due_s - clock(), 0)):

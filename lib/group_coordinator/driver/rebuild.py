@@ -31,6 +31,7 @@ def rebuild_checkpoint(
     set_up_logs()
     job = settings.job
     connection = Connection.of(job)
+    # Before Spark starts, which takes much longer.
     check_topics(connection, job)
     present = offsets_present(connection, job.events_topic)
     with session(make_session) as spark:
@@ -59,6 +60,6 @@ def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[
 
 
 def _gone(handled: int | None, begins: int) -> str:
-    """Return a note on events that retention has removed: the log may lack their records."""
+    # Retention may have removed events of which the log has no records.
     expected = 0 if handled is None else handled + 1
     return f"; {expected} to {begins - 1} are gone" if expected < begins else ""

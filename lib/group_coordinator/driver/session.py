@@ -40,6 +40,7 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
         JobRefusedError: the session would be of Spark Connect, which has no JVM to reach.
         UnknownSparkError: this Spark is older than the tested versions, or newer and without their jars.
     """
+    # Before the session, whose start takes seconds.
     newer_than(pyspark.__version__)
     check_before_session()
     context: object = SparkContext._active_spark_context  # noqa: SLF001 - no public way to ask
@@ -53,17 +54,15 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
         _hush(spark)
         raise
     finally:
+        # A session that existed before belongs to a notebook or to Databricks.
         if context is None:
             spark.stop()
 
 
 @retry(retry=retry_if_exception_type(Py4JNetworkError), stop=stop_after_attempt(3), reraise=True)
 def _hush(spark: SparkSession) -> None:
-    """Silence Spark, which would log long traces of the running tasks.
-
-    When a signal ends the wait for a response of Java, py4j closes the connection, and sometimes the next connection as
-    well.
-    """
+    # Spark would log long traces of the running tasks. When a signal ends the wait for a response of Java, py4j closes
+    # the connection, and sometimes the next connection as well.
     spark.sparkContext.setLogLevel("OFF")
 
 
@@ -80,8 +79,8 @@ def session_and_stop(make_session: MakeSession) -> Iterator[tuple[SparkSession, 
         yield spark, signals.enter_context(stop_on_signals(spark))
 
 
+# Spark's own hook has priority 40 among Hadoop's; the highest goes first.
 _BEFORE_SPARKS = 100
-"""Spark's own hook has priority 40 among Hadoop's; the highest goes first."""
 _LONGEST_STOP_S = 600
 _THREAD_OF_YARN = "Driver"
 """Name of the ApplicationMaster's thread that runs this process and waits for its status."""
@@ -123,21 +122,23 @@ def _jvm_hook(spark: SparkSession, stop: Event) -> Iterator[None]:
     jvm = _jvm(spark)
     hooks = jvm.org.apache.hadoop.util.ShutdownHookManager.get()
     hook = _JvmHook(stop)
-    in_jvm = jvm.java.lang.Thread(hook)  # A Java object, which can be removed again.
+    # A Java object, which can be removed again.
+    in_jvm = jvm.java.lang.Thread(hook)
     seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
+    # Hadoop gives a hook 30 s by default, which a batch may exceed.
     hooks.addShutdownHook(in_jvm, _BEFORE_SPARKS, _LONGEST_STOP_S, seconds)
     thread = _thread_of_yarn(spark, jvm)
     if thread is not None:
-        hook.may_end.set()  # The JVM waits for the thread instead, and not in Python, which has ended by then.
+        # The JVM waits for the thread instead, and not in Python, which has ended by then.
+        hook.may_end.set()
         runnable = jvm.java.lang.Class.forName("java.lang.Runnable")
         awaits_thread = jvm.java.beans.EventHandler.create(runnable, thread, "join")
         hooks.addShutdownHook(awaits_thread, _BEFORE_SPARKS - 1, _LONGEST_STOP_S, seconds)
     try:
         yield
         if hook.was_run and thread is None:
-            with suppress(
-                Py4JError, ConnectionError
-            ):  # The JVM ends during the call, so no response comes.
+            # The JVM ends during the call, so no response comes.
+            with suppress(Py4JError, ConnectionError):
                 jvm.java.lang.Runtime.getRuntime().halt(0)
     finally:
         hook.may_end.set()

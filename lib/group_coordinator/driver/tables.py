@@ -45,8 +45,8 @@ def create_tables_of(job: JobSettings, make_session: MakeSession) -> list[str]:
         return create_tables(job.tables_root, make)
 
 
+# Setting by which ${...} in a query gives settings of Spark, and so the secrets among them.
 _SUBSTITUTE = "spark.sql.variable.substitute"
-"""Setting by which ${...} in a query gives settings of Spark, and so the secrets among them."""
 
 
 @refusals_told()
@@ -62,7 +62,7 @@ def ask_tables(
         as_of: the time of the tables' content; None: now.
 
     Raises:
-        JobRefusedError: there are no tables, or the query fails, or does more than read them; the message is one line.
+        JobRefusedError: there are no tables, or the query fails, or does more than read them; the message is a single line.
     """
     catalog = TableCatalog(settings.job.tables_root)
     with session(make_session) as spark:
@@ -74,18 +74,20 @@ def ask_tables(
             table.createOrReplaceTempView(name)
         names = create_temporary_views(spark, tables, query)
         substitutes = str(spark.conf.get(_SUBSTITUTE))
+        # The query comes from a user, and the settings may hold passwords.
         spark.conf.set(_SUBSTITUTE, "false")
         try:
             check_query(spark, query, names)
             return spark.sql(query).toArrow()
         except PySparkException as error:
+            # The JVM's stack trace follows the message.
             raise JobRefusedError(" ".join(str(error).split("\n\nJVM")[0].split())) from error
         finally:
             spark.conf.set(_SUBSTITUTE, substitutes)
 
 
 def _tables(spark: SparkSession, catalog: TableCatalog) -> dict[str, DataFrame]:
-    """Return the existing tables: an earlier version may have created fewer."""
+    # An earlier version may have created fewer tables.
     return {
         table.name: catalog.read(spark, table.name)
         for table in TABLES

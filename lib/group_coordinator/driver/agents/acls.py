@@ -49,7 +49,7 @@ def reader_of_acls(job: JobSettings, connection: Connection) -> Iterator[Callabl
 
 
 def way_past_rules(job: JobSettings, connection: Connection) -> str | None:
-    """Describe in one sentence how clients can bypass the ACLs of a file; None: they cannot.
+    """Describe in a sentence how clients can bypass the ACLs of a file; None: they cannot.
 
     Raises:
         ChannelError: the cluster does not respond, or rejects the login.
@@ -149,10 +149,12 @@ class AclAgent:
 
     def _give(self) -> None:
         self._take(self._read())
+        # After the read, so that a failed read lets the age grow.
         self._read_s = self._clock()
 
     def _warn(self, why: str) -> None:
         now_s = self._clock()
+        # The task looks every few seconds: the same warning at each look would flood the log.
         if why != self._told or now_s - self._told_s >= _WARN_AGAIN_S:
             _log.warning("the ACLs stay as they were: %s", why)
             self._told, self._told_s = why, now_s
@@ -160,7 +162,7 @@ class AclAgent:
 
 @dataclass(frozen=True, slots=True)
 class AclsOfRun:
-    """The ACLs of one run: those of its batches, and their background task; None: no ACLs are checked."""
+    """The ACLs of a run: those of its batches, and their background task; None: no ACLs are checked."""
 
     log: AclLog
     agent: AclAgent | None
@@ -176,6 +178,7 @@ def acls_of_run(
         AclsUnreadableError: there are no ACLs, and the settings require them.
         ChannelError: the cluster does not respond.
     """
+    # Only a warning: brokers without authorizer may be shielded by the network.
     if (way := way_past_rules(job, connection)) is not None:
         _log.warning(way)
     log = AclLog(spark, coordinator_folder(spark, job))

@@ -59,12 +59,14 @@ class KafkaWatch:
         try:
             self._ask()
         except BrokerUnreachableError as failure:
+            # Once per outage: the look is repeated every other second.
             if not self._is_away:
                 _log.warning("batches wait for Kafka: %s", failure)
             self._is_away = True
             return
         self._is_away = False
         silent_ms = self._silent_ms
+        # Noted at its end, as only then is its length known; batches wait meanwhile (await_contact).
         if silent_ms > OUTAGE_MS:
             _log.warning("no contact with Kafka for %d s: sessions begin anew", silent_ms // 1000)
             now_ms = time.time_ns() // 1_000_000
@@ -82,8 +84,8 @@ class KafkaWatch:
 
 
 _INTERVAL_S = 15
+# A look is two requests there, even while the job is idle. A process that writes notices a new owner by that.
 _INTERVAL_ON_S3_S = 60
-"""A look is two requests there, even while the job is idle. A process that writes notices a new owner by that."""
 
 
 class OwnerWatch:
@@ -111,13 +113,14 @@ class OwnerWatch:
                 return
             check_still_owner(self._spark, self._writer)
         except (DeltaError, OSError, PySparkException, Py4JError) as failure:
+            # A table object may be inconsistent after a failure, so the next look opens the table again.
             self._seen = None
             _log.warning(
                 "the table writers cannot be read, and is asked again: %s", in_one_line(failure)
             )
 
     def _is_as_before(self) -> bool:
-        """Return True if the table on S3 has no new claim: a read takes more requests, and claims are rare."""
+        # A read of the table takes more requests than a look at its version, and claims are rare.
         if not isinstance(self._folder, str):
             return False
         if self._seen is None:
@@ -177,11 +180,13 @@ class Clock:
     def is_wrong(self) -> bool:
         """Return True if the clock was set, and is not known to be right again."""
         with self._lock:
+            # The difference to the monotonic clock changes only when the wall clock is set: no request is needed.
             if abs(_offset_ms() - self._offset_ms) <= self._slack_ms:
                 return False
             ahead_ms = self._measured()
             if ahead_ms is None or abs(ahead_ms) > self._slack_ms:
-                return True  # The next batch measures again.
+                # The next batch measures again.
+                return True
             self._offset_ms = _offset_ms()
         _log.warning("the clock of this machine was set, and agrees with the brokers'")
         return False
@@ -195,5 +200,5 @@ class Clock:
 
 
 def _offset_ms() -> int:
-    """Return the difference between the wall clock, which may be set, and the monotonic clock."""
+    # Only the wall clock may be set, so a change of the difference shows it.
     return (time.time_ns() - time.monotonic_ns()) // 1_000_000

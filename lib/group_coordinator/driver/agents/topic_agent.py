@@ -96,6 +96,7 @@ class TopicAgent:
                 self._to_tell.add(group_id)
 
     def _look_at_topics(self) -> None:
+        # Only a list of all topics shows new topics that match a pattern.
         if self._subscriptions.has_patterns and self._of_all.is_due:
             with self._of_all.working():
                 self._ask(None)
@@ -122,6 +123,7 @@ class TopicAgent:
         look = self._look_at(names)
         doubtful = self._doubtful(look) if names is None else set()
         if doubtful:
+            # A list of all topics omits hidden topics as well as deleted topics.
             look = look.with_more(self._look_at(doubtful))
         self._warn(look.hidden - self._seen.hidden)
         came, changed, went = self._seen.take(names, look)
@@ -133,7 +135,7 @@ class TopicAgent:
         self._has_looked = True
 
     def _doubtful(self, all_topics: Look) -> set[str]:
-        """Return known topics that are missing from a list of all: only a request by name shows if they are hidden by ACLs."""
+        # Missing in a list of all topics: only a request by name shows if they are hidden by ACLs.
         known = self._seen.topics.keys() | self._seen.hidden | self._concerning_groups()
         return known - all_topics.topics.keys()
 
@@ -162,18 +164,20 @@ class TopicAgent:
         if found:
             self._send([(group_id, event(group_id, new)) for group_id, new in found.items()])
             told_now = {group_id: new.told for group_id, new in found.items()}
+            # After the events: a crash in between only sends them again.
             self._interests.told(told_now)
             self._subscriptions.told(told_now)
+        # Groups with a hidden topic are tried again at each look, until the topic is visible or deleted.
         self._to_tell = waiting
 
 
+# The first look only learns the topics (TopicAgent.look).
 _LOOKS_OF_A_DRAIN = 2
-"""The first look only learns the topics (TopicAgent.look)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TellingOfTopics:
-    """Topic metadata of the groups of one run."""
+    """Topic metadata of the groups of a run."""
 
     interests: TopicInterests
     agent: TopicAgent

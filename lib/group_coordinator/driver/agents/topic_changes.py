@@ -47,6 +47,7 @@ class SeenTopics:
         known = before.keys() | self.hidden
         answered = found.keys() | look.hidden
         missing = (known if asked is None else known & set(asked)) - answered
+        # A single look may miss a topic, for example at a broker that has just started.
         gone = missing & self._missed
         went = gone & before.keys()
         self._missed = (self._missed - answered | missing) - gone

@@ -121,6 +121,7 @@ class Subscriptions:
                 self._interests[group_id] = interest
                 _enter(self._by_name, interest.names, group_id)
                 _enter(self._by_regex, interest.regexes, group_id)
+        # Patterns are shared by groups, so matches are computed once per pattern.
         for regex in self._matches.keys() - self._by_regex.keys():
             del self._matches[regex]
         for regex in self._by_regex.keys() - self._matches.keys():

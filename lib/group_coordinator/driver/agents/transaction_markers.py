@@ -164,6 +164,7 @@ class MarkerFollower:
 
     def _hear(self) -> None:
         for group_id, since in self._awaited.take_changed().items():
+            # A group that waits again may need a marker that was reported for its last wait.
             for producer_id in self._known.pop(group_id, {}):
                 self._told.pop(_Wait(group_id, producer_id), None)
             if since:
@@ -181,12 +182,12 @@ class MarkerFollower:
         news = list(self._news(found))
         if news:
             self._send([(told.wait.group_id, _event(told)) for told in news])
+            # After the events: a crash in between only reports the markers again.
             self._told |= {told.wait: told.marker.offset for told in news}
         self._positions |= {partition: stretch.next_offset for partition, stretch in found.items()}
         return sum(stretch.left for stretch in found.values())
 
     def _news(self, found: Mapping[int, Stretch]) -> Iterator[_Told]:
-        """Yield the reports, each partition in the order of its log."""
         waiting: defaultdict[tuple[int, int], dict[_Wait, int]] = defaultdict(dict)
         for group_id, awaited in sorted(self._known.items()):
             for producer_id, since in awaited.items():
@@ -217,7 +218,7 @@ def _event(told: _Told) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FollowingOfMarkers:
-    """Transaction markers for the groups of one run."""
+    """Transaction markers for the groups of a run."""
 
     awaited: AwaitedMarkers
     follower: MarkerFollower

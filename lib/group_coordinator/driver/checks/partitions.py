@@ -33,6 +33,7 @@ def check_batch_limit(job: JobSettings, partitions: int) -> None:
         JobRefusedError: the message names the limit and the lowest valid value.
     """
     limit, least = job.max_offsets_per_trigger, lowest_limit(partitions)
+    # 0 is no limit.
     if 0 < limit < least:
         raise JobRefusedError(
             f"max.offsets.per.trigger = {limit}, and {job.events_topic} has {partitions} partitions: with a limit so "
@@ -91,7 +92,7 @@ def check_partitions(spark: SparkSession, job: JobSettings) -> str:
 
 
 def _kept(folder: CheckpointFolder, wanted: int) -> int | None:
-    """Return the checkpoint's number, which overrides the settings."""
+    # Spark uses the checkpoint's number, whatever the settings are.
     unended = unended_repartition(folder)
     if unended is not None:
         raise JobRefusedError(

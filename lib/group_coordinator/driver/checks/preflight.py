@@ -102,7 +102,7 @@ def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterato
 
 
 def identity_of_clients(job: JobSettings, connection: Connection) -> Iterator[Finding]:
-    """Report if the clients of a gateway with these settings share one user."""
+    """Report if the clients of a gateway with these settings share a user."""
     if clients_share_one_user(job, connection.options):
         yield Finding("gateway", is_right=False, text=ONE_USER_TOLD, is_needed=False)
 
@@ -124,6 +124,7 @@ def _with_spark(
     yield _looked("storage", lambda: _storage(spark, job))
     tables = _looked("tables", lambda: _tables(spark, job))
     yield tables
+    # The next two checks read the tables, and would only repeat this fault.
     if tables.is_right:
         yield _looked("rights on tables", lambda: _table_rights(spark, job))
         yield _looked("checkpoint", lambda: _checkpoint(spark, settings, connection))

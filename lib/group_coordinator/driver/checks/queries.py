@@ -31,16 +31,13 @@ _READING = frozenset(
 """Spark's classes of plans that a query may contain."""
 _RELATIONS = ("UnresolvedRelation", "UnresolvedTableOrView")
 _FUNCTIONS = ("UnresolvedFunction", "UnresolvedTableValuedFunction", "UnresolvedGenerator")
+# The package of Spark's own functions; a distribution's, such as Databricks' `secret` and `read_files`, are elsewhere.
 _OF_SPARK = "org.apache.spark.sql.catalyst.expressions."
-"""The package of Spark's own functions; a distribution's, such as Databricks' `secret` and `read_files`, are elsewhere.
-"""
+# Own functions that call any method of Java (reflect, java_method), or read a file that an argument or an option names.
 _REACHING = (
     *("CallMethodViaReflection", "TryReflect"),
     *("FromAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf", "XmlToStructs", "SchemaOfXml"),
 )
-"""Own functions that call any method of Java (reflect, java_method), or read a file that an argument or an option
-names.
-"""
 _PLAN = "org.apache.spark.sql.catalyst.plans.logical.LogicalPlan"
 _SEVERAL, _FIELDS = "scala.collection.Iterable", "scala.Product"
 
@@ -97,6 +94,7 @@ class _Tree:
             raise JobRefusedError(
                 f"{name} is refused: the tables are only read, by SELECT, WITH, VALUES, SHOW TABLES, DESCRIBE or EXPLAIN"
             )
+        # IDENTIFIER builds a name at run time, after this check.
         if name == "ExpressionWithUnresolvedIdentifier":
             raise JobRefusedError("IDENTIFIER(...) is refused: write the name itself")
         if name in _RELATIONS:
@@ -134,10 +132,11 @@ class _Tree:
     def _below_with(
         self, parts: list[Any], names: frozenset[str]
     ) -> Iterator[tuple[Any, frozenset[str]]]:
-        """Yield the expressions of WITH: each is known to the next and to the query, and to itself if it is recursive."""
+        # A common table expression is known to the next and to the query, and to itself if it is recursive.
         query, expressions, *is_recursive = parts
         for expression in self._parts(expressions):
             name, text, *_ = self._parts(expression)
+            # Spark resolves names without regard to case.
             others, names = names, names | {name.lower()}
             yield text, names if True in is_recursive else others
         yield query, names
@@ -154,6 +153,7 @@ class _Tree:
         name = parts.mkString(".") if self._kind(parts) == _SEVERAL else parts.unquotedString()
         found = self._functions.lookupFunction(self._identifier(name))
         path = found.get().getClassName() if found.isDefined() else ""
+        # A user's function may have the name of Spark's, so its class decides.
         is_own = path.startswith(_OF_SPARK) and path.rpartition(".")[2] not in _REACHING
         if not is_own and name.lower() != "range":
             raise JobRefusedError(

@@ -1,4 +1,4 @@
-"""The rights that each program needs at brokers with an authorizer, and a check of them with the commands that grant the missing ones.
+"""The rights that each program needs at brokers with an authorizer, and a check of them with the commands that grant the missing rights.
 
 `check` looks at these rights, deploy/security/rights.md shows them, and tests/end_to_end/test_rights.py runs each program with its rights alone.
 As in Kafka's StandardAuthorizer, READ and WRITE imply DESCRIBE; the table leaves out implied rights.
@@ -222,7 +222,7 @@ def look_at_rights(program: str, job: JobSettings, connection: Connection) -> It
 
 
 def missing_told(program: str, missing: LookedAt, connection: Connection) -> str:
-    """Describe a missing right in one sentence: user, right, consequence, and the command that grants the right."""
+    """Describe a missing right in a sentence: user, right, consequence, and the command that grants the right."""
     need, principal = missing.need, _principal(connection)
     consequence = f"; without it {need.without}" if need.without else ""
     return (

@@ -24,8 +24,8 @@ from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.roots import URL, is_on_s3
 from group_coordinator.tables.storage_errors import storage_named
 
+# Tasks that look at a folder: usually more than one on every executor.
 _PROBES = 32
-"""Tasks that look at a folder: usually more than one on every executor."""
 
 
 def check_storage(spark: SparkSession, job: JobSettings) -> None:
@@ -39,10 +39,12 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
     """
     settings = {"tables.root": job.tables_root, "checkpoint.location": job.checkpoint_location}
     if TableCatalog(job.tables_root).is_schema:
+        # A catalog has its own storage and its own checks.
         del settings["tables.root"]
     for name, location in settings.items():
         if is_on_s3(location) and DATABRICKS not in os.environ:
             _check_one_writes(spark, name, location)
+    # Driver and executors share the disk here.
     if is_on_this_machine(spark):
         return
     for name, location in settings.items():
@@ -116,7 +118,7 @@ def _check_default_file_system(spark: SparkSession, name: str, location: str) ->
 
 
 def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
-    """Check in both directions: each task writes a file for the driver, and the driver writes a file for the tasks."""
+    # In both directions: each task writes a file for the driver, and the driver writes a file for the tasks.
     mark = f".probe-{token_hex(8)}"
     of_the_driver = folder / f"{mark}-driver"
     try:
@@ -127,7 +129,8 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
 
     def probe(numbers: Iterable[int]) -> Iterable[tuple[str, bool]]:
         for number in numbers:
-            with suppress(OSError):  # The folder is missing, or is another folder.
+            # The folder is missing, or is another folder.
+            with suppress(OSError):
                 (folder / f"{mark}-{number}").touch()
             yield os.uname().nodename, of_the_driver.exists()
 

@@ -29,8 +29,8 @@ from group_coordinator.streaming.operator.known_pyspark import (
     digest_here,
 )
 
+# Tasks: usually more than one on every executor.
 _TASKS = 32
-"""Tasks: usually more than one on every executor."""
 _PACKAGES = ("msgspec", "numpy", "pandas", "pyarrow")
 _CAUSE = re.compile(
     r"(?:ModuleNotFoundError|ImportError|\[PYTHON_VERSION_MISMATCH\]|Cannot run program)[^\n]*"
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class Worker(NamedTuple):
-    """The packages of a Python process: the versions as one text, and the digest of PySpark's sources (known_pyspark.py)."""
+    """The packages of a Python process: the versions as a text, and the digest of PySpark's sources (known_pyspark.py)."""
 
     versions: str
     pyspark_digest: str | None
@@ -66,6 +66,7 @@ def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
         JobRefusedError: their Python lacks a package, or has other versions; the message has the remedy.
     """
     here = worker_here()
+    # On this machine the workers are started by the driver's own Python.
     workers = {here} if is_on_this_machine(spark) else _asked(spark)
     check_versions(here.versions, workers)
     return workers
@@ -115,6 +116,7 @@ def _asked(spark: SparkSession) -> set[Worker]:
         return set(tasks.map(lambda _: worker_here()).collect())
     except (Py4JJavaError, PySparkException) as failure:
         cause = _CAUSE.search(str(failure))
+        # Any other failure has nothing to do with the workers' Python.
         if cause is None:
             raise
         raise JobRefusedError(f"Python on the workers: {cause[0].strip()}: {_CURE}") from failure

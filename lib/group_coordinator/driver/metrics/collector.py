@@ -1,4 +1,4 @@
-"""Metrics of one run, and the threads that measure independently of batches."""
+"""Metrics of a run, and the threads that measure independently of batches."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from group_coordinator.streaming.pools import in_pool
 from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
 
 _LOOK_S = 5.0
+# After a kill, the next start counts the rows of so many seconds in the tables.
 _KEEP_S = 10.0
-"""After a kill, the next start counts the rows of so many seconds in the tables."""
 _log = logging.getLogger(__name__)
 
 
@@ -92,6 +92,7 @@ def measuring(
     measured = Measuring(endpoint, job, folder, totals)
     if acls is not None:
         endpoint.registry.register(Figures(acls.families))
+    # A connection of its own: a slow broker must not delay the other metrics.
     with closing(Unread(connection, job.events_topic, measured.read_to)) as unread:
         endpoint.registry.register(Figures(unread.families))
         with (
@@ -100,6 +101,7 @@ def measuring(
             _looking("metrics-unread", _LOOK_S, unread.look, stop),
         ):
             yield measured
+        # A complete end saves the next start the counting in the tables.
         _keep_at_last(totals)
 
 

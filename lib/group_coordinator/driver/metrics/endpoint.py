@@ -45,6 +45,7 @@ def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
     labels = {"version": __version__, "cluster_id": job.cluster_id}
     info = InfoMetricFamily("group_coordinator", "Which job this is", labels)
     endpoint.registry.register(Figures(lambda: (info,)))
+    # A registry of its own has no collectors, unlike prometheus_client's global registry.
     ProcessCollector(registry=endpoint.registry)
     address = listen_address(_SETTING, job.metrics_listen)
     with ExitStack() as opened:

@@ -57,6 +57,7 @@ class Unread(LastingClient[KafkaConsumer]):
             self._found = self._asked(self.opened(), self._read_to())
         except (ChannelError, KafkaError):
             self._found = None
+            # A connection may be useless after a failure; the next look opens a new one.
             self.close()
 
     def families(self) -> Iterator[Metric]:
@@ -71,6 +72,7 @@ class Unread(LastingClient[KafkaConsumer]):
         behind: dict[TopicPartition, int] = {}
         events = 0
         for partition, end in consumer.end_offsets(partitions).items():
+            # Retention may have removed events that were never read.
             first = max(read_to.get(partition.partition, 0), begins[partition])
             if first < end:
                 behind[partition] = first
@@ -91,7 +93,7 @@ def behind_families(backlog: Backlog) -> Iterator[Metric]:
 
 
 def _oldest_ms(consumer: KafkaConsumer, behind: Mapping[TopicPartition, int]) -> int | None:
-    """Return the timestamp of the oldest event at these offsets, of those that arrive in time."""
+    # Only events that arrive in time count: a slow broker must not delay the look.
     missing, times_ms = dict(behind), []
     for _ in range(_POLLS):
         if not missing:

@@ -45,6 +45,7 @@ class Rates:
         """Return the rate of the last 30 to 60 s."""
         with self._lock:
             self._move_to(now_s)
+            # As Kafka's Rate: the last complete window and the present part.
             elapsed_s = now_s - (self._window - 1) * WINDOW_S
             return (self._now[name] + self._before[name]) / elapsed_s
 
@@ -53,13 +54,14 @@ class Rates:
         # Of two threads the later may have read the clock earlier.
         if window <= self._window:
             return
+        # After a pause of a whole window the counts before it are too old.
         self._before = self._now if window == self._window + 1 else Counter()
         self._now, self._window = Counter(), window
 
 
 _BOUNDS_S = (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60, 300)
+# Batches of minutes are useless to members: their clients have given up by then (request.timeout.ms).
 _PATIENCE_S = 60.0
-"""Batches of minutes are useless to members: their clients have given up by then (request.timeout.ms)."""
 
 
 class Batches:

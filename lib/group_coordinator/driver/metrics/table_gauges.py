@@ -74,6 +74,7 @@ def _counted(groups: pa.Table, rebalancing: Mapping[str, str]) -> Counter[tuple[
     # A classic group may have been upgraded since.
     others = {*logged.filter(pc.invert(is_classic))["group_id"].to_pylist()}
     counts -= _by_type_and_state(logged.filter(is_classic))
+    # The operator reports states between two generations, for which the log has no record.
     counts.update((_CLASSIC, state) for group, state in rebalancing.items() if group not in others)
     return counts
 
@@ -145,8 +146,8 @@ def _values(row: Row, granularity: str) -> tuple[str, ...]:
 
 
 def _topics(rows: Iterable[Row]) -> Iterator[Metric]:
-    """Yield gauges of the topics that groups read."""
     ends: dict[str, list[Point]] = defaultdict(list)
+    # Several groups read the same partition, which must have only one series.
     seen: dict[tuple[str, str], Row] = {(row["topic"], str(row["partition"])): row for row in rows}
     for place, row in seen.items():
         for name, column in (("current", "log_end_offset"), ("oldest", "log_start_offset")):

@@ -70,6 +70,7 @@ def with_retention_of_brokers(
         ChannelError: the cluster does not respond, or rejects the login.
     """
     coordinator = settings.coordinator
+    # A setting of the user takes precedence.
     if {RETENTION, "offsets.retention.ms"} & set(given):
         _log.info("offsets are kept for %d ms, by the settings", coordinator.retention_ms)
         return settings

@@ -56,6 +56,7 @@ class MirrorProgress:
             if position.topic == self._topic
             and position.last_stable_offset < position.log_end_offset
         ]
+        # Once per change, as samples come every few seconds.
         if held and held != self._held:
             _log.info("%s", "; ".join(held))
         self._held = held

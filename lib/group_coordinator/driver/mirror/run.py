@@ -104,7 +104,8 @@ def run_mirror(
     connection = Connection(
         job.bootstrap_servers, {**login_options(job.security), **options.python}
     )
-    topic = checked_topic(connection, job)  # Before Spark starts, which takes much longer.
+    # Before Spark starts, which takes much longer.
+    topic = checked_topic(connection, job)
     settings = with_retention_of_brokers(settings, given, connection)
     with (
         nullcontext() if options.drain else metrics_endpoint(job) as endpoint,
@@ -112,6 +113,7 @@ def run_mirror(
         ended_if_kafka_is_silent(connection, stop, partial(spark.sparkContext.setLogLevel, "OFF")),
     ):
         _prepare(spark, job)
+        # Before `checked_writer`, which fails for a cluster whose checkpoint is lost.
         make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)
         mirror = _Mirror(spark, settings, connection, options, stop, endpoint)
         with query_failures_told(job):
@@ -119,7 +121,7 @@ def run_mirror(
 
 
 def _prepare(spark: SparkSession, job: JobSettings) -> None:
-    """Check the prerequisites of a batch, and create missing tables: a mirror is one command."""
+    # The prerequisites of a batch. Missing tables are created, as a mirror is a single command.
     workers_like_the_driver(spark)
     check_certificates(spark, job.security)
     check_storage(spark, job)
@@ -173,6 +175,7 @@ class _Mirror:
         with self._rounds() as rounds:
             if rounds is not None:
                 rounds.run_or_tell()
+        # Before the drain: records written during it are not part of it.
         begun_ms = time.time_ns() // 1_000_000
         self._query.drain()
         if not self._stop.is_set():

@@ -101,6 +101,7 @@ class MirroredTopic:
         if self._clock() - self._looked_s < _LOOK_S:
             return
         self._looked_s, now_ms = self._clock(), self._now_ms()
+        # The repair is done, so a further loss of records must fail again.
         if self._is_lossy and not self._lookback.is_due:
             raise TopicChangedError(
                 "what was gone has been looked for: from here on nothing is passed over"
@@ -129,6 +130,7 @@ class MirroredTopic:
         if has_unreadable_time(str(failure)):
             told = unreadable_time_told(self._job, self._where_unreadable())
             raise JobRefusedError(told) from failure
+        # The error crosses Java, so only its text is left.
         if GroupsMovedError.__name__ in str(failure):
             self._continuity.groups_have_moved(self._now_ms())
             return True
@@ -137,7 +139,7 @@ class MirroredTopic:
         )
 
     def _where_unreadable(self) -> str:
-        """Return the position of the record in the failed batch; the records before it were read."""
+        # The record is in the failed batch, as all records before it were read.
         batch = Plans(self._folder).ranges_of(last_planned_batch(self._folder))
         found = unreadable_time(self._connection, self._job.events_topic, batch)
         if found is None:
@@ -147,7 +149,7 @@ class MirroredTopic:
         )
 
     def _ask(self) -> TopicFacts:
-        """Return the topic's metadata. A missing topic counts as an outage, as it may be about to be created again."""
+        # A missing topic counts as an outage, as it may be about to be created again.
         facts = topic_facts(self._connection, self._job.events_topic)
         if facts is None:
             raise BrokerUnreachableError(
