@@ -115,6 +115,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
     def __init__(self, *given: Any) -> None:
+        # Threads are cheap to start but not unlimited: a flood of connections must not use up the driver.
         self._free = BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__(*given)
 
@@ -151,6 +152,7 @@ class _Handler(WSGIRequestHandler):
         """Read the head with a deadline, as a socket's own timeout begins again with each byte."""
         super().setup()
         self.rfile.close()
+        # The whole head is read first, as a socket's timeout begins again with each byte.
         self.rfile = BytesIO(_head(self.connection))
         self.connection.settimeout(REQUEST_TIMEOUT_S)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
+# Loggers of every attempt to connect, and of every exception on its way to Java; the final error is raised anyway.
 _TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
-"""Loggers of every attempt to connect, and of every exception on its way to Java; the final error is raised anyway."""
+# Messages of kafka.cluster: twenty lines a second during an outage, among which ours would be lost.
 _EACH_ATTEMPT = ("No node available for metadata refresh", "Metadata refresh: failed")
-"""Messages of kafka.cluster: twenty lines a second during an outage, among which ours would be lost."""
 
 
 def set_up_logs() -> None:

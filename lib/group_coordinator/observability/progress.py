@@ -48,6 +48,7 @@ class ProgressReport:
 
     def _keep(self, batch: dict[str, Any]) -> None:
         if self._file is not None:
+            # Renamed, so that a reader never sees half a file.
             fresh = self._file.with_suffix(".new")
             fresh.write_text(json.dumps(batch))
             fresh.replace(self._file)
