@@ -26,13 +26,13 @@ class Happening:
 
 @dataclass(frozen=True)
 class Frame(Generic[Figures]):
-    """The state of the demo at one time."""
+    """The state of the demo at a point in time."""
 
     figures: Figures
     elapsed_s: float = 0.0
     expected_s: float = 0.0
     now: str = ""
-    """The present event, in one sentence."""
+    """The present event, in a sentence."""
     is_ending: bool = False
     told: tuple[Happening, ...] = ()
 
@@ -55,7 +55,6 @@ class Board(Generic[Figures]):
         return self._clock() - self._started_s
 
     def frame(self) -> Frame[Figures]:
-        """Return the present state."""
         return replace(self._frame, elapsed_s=self.elapsed_s)
 
     def expect_end_in(self, seconds: float) -> None:

@@ -91,6 +91,7 @@ def extras(group_count: int, member_count: int) -> list[Application]:
     """
     groups = group_count - len(LEADING_ROLES) - len(SIMPLE_COMMITTERS)
     members = member_count - sum(role.member_count for role in LEADING_ROLES) - LATER_MEMBERS
+    # Each of these applications needs a member, or it would not be a group.
     if groups < 1 or members < groups:
         least = member_count - members + max(groups, 1)
         raise CastError(

@@ -26,8 +26,8 @@ _GROUP_COLOURS = {WITH_MEMBERS: "#4c9f70", EMPTY: "#e6b94e", OFFSETS_ONLY: "#8fa
 _LOSS_COLOURS = {"expired": "#c0392b", "deleted": "#6c3483"}
 _LOSS_MARKERS = {"expired": "v", "deleted": "X"}
 _LINE_COLOUR = "#2c5d8a"
+# Levels of the labels of losses, so that labels close in time do not cover each other.
 _LABEL_LEVELS = 4
-"""Levels of the labels of losses, so that labels close in time do not cover each other."""
 _COMMIT_BIN_S = 2
 
 _LOG = """
@@ -55,8 +55,9 @@ def read_log(tables_root: str) -> list[LogRow]:
 
 
 def picture(curves: Timeline) -> Figure:
-    """Return three charts above each other with one time axis."""
+    """Return three charts above each other with a common time axis."""
     with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
+        # Without pyplot, which would need a display and keep the figure.
         figure = Figure(figsize=(11, 8.5), dpi=130, layout="constrained")
         groups, offsets, commits = figure.subplots(3, 1, sharex=True, height_ratios=(3, 4, 2))
         figure.suptitle("The demo as coordinator_log tells it", fontsize=14, fontweight="bold")

@@ -65,7 +65,7 @@ class Closing:
         page.line(f"\n{_summary(board, measures)}")
 
     def _carry_on(self, plan: Plan) -> None:
-        """Print the commands that continue: no process is left, but broker and job can start from their files."""
+        # No process is left, but broker and job can start from their files.
         page = self._page
         settings_file = self._folder.shown(self._folder.settings)
         run = f"{page.program} run --with-compaction --config {settings_file}"

@@ -23,6 +23,7 @@ def typed_name() -> str:
     """Return the command that the user types for group-coordinator: the script of a checkout, or the installed program."""
     environment = Path(sys.prefix)
     script = environment.parent / "deploy" / "local"
+    # A checkout with its own environment: the user types its script.
     if environment.name == ".venv" and script.is_file():
         return DemoFolder(script).shown(script)
     return "group-coordinator"
@@ -43,7 +44,7 @@ def our_tool(folder: DemoFolder) -> Tool:
 
 
 class Administrator:
-    """Runs commands of a tool one after the other, and adds each with its output to the board."""
+    """Runs commands of a tool in turn, and adds each with its output to the board."""
 
     def __init__(self, tool: Tool, folder: DemoFolder, board: Board[Any]) -> None:
         self._tool = tool
@@ -59,7 +60,7 @@ class Administrator:
         return self._running is None and not self._waiting
 
     def run(self, *arguments: str) -> None:
-        """Queue a command."""
+        """Queue a command of the tool."""
         self._waiting.append(arguments)
 
     def tick(self) -> None:
@@ -75,7 +76,7 @@ class Administrator:
             self._start(self._waiting.popleft())
 
     def close(self) -> None:
-        """End the running command."""
+        """End the running command, if any."""
         if self._running is not None:
             self._running[1].end()
 

@@ -124,7 +124,7 @@ class Conductor:
         return _Premises(job, shop, self._open_channel(resources, connection))
 
     def _is_over(self, story_s: float | None, tables: TablesWatch) -> bool:
-        """Return True if the story is over and in the tables; on a slow machine compaction may be some seconds late."""
+        # On a slow machine compaction may be some seconds late.
         if story_s is None or story_s < self._plan.duration_s:
             return False
         return tables.are_fresh(datetime.now(UTC)) or story_s > self._plan.duration_s + _PATIENCE_S

@@ -81,6 +81,7 @@ class Consumer:
         self._member.poll()
         if not self.is_stable:
             return
+        # A rebalance may bring other partitions, or the same with other committed offsets.
         if self._member.rebalances != self._assignment_number:
             self._assignment_number = self._member.rebalances
             self._fetch_positions()

@@ -48,7 +48,7 @@ def panels(figures: CoordinatorFigures) -> Sequence[RenderableType]:
 
 
 def line(figures: CoordinatorFigures) -> str | None:
-    """Return the figures in one line; None: nothing is known yet."""
+    """Return the figures in a line; None: nothing is known yet."""
     if not figures.group_states:
         return None
     groups = ", ".join(

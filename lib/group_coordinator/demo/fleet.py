@@ -1,4 +1,4 @@
-"""The fleet of all applications: one thread drives them, a step at a time."""
+"""The fleet of all applications: a single thread drives them, a step at a time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Fleet:
 
     @property
     def group_ids(self) -> list[str]:
-        """All groups so far."""
+        """The ids of all groups so far."""
         return [*self._consumers, *self._committers]
 
     @property
@@ -84,7 +84,6 @@ class Fleet:
         self._committers[application.group_id].stop()
 
     def leave(self, application: Application) -> None:
-        """Let all members leave."""
         while self._consumers[application.group_id]:
             self.leave_one(application)
 
@@ -150,7 +149,7 @@ class Arrivals:
 
     @property
     def sentence(self) -> str:
-        """The groups in one sentence, for a new user."""
+        """The groups in a sentence, for a new user."""
         member_count = sum(application.member_count for application in self._applications)
         return (
             f"{self.group_count} groups get their start positions, and {member_count} members join them. The members of a "
@@ -170,6 +169,7 @@ class Shifts:
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
         self._fleet = fleet
+        # A group must keep a member, or it would be Empty.
         self._applications = [one for one in applications if one.member_count > 1]
         self._away: Application | None = None
 

@@ -14,7 +14,7 @@ from msgspec import json
 
 @dataclass(frozen=True, slots=True)
 class DemoFolder:
-    """Paths of the folder."""
+    """Paths of the files in the folder."""
 
     path: Path
 
@@ -25,7 +25,7 @@ class DemoFolder:
 
     @property
     def chart(self) -> Path:
-        """The chart, which stays."""
+        """The chart, a file that stays."""
         return self.path / "chart.png"
 
     @property

@@ -42,6 +42,7 @@ def main(settings_file: Path, progress_file: Path, *given: str) -> None:
 
 def _session_with_tables(job: JobSettings, scratch: Path) -> SparkSession:
     spark = local_session(job, spark_jars(), scratch)
+    # `init` would start a Spark of its own for the tables.
     create_tables(job.tables_root, lambda: spark)
     return spark
 

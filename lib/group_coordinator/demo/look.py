@@ -1,4 +1,4 @@
-"""Presentation of a demo."""
+"""Presentation of a demo's figures on the screen or in lines."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class Look(NamedTuple, Generic[Figures]):
     panels: Callable[[Figures], Sequence[RenderableType]]
     """Returns panels of the figures, which stand next to each other."""
     line: Callable[[Figures], str | None]
-    """Returns the figures in one line; None: there is nothing to show yet."""
+    """Returns the figures in a line; None: there is nothing to show yet."""

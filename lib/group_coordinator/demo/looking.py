@@ -22,5 +22,6 @@ def looking(look: Callable[[], None], every_s: float = _INTERVAL_S) -> Backgroun
 def _failed(failure: Exception, _count: int) -> None:
     if not isinstance(failure, ClientError):
         raise failure
-    if not isinstance(failure, TablesUnavailableError):  # The tables are not created yet.
+    # The tables are not created yet.
+    if not isinstance(failure, TablesUnavailableError):
         _log.warning("a look into the tables failed", exc_info=True)

@@ -14,6 +14,7 @@ from group_coordinator.demo.pages import page_at
 
 DASHBOARD = Path(__file__).parents[3] / "deploy" / "grafana" / "group-coordinator.json"
 """The dashboard of a checkout; a wheel has none."""
+# Prefixes of lines that need no explanation.
 _SHOWN = (
     "kafka_server_group_coordinator_metrics_offset_commit_count",
     "kafka_server_group_coordinator_metrics_offset_expiration_count",
@@ -24,13 +25,12 @@ _SHOWN = (
     "group_coordinator_last_batch_seconds",
     "group_coordinator_dead_letters_total",
 )
-"""Prefixes of lines that need no explanation."""
 _SERIES = re.compile(r"^(\w+)[{ ]", re.MULTILINE)
+# The dashboard selects every series with labels.
 _ASKED = re.compile(r"(\w+)\{")
-"""The dashboard selects every series with labels."""
 
+# Present only in a job with ACLs, which the demo's job has not.
 _OF_RULES = "group_coordinator_acls_age_seconds"
-"""Present only in a job with ACLs, which the demo's job has not."""
 
 
 class MetersPage:

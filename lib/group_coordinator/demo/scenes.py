@@ -1,4 +1,4 @@
-"""Scenes, and their times."""
+"""Scenes of a story, and their player."""
 
 from __future__ import annotations
 

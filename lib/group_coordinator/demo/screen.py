@@ -93,6 +93,7 @@ class _Story:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = options.height or options.max_height
         room = max(0, height - _FRAME_HEIGHT)
+        # The newest lines stay.
         lines: deque[Text] = deque(maxlen=room)
         for happening in self._told:
             lines.extend(_lines(console, options.max_width - _FRAME_WIDTH, happening))

@@ -1,4 +1,4 @@
-"""The shop whose records the applications read: real topics, one producer, and one reader for all members."""
+"""The shop whose records the applications read: real topics, a producer, and a common reader for all members."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POLL_MS = 20
 class Shop:
     """Writes records while it is open, and keeps the read position of each partition.
 
-    A consumer for every member would take more of two cores than the coordinator does: one reader reads for all
+    A consumer for every member would take more of two cores than the coordinator does: a common reader reads for all
     applications.
     """
 

@@ -1,4 +1,4 @@
-"""The scenes and their times, each with a sentence that shows a new user what to watch."""
+"""The scenes and their times, each with a sentence for a new user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from group_coordinator.demo.scenes import Scene
 
 
 def scenes(fleet: Fleet, administrator: Administrator, plan: Plan) -> list[Scene]:
-    """Return the whole story."""
     return [
         *_departures(fleet),
         *_unsubscriptions(fleet),

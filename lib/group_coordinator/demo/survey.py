@@ -20,7 +20,7 @@ _CONSUMER = "consumer"
 
 
 class Survey:
-    """Survey of one round at a time; the properties are of the last complete round.
+    """Survey of a round at a time; the properties are of the last complete round.
 
     A group is described by the API of its protocol; if that API does not know it, by the other API in the same round.
     """
@@ -65,7 +65,7 @@ class Survey:
             self.consumer_group_count = sum(group.group_type == _CONSUMER for group in groups)
 
     def _hear(self, group_id: str, body: Body) -> None:
-        """Note a response. A group that neither API knows is deleted."""
+        # A group that neither API knows is deleted.
         is_second = group_id in self._described
         if group_id in self._consumer_groups:
             found = consumer_description(group_id, body) or _gone(group_id)

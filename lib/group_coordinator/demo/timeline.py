@@ -39,7 +39,7 @@ class LogRow(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """Offsets that one group lost at one time; 0: the group itself was deleted."""
+    """Offsets that a group lost at the same time; 0: the group itself was deleted."""
 
     at_s: float
     group_id: str
@@ -94,7 +94,7 @@ def _apply_offset(
 def _apply_group(
     row: LogRow, kinds: dict[str, str], members: defaultdict[str, set[str | None]]
 ) -> None:
-    """Apply a record of a group. A group that changes its protocol is not deleted: its new records follow at once."""
+    # A group that changes its protocol is not deleted: its new records follow at once.
     if row.record_type == _MEMBER_RECORD:
         of_group = members[row.group_id]
         (of_group.discard if row.is_tombstone else of_group.add)(row.member_id)
@@ -108,7 +108,8 @@ def _apply_group(
 
 
 def _mark(curves: Timeline, at_s: float, kinds: Counter[str], held: int) -> None:
-    """Note the counts at a time; rows of the same time are one change."""
+    # Rows of the same time are a single change.
+    # A point in time has a single value on each curve.
     if curves.times_s and curves.times_s[-1] == at_s:
         curves.offsets.pop()
         for counts in curves.groups.values():

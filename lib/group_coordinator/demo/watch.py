@@ -71,6 +71,7 @@ class TablesWatch:
         )
 
     def _take(self, news: dict[str, Any]) -> None:
+        # The next look begins after this batch.
         self._batch_id = max(self._batch_id, news["batch_id"])
         self._offsets_by_reason[news["reason"]] += news["offsets"]
         sentence = _SENTENCES.get(news["reason"])

@@ -41,8 +41,6 @@ _NOBODY: frozenset[str] = frozenset()
 
 @dataclass
 class _Cast:
-    """The acting parts."""
-
     job: Job
     gateway: GatewayPages
     fleet: Fleet
@@ -192,7 +190,7 @@ class Conductor:
         self._interruption.pause(_TICK_S)
 
     def _is_over(self, story_s: float, acting: _Cast, story: Story) -> bool:
-        """Return True if the story is over and in the tables; on a slow machine compaction may be some seconds late."""
+        # On a slow machine compaction may be some seconds late.
         if story_s < self._plan.duration_s or not (story.is_over and acting.are_commands_done):
             return False
         late_s = story_s - self._plan.duration_s

@@ -16,7 +16,7 @@ from group_coordinator.demo.panels import count_text, figures_table
 
 @dataclass(frozen=True, slots=True)
 class GatewayFigures:
-    """None: not known yet."""
+    """Figures from the gateway and the tables; None: not known yet."""
 
     counted: Counted | None = None
     """Counters of the gateway."""
@@ -32,7 +32,7 @@ def panels(figures: GatewayFigures) -> Sequence[RenderableType]:
 
 
 def line(figures: GatewayFigures) -> str | None:
-    """Return the figures in one line; None: the gateway has counted nothing yet."""
+    """Return the figures in a line; None: the gateway has counted nothing yet."""
     counted = figures.counted
     if counted is None:
         return None

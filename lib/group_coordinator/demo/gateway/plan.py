@@ -11,10 +11,10 @@ STORY_S = 90
 """Default length of the story: long enough for offsets to expire after a minute."""
 _START_S, _END_S = 45, 12
 """Approximate time until all clients are at work, and from the end of the story to the closing words."""
+# From this length on the offsets of a group that leaves at the beginning expire within the story.
 _EXPIRY_S = 80
-"""From this length on the offsets of a group that leaves at the beginning expire within the story."""
+# Retention of unprotected offsets; by default a cluster keeps them for a week.
 _RETENTION_MS = 60_000
-"""Retention of unprotected offsets; by default a cluster keeps them for a week."""
 _PORTS = 4
 """Ports of the gateway: bootstrap, node 0, node 1, and health; the broker that the demo starts is node 1."""
 

@@ -1,4 +1,4 @@
-"""The scenes and their times, each with a sentence that shows a new user what to watch."""
+"""The scenes and their times, each with a sentence for a new user."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from group_coordinator.demo.gateway.plan import STORY_S, GatewayPlan
 from group_coordinator.demo.mirror.cast import Application
 from group_coordinator.demo.scenes import Scene
 
+# Just before the next sweep, which comes a minute after the first departure.
 _EXPIRY_AT_S = 59
-"""Just before the next sweep, which comes a minute after the first departure."""
 
 
 class Applications(Protocol):
     def join(self, application: Application) -> None:
-        """Start all its members."""
+        """Start all members of the application."""
 
     def leave(self, application: Application) -> None:
         """Return when all its members have left."""

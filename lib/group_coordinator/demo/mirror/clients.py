@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class ReadingClient(Protocol):
-    """A consumer for an application, used in one thread."""
+    """A consumer for an application, used in a single thread."""
 
     def read(self, at_most: int) -> int:
         """Take the records of half a second, and return their number."""
@@ -84,7 +84,7 @@ class KafkaPythonClient:
 
 
 class TransactionalClient:
-    """Writes one record for each record that it reads; both, and its offsets, in one transaction (KIP-447)."""
+    """Writes a record for each record that it reads; both, and its offsets, in the same transaction (KIP-447)."""
 
     def __init__(self, application: Application, servers: str, ledger_topic: str) -> None:
         self._ledger_topic = ledger_topic
@@ -94,7 +94,7 @@ class TransactionalClient:
         self._producer.init_transactions()
 
     def read(self, at_most: int) -> int:
-        """Run one transaction, if there is a record."""
+        """Run a transaction, if there is a record."""
         records = _records(self._consumer.consume(at_most, POLL_S))
         if not records:
             return 0
@@ -133,7 +133,7 @@ def _librdkafka_consumer(application: Application, servers: str, *, commits: boo
 
 
 def _records(messages: Iterable[Message]) -> list[Message]:
-    """Return the messages without errors, which librdkafka returns among the records: a deleted topic is no reason to stop."""
+    # librdkafka returns errors among the records: a deleted topic is no reason to stop.
     records = []
     for message in messages:
         error = message.error()

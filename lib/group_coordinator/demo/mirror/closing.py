@@ -117,7 +117,7 @@ class Closing:
 
 
 def _typed(words: tuple[str, ...]) -> str:
-    """Return the words as a shell accepts them; the SQL has no character that is special in double quotes."""
+    # The SQL has no character that is special in double quotes.
     return " ".join(f'"{word}"' if " " in word else word for word in words)
 
 

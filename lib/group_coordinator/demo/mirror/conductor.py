@@ -30,8 +30,8 @@ from group_coordinator.local.child_process import CommandFailedError
 from group_coordinator.local.java import python_module
 
 _TICK_S = 0.1
+# Time for which the end waits for the mirror: a user's cluster may have much to read.
 _PATIENCE_S = 300.0
-"""Time for which the end waits for the mirror: a user's cluster may have much to read."""
 _GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
 """Time for the mirror to finish its batch: at the end, and while the user waits for the prompt."""
 

@@ -45,7 +45,7 @@ def panels(figures: MirrorFigures) -> Sequence[RenderableType]:
 
 
 def line(figures: MirrorFigures) -> str | None:
-    """Return the figures in one line; None: the tables are empty yet."""
+    """Return the figures in a line; None: the tables are empty yet."""
     if figures.record_count is None:
         return None
     groups = ", ".join(f"{count} {status}" for status, count in figures.statuses.items())

@@ -97,7 +97,7 @@ class Fleet:
         return len(self._all())
 
     def join(self, application: Application) -> None:
-        """Start all members."""
+        """Start all members of an application."""
         here = application._replace(
             group_id=self._prefix + application.group_id,
             topics=tuple(self._prefix + topic for topic in application.topics),
@@ -126,7 +126,7 @@ class Fleet:
             member.check()
 
     def close(self) -> None:
-        """Let all members leave."""
+        """Return when all members have left."""
         _dismiss(self._all())
         self._members.clear()
 

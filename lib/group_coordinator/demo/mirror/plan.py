@@ -13,8 +13,8 @@ STORY_S = 105
 """Default length of the story: long enough for offsets to expire after a minute, and for the status STOP."""
 _START_S, _END_S = 8, 10
 """Approximate time until all members are at work, and from the end of the story to the closing words."""
+# From this length on the offsets of a group that leaves at the beginning expire within the story.
 _EXPIRY_S = 72
-"""From this length on the offsets of a group that leaves at the beginning expire within the story."""
 
 BROKER_PROPERTIES = {
     # The shortest retention that a broker accepts; by default it is a week.

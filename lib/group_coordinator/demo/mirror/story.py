@@ -1,4 +1,4 @@
-"""The scenes and their times, each with a sentence that shows a new user what to watch."""
+"""The scenes and their times, each with a sentence for a new user."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from group_coordinator.demo.mirror.shop import Shop
 from group_coordinator.demo.scenes import Scene
 
 _CLICKS, _GIFT_CARDS, _PAYMENTS = "clicks", "gift-cards", "payments"
+# A minute after the first departure, which is in the first second, and after the next sweep.
 _EXPIRY_AT_S = 62
-"""A minute after the first departure, which is in the first second, and after the next sweep."""
 
 
 class Storyteller:
@@ -55,7 +55,6 @@ class Storyteller:
         self._start_mirror = start_mirror
 
     def scenes(self) -> list[Scene]:
-        """Return the whole story."""
         told = [
             *self._departure(),
             *self._troubles(),
@@ -168,14 +167,13 @@ class Storyteller:
         )
 
     def _expiry(self) -> list[Scene]:
-        """Return the scene of the expiry, at the end of the broker's minute, however long the story is."""
+        # The broker's minute does not depend on the length of the story.
         if not self._plan.sees_expiry:
             return []
         tell = f"{self._name(RETURNS_DESK)} has been Empty for a minute: the broker removes its offsets, without a word."
         return [Scene(_EXPIRY_AT_S, tell)]
 
     def _partitions_of(self, topic: str) -> list[str]:
-        """Return the options that choose all partitions of a topic."""
         here = self._plan.named(topic)
         return [
             word for number in range(PARTITION_COUNTS[topic]) for word in ("-p", f"{here}:{number}")

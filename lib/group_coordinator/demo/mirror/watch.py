@@ -12,10 +12,9 @@ from group_coordinator.demo.board import Board
 from group_coordinator.demo.mirror.answers import of_the_demo
 from group_coordinator.demo.mirror.figures import MirrorFigures
 
+# Looks with the same status before it is shown: a continuous reader that commits every second may look slow for a
+# moment.
 _LOOKS_TO_BELIEVE = 4
-"""Looks with the same status before it is shown: a continuous reader that commits every second may look slow for a
-moment.
-"""
 
 _LOG = """
 SELECT count(*) AS records, max(event_time) AS newest_at,
