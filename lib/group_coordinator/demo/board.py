@@ -17,7 +17,7 @@ _KEPT = 60
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that happened; `detail` has lines that belong to it, such as a command's output."""
+    """An event of the story; `detail` has its lines, such as a command's output."""
 
     at_s: float
     sentence: str

@@ -165,7 +165,7 @@ class Arrivals:
 
 
 class Shifts:
-    """Changes of members: every few seconds an application loses a member, and the application before it gets its member back."""
+    """Changes of members: every few seconds an application loses a member, and the last application gets its member back."""
 
     def __init__(self, fleet: Fleet, applications: Collection[Application]) -> None:
         self._fleet = fleet

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from group_coordinator.clients.channel.channel import Body, Channel, Request
 
 _WINDOW_S = 20.0
-# Their responses wait until all members have joined, so their latency does not depend on the coordinator.
+# Responses to these wait until all members have joined, so their latency does not depend on the coordinator.
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})
 
 

@@ -51,7 +51,7 @@ class TablesWatch:
         self._offsets_by_reason: Counter[str] = Counter()
         self._losers: set[str] = set()
         self.members: dict[str, int] = {}
-        """Of each group, by its last rebalance."""
+        """Members of each group by its last rebalance."""
         self._compacted_up_to: datetime | None = None
 
     def are_fresh(self, now: datetime) -> bool:

@@ -66,7 +66,7 @@ def for_a_drain(given: RunInputs) -> Surroundings:
 def for_a_long_run(
     given: RunInputs, measured: Measuring | None, stop: Event
 ) -> Iterator[Surroundings]:
-    """Yield the surroundings of a long run: its outages suspend the members' timers."""
+    """Yield the surroundings of a long run: after an outage or late responses, members' timers start again."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
     with (

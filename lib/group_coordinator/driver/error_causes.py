@@ -112,7 +112,7 @@ def has_lost_records(text: str) -> bool:
 
 
 def has_unreadable_time(text: str) -> bool:
-    """Return True if the query failed at a record whose timestamp Spark's Kafka source cannot read, although it is unused."""
+    """Return True if the query failed at a timestamp that Spark's Kafka source cannot read, although it is unused."""
     return _UNREADABLE_TIME.search(text) is not None
 
 

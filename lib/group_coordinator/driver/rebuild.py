@@ -21,7 +21,7 @@ from group_coordinator.streaming.rebuild.repartition import repartition
 def rebuild_checkpoint(
     settings: Settings, make_session: MakeSession, partitions: int | None
 ) -> list[str]:
-    """Rebuild the coordinator's checkpoint, or divide the state of an existing checkpoint, and return its start.
+    """Rebuild the coordinator's checkpoint, or divide the state of an existing checkpoint, and report its start.
 
     Args:
         settings: the job's.

@@ -136,7 +136,7 @@ class CoordinatorRun:
     def _run_query(
         self, settings: Settings, is_over: IsOver, last_batch: int | None = None
     ) -> bool:
-        """Run a query with these settings, up to a batch by Spark's number; return False if it was stopped before its end."""
+        """Run a query with these settings, up to a batch by Spark's number; return False if it was stopped early."""
         folder = coordinator_folder(self.spark, settings.job)
         origin = read_origin(folder)
         backlog = Backlog(self.spark, self.around.plans, settings.job.max_offsets_per_trigger)

@@ -118,6 +118,7 @@ def append_rows(
     with write_errors(folder):
         present = DeltaTable(folder)
         done = present.transaction_version(mark.app_id)
+    # The deltalake package does not compare marks, so an equal or later mark is looked for here.
     if done is None or done < mark.version:
         append_on_disk(present, folder, rows, mark)
 

@@ -1,4 +1,4 @@
-"""The table dead_letters: invalid events, and undecodable messages of a mirrored topic, with coordinates, reason and bytes."""
+"""The table dead_letters: invalid events, and undecodable messages of a mirror, with coordinates, reason and bytes."""
 
 from __future__ import annotations
 

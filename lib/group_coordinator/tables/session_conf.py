@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def session_conf(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set them during the block.
+    """Set Spark settings during the block.
 
     A session outlives its batch: remaining settings would apply to later writes.
     """

@@ -7,7 +7,7 @@ from group_coordinator.demo.mirror.cast import Application
 RETURNS_DESK = Application("returns-desk", ("orders", "shipments"), 2)
 """Leaves, and stays away: it loses its offsets after a minute."""
 LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 2, protocol="consumer")
-"""Its next version reads one topic less, whose offsets an administrator deletes."""
+"""A new version reads one topic less, whose offsets an administrator deletes."""
 RECOMMENDATIONS = Application("recommendations", ("clicks",), 2)
 """Is stopped, reset to the first record by an administrator, and started again."""
 SPRING_SALE = Application("spring-sale", ("clicks",))

@@ -11,7 +11,7 @@ from group_coordinator.demo.pages import page_at
 
 _LINE = re.compile(r"group_coordinator_gateway_(\w+)(?:\{(.*)\})? (\S+)")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
-# Their responses wait until all members have joined, so their latency does not depend on the job.
+# Responses to these wait until all members have joined, so their latency does not depend on the job.
 _PARKED = frozenset({"JoinGroup", "SyncGroup"})
 _MOST = 0.95
 

@@ -37,13 +37,13 @@ class Application(NamedTuple):
 RETURNS_DESK = Application("returns-desk", ("orders", "shipments"), 2)
 """Leaves, and stays away: it loses its offsets after a minute."""
 WAREHOUSE = Application("warehouse", ("shipments",), client="kafka-python")
-"""Its database is down: it stays in its group, and repeatedly commits the same offsets."""
+"""The database is down: it stays in its group, and repeatedly commits the same offsets."""
 MOBILE_PUSH = Application("mobile-push", ("reviews",))
 """Hangs: its heartbeats continue, its commits do not."""
 RECOMMENDATIONS = Application("recommendations", ("clicks",), 2)
 """Is stopped, reset to the first record by an administrator, and started again."""
 LOYALTY_POINTS = Application("loyalty-points", ("orders", "payments"), 2, protocol="consumer")
-"""Its next version reads one topic less, whose offsets an administrator deletes."""
+"""A new version reads one topic less, whose offsets an administrator deletes."""
 SPRING_SALE = Application("spring-sale", ("clicks",))
 """Is no longer needed: an administrator deletes the group."""
 CUSTOMER_CARE = Application("customer-care", ("payments", "gift-cards"))

@@ -34,7 +34,7 @@ class Member:
         self._leaving = Event()
         self._failure: KafkaError | KafkaException | None = None
         self.record_count = 0
-        """How many records it has read."""
+        """Records that it has read."""
         self.is_paused = False
         self.is_hung = False
         self._thread = Thread(target=self._run, name=application.group_id, daemon=True)

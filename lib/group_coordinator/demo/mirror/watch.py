@@ -64,7 +64,7 @@ class TablesWatch:
         self._board = board
         self._told: set[tuple[Any, ...]] = set()
         self._in_a_row: Counter[tuple[str, str]] = Counter()
-        """How many looks found a group in a status, up to the last one."""
+        """Consecutive looks that found a group in a status, up to the last look."""
         self._complete_up_to: datetime | None = None
 
     def have(self, moment: datetime) -> bool:

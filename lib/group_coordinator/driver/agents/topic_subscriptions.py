@@ -70,7 +70,7 @@ class TopicInterests:
             self._interests[need.group_id] = Interest(need.names, need.regexes, told)
 
     def take_changed(self) -> dict[str, Interest | None]:
-        """Return the subscriptions that have changed since the last call, at first all; None: the group has none any more."""
+        """Return the subscriptions changed since the last call, at first all; None: the group has none any more."""
         with self._lock:
             changed, self._changed = self._changed, set()
             return {group_id: self._interests.get(group_id) for group_id in changed}

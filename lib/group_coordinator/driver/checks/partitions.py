@@ -1,4 +1,4 @@
-"""Checks of partition counts: the events topic's, which orders the groups' events, and the state's, chosen by the first run.
+"""Checks of partition counts: the events topic's, which orders a group's events, and the state's, set by the first run.
 
 Kafka's hash maps a group to a partition by that number. After an increase a group's events are in two partitions, and
 their offsets do not show which was sent first. Events of both are still handled, only without their order.

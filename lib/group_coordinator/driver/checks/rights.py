@@ -1,6 +1,7 @@
-"""The rights that each program needs at brokers with an authorizer, and a check of them with the commands that grant the missing rights.
+"""The rights that each program needs at brokers with an authorizer, and their check with commands that grant them.
 
-`check` looks at these rights, deploy/security/rights.md shows them, and tests/end_to_end/test_rights.py runs each program with its rights alone.
+`check` looks at these rights, deploy/security/rights.md shows them, and tests/end_to_end/test_rights.py runs each program
+with its rights alone.
 As in Kafka's StandardAuthorizer, READ and WRITE imply DESCRIBE; the table leaves out implied rights.
 """
 

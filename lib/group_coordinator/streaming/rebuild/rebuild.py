@@ -155,7 +155,7 @@ def rebuild(
 
 
 def _rebuilt(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> Rebuilt | None:
-    """Write the groups' seeds; None: a compaction replaced the snapshot meanwhile, and its rows may have been read in part."""
+    """Write the groups' seeds; None: a compaction replaced the snapshot meanwhile, and its rows may be incomplete."""
     snapshot = newest_snapshot(spark, job)
     progress = progress_after(spark, job, snapshot.batch_id)
     handled = farthest(snapshot.handled, progress.handled)

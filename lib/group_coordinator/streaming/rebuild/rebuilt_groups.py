@@ -136,7 +136,7 @@ def progress_after(
 
 
 def is_mirrored(spark: SparkSession, job: JobSettings, after: int) -> bool:
-    """Return True if batches after `after` have another coordinator's records: our coordinator cannot continue its groups."""
+    """Return True if batches after `after` have another coordinator's records, whose groups ours cannot continue."""
     log = TableCatalog(job.tables_root).read(spark, COORDINATOR_LOG.name)
     mirrored = log.where(_of(job, after, LAST) & (F.col("reason") == Reason.MIRRORED.value))
     return not mirrored.isEmpty()

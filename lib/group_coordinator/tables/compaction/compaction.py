@@ -165,7 +165,7 @@ _TRIES = Retrying(
 
 
 def entries_of(log: DataFrame) -> DataFrame:
-    """Return the relevant part of coordinator_log: the columns of GROUP_KEY and LogEntry, of record types that change groups."""
+    """Return the part of coordinator_log that changes groups: its record types, with the columns of GROUP_KEY and LogEntry."""
     of_groups = F.col("record_type").isin(*COMPACTED_TYPES)
     return log.where(of_groups).select(*GROUP_KEY, *LogEntry._fields)
 

@@ -92,7 +92,6 @@ def _targets_of_nobody(membership: ConsumerGroup) -> NewestValues:
 def consumer_member_row(
     membership: ConsumerGroup, member: ConsumerMember, topic_names: Mapping[str, str], stamp: Stamp
 ) -> MemberRow:
-    """A member of a consumer membership."""
     metadata, current = member.metadata, member.current
     assigned = _owned(current.assigned, topic_names)
     return MemberRow(

@@ -91,7 +91,8 @@ class ViewDefinition:
 
 
 def floor_of(number: str, step: int) -> str:
-    """Return SQL for the greatest multiple of `step` up to a bigint. The remainder of a negative number is negative in SQL."""
+    """Return SQL for the greatest multiple of `step` up to a bigint."""
+    # The remainder of a negative number is negative in SQL.
     return f"{number} - ({number} % {step} + {step}) % {step}"
 
 
