@@ -1,4 +1,4 @@
-"""Clients of the coordinator over Kafka: AdminClient, GroupMember, and the channel that they share."""
+"""Clients of the coordinator over Kafka: AdminClient, GroupMember, and their common channel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Rewrites SQL queries that count the bytes of a binary column, such as `length(key)` of dead_letters.
+"""Rewriting of SQL queries that count the bytes of a binary column, such as `length(key)` of dead_letters.
 
-DataFusion's length functions accept text only: `length` casts binary values to UTF-8 and fails, `octet_length` rejects them.
-In a query about dead_letters the argument becomes a text with a letter for each byte.
+DataFusion's length functions accept text only: `length` casts binary values to UTF-8 and fails, `octet_length` rejects
+them. In a query about dead_letters the argument becomes a text with a letter for each byte.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _CALL = re.compile(
     r'|"[^"]*"',
     re.IGNORECASE | re.DOTALL,
 )
-"""Matches literals, comments and quoted names too, so that no call is found inside them."""
+"""Pattern that also matches literals, comments and quoted names, so that no call is found inside them."""
 _AS_LETTERS = (
     "CASE WHEN arrow_typeof({0}) LIKE '%Binary%' THEN regexp_replace(encode(arrow_cast({0}, 'Binary'), 'hex'), '..', 'x', 'g') "
     "ELSE arrow_cast({0}, 'Utf8') END"
 )
-"""The CASE tests the type: a column of the same name in another table may be text."""
+"""SQL whose CASE tests the type: a column of the same name in another table may be text."""
 _IN_HEADINGS = re.compile(r'CASE WHEN arrow_typeof\((.*?)\) LIKE Utf8\("%Binary%"\) .*? END')
 
 

@@ -1,4 +1,4 @@
-"""Why a request got no answer: no broker, no access, no topic, or no time."""
+"""Errors of requests without a response: no broker, no access, no topic, or no time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from group_coordinator.clients.errors import ClientError
 
 
 class ChannelError(ClientError):
-    """There is no answer, so whether the request was carried out is not known."""
+    """The response is missing, so the effect of the request is unknown."""
 
 
 class BrokerUnreachableError(ChannelError):
@@ -14,11 +14,11 @@ class BrokerUnreachableError(ChannelError):
 
 
 class LoginRefusedError(ChannelError):
-    """The Kafka cluster does not let this user in."""
+    """The Kafka cluster rejects the login of this user."""
 
 
 class AccessDeniedError(ChannelError):
-    """The Kafka cluster does not let this user do it: an ACL is missing."""
+    """The Kafka cluster denies this user the operation: an ACL is missing."""
 
 
 class TopicMissingError(ChannelError):
@@ -32,8 +32,8 @@ class TopicMissingError(ChannelError):
 
 
 class ChannelClosedError(ChannelError):
-    """The channel was closed, or broke, before the answer came."""
+    """The channel was closed, or broke, before the response arrived."""
 
 
 class RequestTimedOutError(ChannelError):
-    """No answer came in time."""
+    """The response did not arrive in time."""

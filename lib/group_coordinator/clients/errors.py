@@ -1,4 +1,4 @@
-"""What the coordinator answers: Kafka's errors by name and number.
+"""Kafka's errors in responses of the coordinator, by name and number.
 
 The classes are named as in kafka-python; each docstring is Kafka's own message.
 """
@@ -11,11 +11,11 @@ from group_coordinator.core.model.errors import ErrorCode
 
 
 class ClientError(Exception):
-    """The base of everything that the clients raise; channel_errors.py has those of a request without an answer."""
+    """Base of all errors of the clients; channel_errors.py has the errors of requests without a response."""
 
     @property
     def kafka_text(self) -> str:
-        """The error as Kafka's tools print it, with the Java class where Kafka has one."""
+        """Text of the error as Kafka's tools print it, with the Java class if it exists."""
         return str(self)
 
 
@@ -24,12 +24,13 @@ class CoordinatorResponseError(ClientError):
 
     code: int
     exception_name: ClassVar[str]
-    """How Kafka's Java clients name the same error."""
+    """Java class name of the same error."""
     by_code: ClassVar[dict[int, type[CoordinatorResponseError]]] = {}
 
     def __init_subclass__(cls, java: str | None = None) -> None:
         name = java or cls.__name__.removesuffix("Error") + "Exception"
         cls.exception_name = f"org.apache.kafka.common.errors.{name}"
+        # Each class registers itself, so the table needs no second list.
         cls.by_code[cls.code] = cls
 
     def __init__(self, message: str | None = None) -> None:
@@ -37,12 +38,12 @@ class CoordinatorResponseError(ClientError):
 
     @property
     def kafka_text(self) -> str:
-        """Java class and message."""
+        """Text with Java class and message."""
         return f"{self.exception_name}: {self}"
 
     @property
     def code_name(self) -> str:
-        """The name of the number in Kafka's table."""
+        """Name of the error code in Kafka's table."""
         return ErrorCode(self.code).name if self.code in self.by_code else f"error {self.code}"
 
 
@@ -53,7 +54,7 @@ class UnknownError(CoordinatorResponseError, java="UnknownServerException"):
 
 
 def error_for(code: int, message: str | None = None) -> CoordinatorResponseError:
-    """The error of a number; an unknown number gives an UnknownError with that number."""
+    """Error of a code; an unknown code gives an UnknownError with that code."""
     known = CoordinatorResponseError.by_code.get(code)
     if known is not None:
         return known(message)

@@ -1,4 +1,4 @@
-"""The log, group by group, in the order of each group's records."""
+"""Reader of the log, group by group, in the order of each group's records."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def log_by_group(
     columns: Sequence[str],
     condition: str = "true",
 ) -> Iterator[tuple[tuple[str, str], list[dict[str, Any]]]]:
-    """(cluster id, group id) and the group's rows, event_time in milliseconds. Of one group at a time it holds all rows.
+    """Yield (cluster id, group id) and the group's rows, event_time in milliseconds. It holds all rows of a single group at a time.
 
     Args:
-        builder: it knows the table, or a view of that name, as coordinator_log.
-        columns: of the table, which are wanted beside event_time.
-        condition: SQL for the rows that are wanted.
+        builder: has the table, or a view of that name, as coordinator_log.
+        columns: columns in addition to event_time.
+        condition: SQL for the rows.
     """
     types = ", ".join(map(str, COMPACTED_TYPES))
     wanted = ", ".join((*_GROUP, *columns))

@@ -1,4 +1,4 @@
-"""A time in the past, as a question to the tables names it."""
+"""Time of a time travel query on the tables."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Moment(NamedTuple):
-    """A time with its zone, and the settings that forecasts were made with."""
+    """Time with its zone, and the settings of forecasts."""
 
     at: datetime
     config: CoordinatorConfig
 
     @property
     def in_ms(self) -> int:
-        """The time in milliseconds, as the coordinator counts it."""
+        """Time in milliseconds, as the coordinator counts it."""
         return (self.at - _EPOCH) // timedelta(milliseconds=1)
 
     def has_seen(self, column: str) -> str:
-        """SQL of DataFusion for whether a time of a table had come by then."""
+        """Condition in DataFusion's SQL: a time of a table is not after this time."""
         return f"{column} <= to_timestamp_micros({(self.at - _EPOCH) // timedelta(microseconds=1)})"

@@ -1,4 +1,4 @@
-"""OffsetCommit, OffsetFetch and OffsetDelete; bodies as Kafka's message schemas have them."""
+"""OffsetCommit, OffsetFetch and OffsetDelete, with bodies by Kafka's message schemas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Offsets: TypeAlias = Mapping[TopicPartition, int | OffsetAndMetadata]
 
 
 def commit_offsets(identity: MemberIdentity, offsets: Offsets) -> Request:
-    """An OffsetCommit; an administrator may commit if the group is Empty or does not exist."""
+    """Request an OffsetCommit; an administrator may commit if the group is Empty or does not exist."""
     topics = _by_topic(
         "partitions",
         ((partition, _commit(partition, offset)) for partition, offset in offsets.items()),
@@ -28,7 +28,7 @@ def commit_offsets(identity: MemberIdentity, offsets: Offsets) -> Request:
 
 
 def reset_offsets(group_id: str, offsets: Mapping[TopicPartition, int]) -> Request:
-    """An administrator's commit whose records say that it was a reset."""
+    """Request a commit of an administrator whose records have a reset as the reason."""
     request = commit_offsets(MemberIdentity(group_id), offsets)
     return request._replace(body={**request.body, "isReset": True})
 
@@ -36,7 +36,7 @@ def reset_offsets(group_id: str, offsets: Mapping[TopicPartition, int]) -> Reque
 def commit_by_id(
     identity: MemberIdentity, offsets: Offsets, topic_ids: Mapping[str, str]
 ) -> Request:
-    """An OffsetCommit that names topics by id; `topic_ids` has the id of each."""
+    """Request an OffsetCommit with topic ids; `topic_ids` has the id of each topic."""
     by_name = commit_offsets(identity, offsets)
     topics = [
         {"topicId": topic_ids[topic["name"]], "partitions": topic["partitions"]}
@@ -46,13 +46,14 @@ def commit_by_id(
 
 
 def results_by_id(body: Body, offsets: Offsets, topic_ids: Mapping[str, str]) -> PartitionResults:
-    """The result of a commit by id for each partition."""
+    """Result of a commit by id for each partition."""
     names = {topic_id: name for name, topic_id in topic_ids.items()}
     topics = [{**topic, "name": names[topic["topicId"]]} for topic in body.get("topics", ())]
     return partition_results({**body, "topics": topics}, offsets)
 
 
 def _commit(partition: TopicPartition, offset: int | OffsetAndMetadata) -> Body:
+    # -1: no leader epoch.
     if isinstance(offset, int):
         offset = OffsetAndMetadata(offset, "", -1)
     return {
@@ -66,7 +67,7 @@ def _commit(partition: TopicPartition, offset: int | OffsetAndMetadata) -> Body:
 def fetch_offsets(
     group_id: str, partitions: Collection[TopicPartition] | None, *, require_stable: bool = False
 ) -> Request:
-    """An OffsetFetch of some partitions; None: all partitions with an offset."""
+    """Request an OffsetFetch of some partitions; None: all partitions with an offset."""
     topics = (
         None
         if partitions is None
@@ -87,11 +88,12 @@ def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:
 
 
 def fetched_partitions(body: Body) -> dict[TopicPartition, OffsetAndMetadata | None]:
-    """Return the partitions in an OffsetFetch response. As in Kafka's AdminClient, an offset below 0 is None.
+    """Return the offsets in an OffsetFetch response; partitions without an offset are left out.
 
     Raises:
-        CoordinatorResponseError: the error of the group, or of the first partition that has one.
+        CoordinatorResponseError: as for fetched_partitions.
     """
+    # The error may be of the response, of the group, or of a partition.
     raise_refusal(body)
     [group] = body["groups"]
     raise_refusal(group)
@@ -109,13 +111,13 @@ def _offset(partition: Body) -> OffsetAndMetadata | None:
 
 
 def delete_offsets(group_id: str, partitions: Collection[TopicPartition]) -> Request:
-    """An OffsetDelete (KIP-496)."""
+    """Request an OffsetDelete of partitions (KIP-496)."""
     topics = _by_topic("partitions", ((p, {"partitionIndex": p.partition}) for p in partitions))
     return Request("OffsetDelete", 0, group_id, {"groupId": group_id, "topics": topics})
 
 
 def partition_results(body: Body, partitions: Iterable[TopicPartition]) -> PartitionResults:
-    """The result of an OffsetCommit or OffsetDelete for each partition of the request."""
+    """Result of an OffsetCommit or OffsetDelete for each partition of the request."""
     codes = {
         TopicPartition(topic["name"], partition["partitionIndex"]): partition["errorCode"]
         for topic in body.get("topics", ())

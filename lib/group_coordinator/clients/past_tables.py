@@ -1,6 +1,6 @@
-"""The tables as they were at a time: rows that only come are left out again; what compaction keeps is folded anew from the log.
+"""Tables at an earlier time: append-only tables without later rows, state tables by a new compaction of the log.
 
-Older versions of the Delta tables would not do: they are kept for a day.
+Older versions of the Delta tables do not help: they are kept for a day.
 """
 
 from __future__ import annotations
@@ -34,23 +34,25 @@ _TOPIC_IDS = "topic_ids"
 def register(
     builder: QueryBuilder, tables: dict[str, DeltaTable], moment: Moment, sql: str, scratch: str
 ) -> list[str]:
-    """Let the builder know the tables as they were; the names of those that it knows now.
+    """Register the tables as of the time; return the registered names.
 
     Args:
-        builder: what will answer the query.
-        tables: as they are.
+        builder: engine of the query.
+        tables: current tables.
         moment: the time.
-        sql: the query; tables that it cannot be about are not folded.
+        sql: the query; state tables that it does not name are left out.
         scratch: a folder that lasts until the query is answered.
     """
     names = [name for name in ROW_TIMES if name in tables]
     for name in names:
+        # The view has the table's name, so that queries stay the same.
         builder.register(f"{name}_of_now", tables[name])
         builder.execute(
             f"CREATE VIEW {name} AS SELECT * FROM {name}_of_now "  # noqa: S608 - names of our own
             f"WHERE {moment.has_seen(ROW_TIMES[name])}"
         )
     folded = [definition.name for definition in COMPACTED]
+    # Compaction of the whole log takes long, so it runs only for queries that need it.
     if _LOG not in names or named_in(sql).isdisjoint(folded):
         return names
     names_of_topics = _topic_names(builder) if _TOPIC_IDS in names else {}
@@ -65,7 +67,7 @@ def register(
 
 
 def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
-    """Names by id, by cluster, as they are known now: an id is of one topic for ever, whenever it was first seen."""
+    """Topic names by id, by cluster, as of now: a topic id belongs to the same topic for ever."""
     names: dict[str, dict[str, str]] = defaultdict(dict)
     found = builder.execute(f"SELECT cluster_id, topic_id, topic FROM {_TOPIC_IDS}_of_now")  # noqa: S608 - names of our own
     for row in pa.table(found).to_pylist():
@@ -78,7 +80,7 @@ def _folded(
     moment: Moment,
     names: Mapping[str, Mapping[str, str]],
 ) -> dict[str, list[TableRow]]:
-    """The rows of each table."""
+    """Rows of each state table."""
     retention = Retention(
         moment.config.retention_ms, moment.config.offsets_retention_check_interval_ms
     )

@@ -1,4 +1,4 @@
-"""Arrow types that everybody knows."""
+"""Arrow types that all libraries support."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ _PLAIN_TYPES = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def without_views(answer: pa.Table) -> pa.Table:
-    """The same with plain texts and bytes: DataFusion's views of them are of no file format, and pandas has no lists of them."""
+    """Replace DataFusion's views of texts and bytes: no file format has them, and pandas has no lists of them."""
     fields = [field.with_type(_plain(field.type)) for field in answer.schema]
     return answer.cast(pa.schema(fields))
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
+    # Views may be nested in lists and structs.
     if pa.types.is_list(kind):
         return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
     if pa.types.is_struct(kind):

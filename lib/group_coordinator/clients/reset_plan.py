@@ -1,4 +1,4 @@
-"""A reset of committed offsets: its scenarios, and the new offset of each partition by the rules of Kafka's tool.
+"""Reset of committed offsets: its scenarios, and the new offset of each partition by the rules of Kafka's tool.
 
 Rules: OffsetsUtils of Kafka's tools 4.3.
 """
@@ -16,43 +16,43 @@ from group_coordinator.clients.errors import ClientError
 
 @dataclass(frozen=True, slots=True)
 class ToEarliest:
-    """To the first record of each log."""
+    """Reset to the first record of each log."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToLatest:
-    """To the end of each log."""
+    """Reset to the end of each log."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToCurrent:
-    """To where the group is; to the end of the log where it has committed nothing."""
+    """Reset to the committed offset, or to the end of the log without a commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToOffset:
-    """To one offset in all partitions."""
+    """Reset to the same offset in all partitions."""
 
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class ShiftBy:
-    """So many offsets on from where the group is, or back by a number below 0."""
+    """Shift of the committed offset forward, or back by a negative number."""
 
     offsets: int
 
 
 @dataclass(frozen=True, slots=True)
 class ToTime:
-    """To the first record with this timestamp or a later one; to the end of the log where there is none."""
+    """Reset to the first record with this or a later timestamp, or to the end of the log without such a record."""
 
     timestamp_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class ToOffsets:
-    """To an offset for each partition, as a file or another group has them; it says itself which partitions these are."""
+    """Reset to an offset for each partition, as in a file or in another group."""
 
     offsets: Mapping[TopicPartition, int]
 
@@ -64,7 +64,7 @@ Numbers = Mapping[TopicPartition, int]
 
 
 class NothingToShiftError(ClientError):
-    """A partition has no committed offset from which to go on or back."""
+    """A partition without a committed offset cannot be shifted."""
 
 
 class NoCurrentOffsetError(ClientError):
@@ -73,18 +73,18 @@ class NoCurrentOffsetError(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the cluster says of the partitions of a reset; what the scenario does not need is left out."""
+    """Offsets of the partitions of a reset, as far as the scenario needs them."""
 
     committed: Mapping[TopicPartition, int | None] = field(default_factory=dict)
     """None: a committed offset below 0. Brokers accept such an offset, and clients ignore it."""
     starts: Numbers = field(default_factory=dict)
     ends: Numbers = field(default_factory=dict)
     by_time: Numbers = field(default_factory=dict)
-    """The offset of the first record since a time; partitions without one are left out."""
+    """Offset of the first record since a time; partitions without such a record are left out."""
 
 
 class OutOfLog(NamedTuple):
-    """An offset that was asked for and that the log does not have; the nearest one takes its place."""
+    """Requested offset outside the log, and the nearest offset, which replaces it."""
 
     partition: TopicPartition
     asked: int
@@ -92,7 +92,7 @@ class OutOfLog(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The new offset of each partition, in the order of topics and partitions, and what is worth a warning."""
+    """New offset of each partition, in the order of topics and partitions, and warnings."""
 
     offsets: dict[TopicPartition, int]
     out_of_log: tuple[OutOfLog, ...] = ()
@@ -128,7 +128,8 @@ def plan_reset(scenario: Scenario, partitions: Collection[TopicPartition], facts
 
 
 def _current(partition: TopicPartition, facts: Facts) -> int:
-    """A committed offset stays as it is, even outside the log."""
+    # A committed offset stays as it is, even outside the log.
+    # None and a missing entry differ: see Facts.
     committed = facts.committed.get(partition, facts.ends[partition])
     if committed is None:
         raise NoCurrentOffsetError(
@@ -155,6 +156,7 @@ def _by_time(wanted: Collection[TopicPartition], facts: Facts) -> Plan:
 
 
 def _within_log(asked: Numbers, facts: Facts) -> Plan:
+    # As in Kafka's tool, an offset outside the log becomes the nearest offset.
     nearest = {
         one: max(facts.starts[one], min(offset, facts.ends[one])) for one, offset in asked.items()
     }

@@ -1,4 +1,4 @@
-"""Plans resets: asks the cluster for what a scenario needs, and no more."""
+"""Planner of resets, which asks the cluster only for the offsets that a scenario needs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _BY_END = (ToLatest, ToCurrent, ToOffset, ShiftBy, ToOffsets, ToTime)
 
 
 class LeaderNotAvailableError(ClientError):
-    """Nobody leads the partition."""
+    """The partition has no leader."""
 
 
 class ResetPlanner:
-    """Says what resets of groups would do; nothing is changed."""
+    """Computes resets of groups, and changes nothing."""
 
     def __init__(self, admin: AdminClient, cluster: Cluster) -> None:
         self._admin = admin
@@ -50,7 +50,7 @@ class ResetPlanner:
     def partitions_of(
         self, topics: Mapping[str, Collection[int] | None]
     ) -> frozenset[TopicPartition]:
-        """The partitions of these topics; None: all of them.
+        """Partitions of these topics; None: all of a topic.
 
         Raises:
             UnknownTopicOrPartitionError: a topic of which all are wanted does not exist.
@@ -73,14 +73,15 @@ class ResetPlanner:
 
         Raises:
             UnknownTopicOrPartitionError: a partition does not exist.
-            LeaderNotAvailableError: a partition has no leader, so that nobody knows its log.
-            NothingToShiftError, NoCurrentOffsetError: as plan_reset.
+            LeaderNotAvailableError: a partition has no leader, so its log cannot be read.
+            NothingToShiftError, NoCurrentOffsetError: as for plan_reset.
             ChannelError: the cluster, or the coordinator, does not answer.
         """
         self._check(partitions)
         return plan_reset(scenario, partitions, self._facts(group_id, partitions, scenario))
 
     def _check(self, partitions: Collection[TopicPartition]) -> None:
+        # Kafka's tool reports missing partitions before partitions without leaders.
         leaders = self._cluster.partition_leaders({partition.topic for partition in partitions})
         missing = [partition for partition in partitions if partition not in leaders]
         if missing:
@@ -93,6 +94,7 @@ class ResetPlanner:
         self, group_id: str, partitions: Collection[TopicPartition], scenario: Scenario
     ) -> Facts:
         cluster = self._cluster
+        # Each kind of offset costs requests, and a scenario needs only some kinds.
         return Facts(
             self.committed(group_id) if isinstance(scenario, _BY_COMMITTED) else {},
             cluster.start_offsets(partitions) if isinstance(scenario, _BY_START) else {},

@@ -1,4 +1,4 @@
-"""Results of a request with several entries: each entry has its own error (KIP-229), or the response has an error of the whole."""
+"""Results of a request with several entries: each entry has its own error (KIP-229), or the whole response has an error."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from group_coordinator.clients.errors import ClientError, CoordinatorResponseErr
 
 
 def refusal(body: Body) -> CoordinatorResponseError | None:
-    """The error of a whole answer; the answer to an unreadable event has no other field."""
+    """Error of a whole response; the response to an unreadable event has no other field."""
     code = body.get("errorCode", 0)
     return error_for(code, body.get("errorMessage")) if code else None
 
 
 def raise_refusal(body: Body) -> None:
-    """Raise the error of a whole answer, if it has one."""
+    """Raise the error of a whole response, if there is an error."""
     error = refusal(body)
     if error is not None:
         raise error
@@ -31,12 +31,12 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, eq=False)
 class Results(Generic[Entry]):
-    """One result an entry, in the order of the request; an entry that succeeded has no error."""
+    """Result of each entry, in the order of the request; a successful entry has no error."""
 
     errors: Mapping[Entry, ClientError | None]
 
     def __getitem__(self, entry: Entry) -> None:
-        """Raise the entry's own error, if it has one; KeyError for an entry that was not in the request."""
+        """Raise the entry's own error, if there is an error; KeyError for an entry that was not in the request."""
         error = self.errors[entry]
         if error is not None:
             raise error
@@ -56,17 +56,18 @@ class Results(Generic[Entry]):
 
 @dataclass(frozen=True, eq=False)
 class GroupResults(Results[str]):
-    """One result a group."""
+    """Result of each group in a request."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResultsInGroup(Results[Entry]):
-    """Results of parts of one group; an error of the whole group is the error of every part."""
+    """Results of parts of a group; an error of the whole group is the error of every part."""
 
     group_error: ClientError | None = None
 
     def __post_init__(self) -> None:
         if self.group_error is not None:
+            # The dataclass is frozen.
             object.__setattr__(self, "errors", dict.fromkeys(self.errors, self.group_error))
 
     def all(self) -> None:
@@ -78,23 +79,23 @@ class ResultsInGroup(Results[Entry]):
 
 @dataclass(frozen=True, eq=False)
 class PartitionResults(ResultsInGroup[TopicPartition]):
-    """One result a partition."""
+    """Result of each partition in a request."""
 
     def partition_result(self, partition: TopicPartition) -> None:
-        """Raise the partition's own error, if it has one."""
+        """Raise the partition's own error, if there is an error."""
         self[partition]
 
 
 @dataclass(frozen=True, eq=False)
 class OffsetResets(PartitionResults):
-    """One result a partition, and the offset that it was to have."""
+    """Result of each partition, and its planned offset."""
 
     offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class MemberToRemove:
-    """A member by its member id, or a static one by its instance id alone; the two names are Kafka's."""
+    """Member by its member id, or a static member by its instance id alone; the two names are Kafka's."""
 
     member_id: str = ""
     group_instance_id: str | None = None
@@ -102,21 +103,21 @@ class MemberToRemove:
 
 @dataclass(frozen=True, eq=False)
 class MemberResults(ResultsInGroup[MemberToRemove]):
-    """One result a member."""
+    """Result of each member in a request."""
 
     def member_result(self, member: MemberToRemove) -> None:
-        """Raise the member's own error, if it has one."""
+        """Raise the member's own error, if there is an error."""
         self[member]
 
 
 @dataclass(frozen=True, eq=False)
 class GroupAnswers(Generic[Answer]):
-    """One answer a group, or its error, in the order of the request."""
+    """Response or error of each group, in the order of the request."""
 
     answers: Mapping[str, Answer | ClientError]
 
     def __getitem__(self, group_id: str) -> Answer:
-        """The group's answer, or raise its own error; KeyError for a group that was not in the request."""
+        """Return the group's response, or raise its error; KeyError for a group that was not in the request."""
         answer = self.answers[group_id]
         if isinstance(answer, ClientError):
             raise answer
@@ -129,5 +130,5 @@ class GroupAnswers(Generic[Answer]):
         return len(self.answers)
 
     def all(self) -> dict[str, Answer]:
-        """Every group's answer, or raise the first error."""
+        """Return every group's response, or raise the first error."""
         return {group_id: self[group_id] for group_id in self}

@@ -1,4 +1,4 @@
-"""Tables in a catalog, which only Spark reads: asked by the Spark of this program, as a notebook and a job have it."""
+"""Tables in a catalog, read by the Spark session of this program: only Spark reads a catalog."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from group_coordinator.tables.storage_errors import root_cause
 
 
 def rows(root: str, table: str, sql: str) -> list[dict[str, Any]]:
-    """Answer a query of our own about one table, by its plain name.
+    """Answer a query about a table, by its plain name.
 
     Args:
         root: the catalog's schema.
         table: the table.
-        sql: the query, which both engines take.
+        sql: a query that both engines accept.
 
     Raises:
         TablesUnavailableError: this program has no Spark, or Spark cannot read the table.
     """
     context: Any = SparkContext
     if context._active_spark_context is None:  # noqa: SLF001 - no public way to ask
-        return sql_tables.rows(root, sql)  # says what to do
+        return sql_tables.rows(root, sql)  # its error has the remedy
     spark = SparkSession.builder.getOrCreate().newSession()  # the view is for this query alone
     try:
         TableCatalog(root).read(spark, table).createOrReplaceTempView(table)

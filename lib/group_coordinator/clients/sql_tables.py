@@ -1,4 +1,4 @@
-"""The Delta tables and the views over them, read without Spark and without a JVM."""
+"""Delta tables and the views over them, read without Spark and without a JVM."""
 
 from __future__ import annotations
 
@@ -28,20 +28,22 @@ TABLES = (
 _SESSION = {
     # Lets SHOW TABLES and SHOW COLUMNS work.
     "datafusion.catalog.information_schema": "true",
-    # A join of joins waits for ever where one side is empty (apache/datafusion#21625).
+    # A join of joins never ends if one side is empty (apache/datafusion#21625).
     "datafusion.optimizer.enable_join_dynamic_filter_pushdown": "false",
 }
 _PLAN_OF = "EXPLAIN FORMAT PGJSON\n"
 _NESTED = "Error during planning: Nested EXPLAINs are not supported"
-"""What the engine says of the plan of an EXPLAIN, which runs nothing; that of an EXPLAIN ANALYZE it tells."""
+"""Error of the engine for the plan of an EXPLAIN, which runs nothing. The plan of an EXPLAIN ANALYZE is returned."""
 _READING = re.compile(
     r"Aggregate|Analyze|DescribeTable|Distinct(All|On)|EmptyRelation|Filter|\w+ Join|Limit|Projection"
     r"|RecursiveQuery|Repartition|Sort|Subquery|TableScan|Union|Unnest|Values|WindowAggr"
 )
-"""The nodes of a plan that only reads: what is not among them writes, or changes the session."""
+"""Nodes of a plan that only reads: all other nodes write, or change the session."""
 _NODE = re.compile(r'"(Node Type|Operation|Statement)": "([\w ]+)')
-"""In the plan as JSON, where a quote of the query has a backslash; a parser of JSON gives up on long UNIONs. What writes has one of
-the last two keys, which say more."""
+"""Pattern for the plan as JSON, in which a quote of the query has a backslash; a JSON parser fails on long UNIONs. Nodes that
+
+write have one of the last two keys, which are more specific.
+"""
 _LINE = re.compile(r"(?<= at Line: )\d+")
 
 _HINTS = {
@@ -60,7 +62,7 @@ class TablesUnavailableError(ClientError):
 
 
 class QueryError(ClientError):
-    """The SQL is wrong, or names something that is not in the tables."""
+    """The SQL is wrong, or names a table or column that does not exist."""
 
 
 def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
@@ -69,11 +71,11 @@ def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
     Args:
         root: the tables' folder.
         sql: the query.
-        moment: as the tables were then; None: as they are.
+        moment: time travel; None: the current tables.
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
-        QueryError: the query cannot be answered, or is none; the message is one line.
+        QueryError: the text is no query, or cannot be answered; the message is a single line.
     """
     text = with_lengths_of_bytes(sql)
     with session(root, sql, moment) as tables:
@@ -82,34 +84,36 @@ def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
 
 
 class Session:
-    """Tables at one version each: what is written meanwhile, no answer has."""
+    """Tables at a fixed version each, without later writes."""
 
     def __init__(self, builder: QueryBuilder) -> None:
         self._builder = builder
 
     def sql(self, text: str) -> pa.Table:
-        """Answer a query.
+        """Answer a query from the tables.
 
         Raises:
-            QueryError: it cannot be answered; the message is one line.
+            QueryError: the query cannot be answered; the message is a single line.
         """
         with told_in_one_line():
             return pa.table(self._builder.execute(text))
 
     def check(self, text: str) -> None:
-        """Have the engine plan the text, which runs nothing, and look at all that the plan does.
+        """Check that the engine's plan of the text only reads. The plan runs nothing.
 
-        What is read needs no look: the engine knows only what is registered here, and has no function that reads files.
+        Reads need no check: the engine has only the registered tables, and no function that reads files.
 
         Raises:
-            QueryError: it is no query, or not one; the message is one line.
+            QueryError: the text is no query, or several; the message is a single line.
         """
         self.sql("SET datafusion.optimizer.max_passes = 0")  # the slowest part of planning
         try:
             [answer] = self.sql(_PLAN_OF + text).to_pylist()
         except QueryError as error:
+            # The user's own EXPLAIN runs nothing.
             if str(error) == _NESTED:
                 return
+            # EXPLAIN adds a line before the query.
             raise QueryError(_LINE.sub(lambda line: str(int(line[0]) - 1), str(error))) from error
         finally:
             self.sql("RESET datafusion.optimizer.max_passes")
@@ -130,8 +134,8 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
 
     Args:
         root: the tables' folder.
-        about: the queries, one behind the other; tables and views that they do not name may be missing.
-        moment: as the tables were then; None: as they are.
+        about: the queries, joined to a text; tables and views that they do not name may be missing.
+        moment: time travel; None: the current tables.
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
@@ -144,7 +148,7 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
             if moment is None:
                 names = _register(builder, tables)
             else:
-                # What compaction does knows Spark's types, whose import takes longer than most answers.
+                # Compaction needs Spark's types, whose import takes longer than most queries.
                 from group_coordinator.clients import past_tables  # noqa: PLC0415
 
                 names = past_tables.register(builder, tables, moment, about, scratch)
@@ -154,7 +158,7 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
 
 @contextmanager
 def told_in_one_line(about: str = "") -> Iterator[None]:
-    """Turn the errors of the engine, and of where the tables are stored, into QueryError."""
+    """Turn errors of the engine and of the tables' store into QueryError."""
     try:
         yield
     except (DeltaError, OSError, pa.ArrowException) as error:
@@ -164,16 +168,16 @@ def told_in_one_line(about: str = "") -> Iterator[None]:
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:
-    """The same as dictionaries."""
+    """Answer a query with rows as dictionaries."""
     return list(query(root, sql).to_pylist())
 
 
 def open_tables(root: str) -> dict[str, DeltaTable]:
-    """The tables that are there, by name.
+    """Existing tables by name.
 
     Raises:
-        TablesUnavailableError: there are none.
-        QueryError: they cannot be read; the message is one line.
+        TablesUnavailableError: there are no tables.
+        QueryError: the tables cannot be read; the message is a single line.
     """
     if not is_folder(root):
         raise TablesUnavailableError(
@@ -199,9 +203,10 @@ def _register(builder: QueryBuilder, tables: dict[str, DeltaTable]) -> Iterable[
 
 
 def _create_views(builder: QueryBuilder, tables: Iterable[str], wanted: frozenset[str]) -> None:
-    """Those that the query is about, if their tables are there: an earlier version may have made fewer."""
+    # Only the views of the query are created, if their tables exist: an earlier version may have created fewer.
     names = {name: name for name in tables}
     for view in VIEWS:
+        # VIEWS are in the order of their dependencies.
         if view.name in wanted and view.sources <= names.keys():
             builder.execute(f"CREATE VIEW {view.name} AS {view.sql(DATAFUSION, names)}")
             names[view.name] = view.name

@@ -1,4 +1,4 @@
-"""Tables in a folder, asked as Spark is asked, for notebooks: no Spark and no JVM."""
+"""Tables in a folder with the methods of Spark, for notebooks: no Spark and no JVM."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from group_coordinator.clients.sql_tables import query
 
 
 class Answer:
-    """What a query gave, with the names of Spark's DataFrame."""
+    """Result of a query, with the method names of Spark's DataFrame."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
 
     def toArrow(self) -> pa.Table:  # noqa: N802 - Spark's name
-        """As an Arrow table."""
+        """Return the result as an Arrow table."""
         return self._table
 
     def toPandas(self) -> pd.DataFrame:  # noqa: N802 - Spark's name
-        """As a DataFrame of pandas; times have their zone, UTC."""
+        """Return the result as a DataFrame of pandas; times have their zone, UTC."""
         return self._table.to_pandas()
 
 
 class TableFolder:
-    """The tables under a folder, and the views over them: `tables.sql("SELECT * FROM groups").toPandas()`.
+    """Tables under a folder, and the views over them: `tables.sql("SELECT * FROM groups").toPandas()`.
 
-    Where Spark has the tables, a SparkSession is asked by the same words.
+    For tables of Spark, a SparkSession has the same methods.
     """
 
     def __init__(self, root: str) -> None:
         self._root = root
 
     def sql(self, text: str) -> Answer:
-        """Answer a query, from the tables as they are now.
+        """Answer a query from the current tables.
 
         Raises:
             TablesUnavailableError: there are no tables under the root.
-            QueryError: the query cannot be answered; the message is one line.
+            QueryError: the query cannot be answered; the message is a single line.
         """
         return Answer(without_views(query(self._root, text)))

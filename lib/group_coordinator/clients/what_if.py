@@ -1,4 +1,4 @@
-"""Which offsets another retention would have removed, worked out from coordinator_log; no JVM, no Spark."""
+"""Simulation of another retention on coordinator_log: the offsets that it would have removed; no JVM, no Spark."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
         ("lost_in_fact_at", _INSTANT),
     ]
 )
-"""The columns of the answer; the last two are null where it did not happen."""
+"""Columns of the result; the last two are null if it did not happen."""
 
 _log = logging.getLogger(__name__)
 _COLUMNS = ("key", "value", "reason")
@@ -46,7 +46,7 @@ _REASONS = {reason.value: reason for reason in Reason}
 
 
 def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
-    """A row for each offset that would have been removed until the moment, had its settings been in force.
+    """Return a row for each offset that the settings would have removed until the time.
 
     Args:
         root: the tables' folder.
@@ -55,8 +55,9 @@ def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
 
     Raises:
         TablesUnavailableError: there is no log under the root.
-        QueryError: the log cannot be read; the message is one line.
+        QueryError: the log cannot be read; the message is a single line.
     """
+    # The other tables have no history.
     log = open_tables(root).get("coordinator_log")
     if log is None:
         raise TablesUnavailableError(f"there is no table coordinator_log under {root}")
@@ -86,15 +87,15 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
                 "lost_in_fact_at": gone.lost_at_ms,
             }
     for group_id in sorted(unseen):
-        # No rows would look as if its offsets were safe.
+        # Without rows the offsets of an unknown group would look safe.
         _log.warning("until then coordinator_log has nothing of a group %r", group_id)
 
 
 def _logged(log: Iterable[dict[str, Any]]) -> Iterator[LoggedRecord]:
-    """What core replays of a group's rows. Share groups have no offsets here; streams groups are told as consumers."""
+    """Records of a group's rows for the replay. Share groups have no offsets; streams groups are converted to consumer groups."""
     streams = StreamsAsConsumers()
     for row in log:
-        # A reason that a later version writes is none of those that matter here.
+        # Reasons of a later version do not matter here.
         reason = _REASONS.get(row["reason"], Reason.MIRRORED)
         try:
             for record in _records(row["key"], row["value"], reason, streams):

@@ -1,1 +1,1 @@
-"""The administrator's side of the protocol."""
+"""Clients for administrators of groups."""

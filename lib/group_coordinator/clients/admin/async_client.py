@@ -1,4 +1,4 @@
-"""The administrator's client, for programs with an event loop."""
+"""Administrator's client for programs with an event loop."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Outcome = TypeVar("Outcome")
 
 
 class AsyncAdminClient(GroupOperations, OffsetOperations, AsyncioClient):
-    """AdminClient's methods as coroutines: what their examples call is awaited here.
+    """AdminClient's methods as coroutines: await the calls of its examples.
 
-    Any number of answers may be waited for at once, without a thread: one thread of the client sends, as that waits while Kafka
-    is away. Only tables, and the ends of topics for a reset, are read in a thread for each call.
+    Any number of responses can be pending without a thread: a single thread of the client sends, as sending waits while
+    Kafka is unreachable. Only tables, and the ends of topics for a reset, are read in a thread for each call.
     """
 
     async def __aenter__(self) -> Self:
@@ -29,6 +29,7 @@ class AsyncAdminClient(GroupOperations, OffsetOperations, AsyncioClient):
         await self.close()
 
     async def _until(self, reply: Future[Outcome]) -> Outcome:
+        # The channel's thread completes its futures, which asyncio cannot await.
         return await asyncio.wrap_future(reply)
 
     async def _by_sender(self, work: Callable[[], Outcome]) -> Outcome:
@@ -39,7 +40,7 @@ class AsyncAdminClient(GroupOperations, OffsetOperations, AsyncioClient):
 
     def _close_channel(self) -> None:
         super()._close_channel()
-        # This is its own thread, which ends with what it does now.
+        # The caller is the executor's own thread, which ends after this task.
         self.__dict__.pop("_sender").shutdown(wait=False)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What both admin clients are made of: the settings, the channel, and how a request gets its answer."""
+"""Common base of both admin clients: the settings, the channel, and the exchange of requests and responses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Key = TypeVar("Key")
 
 
 class AdminBase(ABC):
-    """Connects with the first request; says nothing about how to wait."""
+    """Operations that connect with the first request. Subclasses define how to wait."""
 
     def __init__(  # noqa: PLR0913 - one a setting
         self,
@@ -35,19 +35,20 @@ class AdminBase(ABC):
         client_options: Mapping[str, Any] | None = None,
         channel: Channel | None = None,
     ) -> None:
-        """Take the settings; nothing is connected yet.
+        """Take the settings, without connecting.
 
         Args:
             bootstrap_servers: of the Kafka cluster.
-            events_topic: where requests go.
-            responses_topic: where answers come from.
+            events_topic: the topic of the requests.
+            responses_topic: the topic of the responses.
             tables_root: the folder of the Delta tables.
             cluster_id: only groups of this cluster are listed; None: of all in the tables.
-            request_timeout_ms: how long an answer is waited for.
+            request_timeout_ms: timeout of a response.
             client_options: kafka-python's own, for security.
-            channel: an open one that others use too; closing the client leaves it open. None: one of its own.
+            channel: an open channel, which closing the client leaves open. None: the client opens its own.
         """
         if bootstrap_servers is not None and not isinstance(bootstrap_servers, str):
+            # Settings have the servers as a text.
             bootstrap_servers = ",".join(bootstrap_servers)
         given: dict[str, Any] = {
             "bootstrap_servers": bootstrap_servers,
@@ -66,51 +67,51 @@ class AdminBase(ABC):
 
     @property
     def events_topic(self) -> str:
-        """The topic of the requests."""
+        """Topic of this client's requests."""
         return self._job.events_topic
 
     @Operation
     async def close(self) -> None:
-        """Disconnect; no error if it is not connected.
+        """Disconnect, if the client is connected.
 
         >>> admin.close()
         """
         await self._by_sender(self._close_channel)
 
     @abstractmethod
-    async def _until(self, reply: Future[Outcome]) -> Outcome:
-        """Wait for a reply."""
+    async def _until(self, reply: Future[Outcome]) -> Outcome: ...
 
     @abstractmethod
     async def _by_sender(self, work: Callable[[], Outcome]) -> Outcome:
-        """Do what opens the channel or sends over it: that waits while the cluster is away."""
+        """Run work that opens the channel or sends: it waits while the cluster is unreachable."""
 
     @abstractmethod
     async def _aside(self, work: Callable[[], Outcome]) -> Outcome:
-        """Do what blocks and does not need the channel."""
+        """Run blocking work that does not need the channel."""
 
     async def _answer(self, request: Request) -> Body:
-        """Ask, and wait for the answer.
+        """Send a request, and wait for the response.
 
         Raises:
-            ChannelError: there is none.
+            ChannelError: there is no response.
         """
         [body] = (await self._answers({"": request})).values()
         return body
 
     async def _answers(self, requests: Mapping[Key, Request]) -> dict[Key, Body]:
-        """Ask everything at once.
+        """Send all requests at once.
 
         Raises:
-            ChannelError: there is no answer to one of the requests.
+            ChannelError: a request has no response.
         """
+        # All requests are sent before the first wait.
         sent = await self._by_sender(lambda: self._send(requests))
         return {key: await self._until(reply) for key, reply in sent.items()}
 
     async def _outcomes(
         self, requests: Mapping[Key, Request], read: Callable[[Body], Outcome]
     ) -> dict[Key, Outcome | ChannelError]:
-        """Ask everything at once; what has no answer does not hide the other answers."""
+        """Send all requests at once; a request without a response does not hide the other responses."""
         sent = await self._by_sender(lambda: self._send(requests))
         outcomes: dict[Key, Outcome | ChannelError] = {}
         for key, reply in sent.items():
@@ -130,6 +131,7 @@ class AdminBase(ABC):
 
     @cached_property
     def _own_channel(self) -> RequestChannel:
+        # Opened at the first request: a client that only lists groups needs no channel.
         return RequestChannel(
             self._connection,
             events_topic=self._job.events_topic,

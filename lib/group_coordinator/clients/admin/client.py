@@ -1,4 +1,4 @@
-"""The administrator's client, for programs that wait."""
+"""Administrator's client for programs without an event loop."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Outcome = TypeVar("Outcome")
 
 
 class AdminClient(GroupOperations, OffsetOperations, BlockingClient):
-    """Asks the running job over Kafka; lists of groups come from the Delta tables.
+    """Sends requests to the running job over Kafka; lists of groups come from the Delta tables.
 
-    Arguments that are not given have the values of conf/coordinator.toml. Where confluent-kafka has a method, it has the same
-    name here; answers are plain values, no futures. AsyncAdminClient has the same methods for asyncio.
+    Arguments without a value have the values of conf/coordinator.toml. Methods of confluent-kafka have the same names
+    here; results are plain values, no futures. AsyncAdminClient has the same methods for asyncio.
     """
 
     def __enter__(self) -> Self:

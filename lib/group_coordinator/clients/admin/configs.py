@@ -1,4 +1,4 @@
-"""DescribeConfigs and IncrementalAlterConfigs of groups: the requests, and settings from the answers."""
+"""DescribeConfigs and IncrementalAlterConfigs of groups: requests, and settings from responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from group_coordinator.clients.results import refusal
 
 @dataclass(frozen=True, slots=True)
 class ConfigSynonym:
-    """Another place that a setting's value could come from."""
+    """Another source of a setting's value."""
 
     name: str
     value: str | None
@@ -24,34 +24,34 @@ class ConfigSynonym:
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """A setting of a group as it counts now."""
+    """Setting of a group with its current value."""
 
     name: str
     value: str | None
     source: ConfigSourceType
     """DYNAMIC_GROUP_CONFIG: the group's own."""
     synonyms: tuple[ConfigSynonym, ...]
-    """Where the value could come from; the first one counts."""
+    """Possible sources of the value; the first is in force."""
     type: ConfigType
     documentation: str | None = None
-    """None: it was not asked for."""
+    """None: the request did not include it."""
     is_read_only: bool = False
     is_sensitive: bool = False
 
     @property
     def is_default(self) -> bool:
-        """Whether nobody has set it, for the group or for the coordinator."""
+        """The setting has its default, for the group and for the coordinator."""
         return bool(self.source is ConfigSourceType.DEFAULT_CONFIG)
 
 
 Configs: TypeAlias = dict[str, ConfigEntry]
-"""The settings of a group, by name."""
+"""Settings of a group by name."""
 
 
 def describe_configs(
     group_id: str, names: Collection[str] | None, *, include_documentation: bool
 ) -> Request:
-    """A DescribeConfigs of one group; no names: all settings."""
+    """Request the settings of a group; None for `names`: all settings."""
     resource = {**_resource(group_id), "configurationKeys": None if names is None else list(names)}
     body = {
         "resources": [resource],
@@ -62,7 +62,8 @@ def describe_configs(
 
 
 def described_configs(body: Body) -> Configs | CoordinatorResponseError:
-    """The settings in a DescribeConfigs answer, or its error."""
+    """Settings in a DescribeConfigs response, or its error."""
+    # An unreadable event has an error of the whole response, and no results.
     error = refusal(body)
     if error is not None:
         return error
@@ -73,10 +74,11 @@ def described_configs(body: Body) -> Configs | CoordinatorResponseError:
 def alter_configs(
     group_id: str, values: Mapping[str, str | None], *, validate_only: bool
 ) -> Request:
-    """An IncrementalAlterConfigs of one group; a value of None takes the group's own back."""
+    """Request an alteration of a group; a value of None removes the group's own value."""
     changes = [
         {
             "name": name,
+            # DELETE removes the group's own value, so that the coordinator's setting is in force.
             "configOperation": int(AlterConfigOp.DELETE if value is None else AlterConfigOp.SET),
             "value": value,
         }
@@ -88,7 +90,7 @@ def alter_configs(
 
 
 def alteration_error(body: Body) -> CoordinatorResponseError | None:
-    """The error in an IncrementalAlterConfigs answer; None: the settings were taken."""
+    """Error of an IncrementalAlterConfigs response; None: the settings were altered."""
     error = refusal(body)
     if error is not None:
         return error

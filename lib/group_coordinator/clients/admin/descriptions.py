@@ -20,7 +20,7 @@ from group_coordinator.clients.results import MemberResults, MemberToRemove, ref
 from group_coordinator.core.model.errors import ErrorCode
 
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
-"""A simple group has no protocol type. Groups of other types (connect is one) are not groups of consumers."""
+"""Protocol types of consumers' groups; a simple group has none. Groups of other types (connect is one) are not listed."""
 
 
 class NotAConsumerGroupError(ClientError):
@@ -28,7 +28,7 @@ class NotAConsumerGroupError(ClientError):
 
 
 def describe_group(group_id: str, *, include_authorized_operations: bool = False) -> Request:
-    """A DescribeGroups of one group."""
+    """Request a DescribeGroups of a group."""
     body = {
         "groups": [group_id],
         "includeAuthorizedOperations": include_authorized_operations,
@@ -37,13 +37,14 @@ def describe_group(group_id: str, *, include_authorized_operations: bool = False
 
 
 def description(group_id: str, body: Body) -> GroupDescription:
-    """The group in a DescribeGroups answer."""
+    """Group in a DescribeGroups response."""
     error: ClientError | None = refusal(body)
     if error is not None:
         return GroupDescription(group_id, state="Dead", error=error)
     [group] = body["groups"]
     if group["errorCode"]:
         error = error_for(group["errorCode"], group.get("errorMessage"))
+    # As in Kafka's admin client, groups of other programs are an error here.
     elif group["protocolType"] not in CONSUMER_PROTOCOL_TYPES:
         kind = group["protocolType"]
         error = NotAConsumerGroupError(f"GroupId {group_id} is not a consumer group ({kind}).")
@@ -69,12 +70,12 @@ def _member(member: Body) -> MemberDescription:
 
 
 def delete_group(group_id: str) -> Request:
-    """A DeleteGroups of one group."""
+    """Request the deletion of a single group."""
     return Request("DeleteGroups", 2, group_id, {"groupsNames": [group_id]})
 
 
 def deletion_error(body: Body) -> CoordinatorResponseError | None:
-    """The error in a DeleteGroups answer; None: the group is deleted."""
+    """Error of a DeleteGroups response; None: the group is deleted."""
     error = refusal(body)
     if error is not None:
         return error
@@ -84,12 +85,12 @@ def deletion_error(body: Body) -> CoordinatorResponseError | None:
 
 _NOT_ASKED_FOR = -(2**31)
 _FIRST_BIT = 3
-"""The numbers below are not operations but words of filters."""
+"""First number of an operation; lower numbers are values of filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupListing:
-    """A group as the tables list it."""
+    """Group in the list of the tables."""
 
     group_id: str
     group_type: str
@@ -99,36 +100,36 @@ class GroupListing:
 
     @property
     def type(self) -> str:
-        """The same as `group_type`, under confluent-kafka's name."""
+        """Group type under confluent-kafka's name, equal to `group_type`."""
         return self.group_type
 
     @property
     def is_simple_consumer_group(self) -> bool:
-        """Whether the group only stores offsets and has never had members."""
+        """The group only stores offsets, and has never had members."""
         return not self.protocol_type
 
 
 @dataclass(frozen=True, slots=True)
 class MemberDescription:
-    """A member of a live group; in a classic group the assignment is empty unless the group is Stable."""
+    """Member of a living group; in a classic group the assignment is empty unless the group is Stable."""
 
     member_id: str
     group_instance_id: str | None
     client_id: str
     host: str
     assignment: tuple[TopicPartition, ...] = ()
-    """In a consumer group: with the partitions that the member must still give back."""
+    """In a consumer group: with the partitions that the member must still revoke."""
     target_assignment: tuple[TopicPartition, ...] = ()
     """In consumer groups only."""
     member_epoch: int | None = None
     """None: a member of a classic group."""
     upgraded: bool | None = None
-    """Whether a member of a consumer group speaks the consumer protocol; None: a member of a classic group."""
+    """The member of a consumer group uses the consumer protocol; None: a member of a classic group."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupDescription:
-    """A group as the coordinator describes it; a group that does not exist has the state Dead and an error."""
+    """Group as the coordinator describes it; a group that does not exist has the state Dead and an error."""
 
     group_id: str
     state: str
@@ -143,22 +144,23 @@ class GroupDescription:
     target_assignment_epoch: int | None = None
     """The group epoch of the members' target assignments; None: a classic group."""
     authorized_operations: frozenset[ACLOperation] | None = None
-    """What the one who asks may do with the group; None: that was not asked."""
+    """Operations that the client's user may do on the group; None: the request did not include them."""
 
     @property
     def type(self) -> str:
-        """The same as `group_type`, under confluent-kafka's name."""
+        """Group type under confluent-kafka's name, equal to `group_type`."""
         return self.group_type
 
     @property
     def is_simple_consumer_group(self) -> bool:
-        """Whether the group only stores offsets and has never had members."""
+        """The group only stores offsets, and has never had members."""
         return not self.protocol_type
 
 
 def authorized_operations(group: Body) -> frozenset[ACLOperation] | None:
-    """The operations in a described group, a bit each."""
+    """Operations of a described group, from a bit for each."""
     bits = group.get("authorizedOperations", _NOT_ASKED_FOR)
+    # Kafka's value for a response without operations.
     if bits == _NOT_ASKED_FOR:
         return None
     known = [operation for operation in ACLOperation if operation >= _FIRST_BIT]
@@ -175,7 +177,7 @@ _ANOTHER_KIND = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_V
 def describe_consumer_group(
     group_id: str, *, include_authorized_operations: bool = False
 ) -> Request:
-    """A ConsumerGroupDescribe of one group."""
+    """Request a ConsumerGroupDescribe of a group."""
     body = {
         "groupIds": [group_id],
         "includeAuthorizedOperations": include_authorized_operations,
@@ -184,7 +186,8 @@ def describe_consumer_group(
 
 
 def consumer_description(group_id: str, body: Body) -> GroupDescription | None:
-    """The group in a ConsumerGroupDescribe answer; None: it is not a consumer group; DescribeGroups may know it."""
+    """Group in a ConsumerGroupDescribe response; None: it is no consumer group, but DescribeGroups may know it."""
+    # The response to an unreadable event has no groups.
     [group] = body.get("groups", [{}])
     error = refusal(body) or refusal(group)
     if error is not None and error.code in _ANOTHER_KIND:
@@ -227,13 +230,13 @@ def _partitions(assignment: Body) -> tuple[TopicPartition, ...]:
 
 _LEAVE_VERSION = 5
 _DEFAULT_REASON = "member was removed by an admin"
-"""As Kafka's own client says it."""
+"""Reason of Kafka's own client."""
 _REASON_LENGTH = 255
-"""A broker takes no more; Kafka's own client cuts the text as well."""
+"""Limit of brokers; Kafka's own client cuts the text too."""
 
 
 def remove_members(group_id: str, members: Sequence[MemberToRemove], reason: str) -> Request:
-    """A LeaveGroup of several members; an empty reason is replaced by Kafka's."""
+    """Request a LeaveGroup of several members; an empty reason is replaced by Kafka's."""
     entries = [
         {
             "memberId": member.member_id,
@@ -248,7 +251,8 @@ def remove_members(group_id: str, members: Sequence[MemberToRemove], reason: str
 
 
 def removal_results(body: Body, members: Sequence[MemberToRemove]) -> MemberResults:
-    """The result in a LeaveGroup answer for each member of the request."""
+    """Result for each member in a LeaveGroup response."""
+    # Results are matched by the members' names, not by their order.
     codes = {
         MemberToRemove(member["memberId"], member["groupInstanceId"]): member["errorCode"]
         for member in body.get("members", ())
@@ -257,7 +261,7 @@ def removal_results(body: Body, members: Sequence[MemberToRemove]) -> MemberResu
 
 
 def members_of(group: GroupDescription) -> list[MemberToRemove]:
-    """All members as Kafka's own client names them: static ones by instance id, which also fits who takes their place."""
+    """All members as Kafka's own client names them: static members by instance id, so a replacement leaves too."""
     return [
         MemberToRemove(member.member_id)
         if member.group_instance_id is None

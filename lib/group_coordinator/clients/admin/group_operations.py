@@ -1,4 +1,4 @@
-"""What an administrator does with groups as a whole: list, describe, delete, remove members, settings."""
+"""Operations of administrators on groups: list, describe, delete, remove members, settings."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _LISTING = (
 
 
 class GroupOperations(AdminBase):
-    """The methods about groups."""
+    """Operations on groups for both admin clients."""
 
     @Operation
     async def list_consumer_groups(
         self, states: Collection[str] | None = None, types: Collection[str] | None = None
     ) -> list[GroupListing]:
-        """The groups in the tables, sorted by name; as of the last compaction.
+        """Groups in the tables, sorted by name; as of the last compaction.
 
         >>> [(group.group_id, group.state, group.type) for group in admin.list_consumer_groups()]
         [('billing', 'Stable', 'consumer'), ('reports', 'Empty', 'classic')]
@@ -75,10 +75,10 @@ class GroupOperations(AdminBase):
 
         Args:
             group_ids: the groups.
-            include_authorized_operations: also say what the one who asks may do with each group.
+            include_authorized_operations: include the operations that the client's user may do on each group.
 
         Raises:
-            ChannelError: there is no answer for a group.
+            ChannelError: there is no response for a group.
         """
         return await self._descriptions(
             group_ids, include_authorized_operations=include_authorized_operations
@@ -86,7 +86,7 @@ class GroupOperations(AdminBase):
 
     @Operation
     async def delete_consumer_groups(self, group_ids: Collection[str]) -> GroupResults:
-        """Delete Empty groups with their offsets (KIP-229): one result a group.
+        """Delete Empty groups with their offsets (KIP-229), with a result for each group.
 
         >>> results = admin.delete_consumer_groups(["reports", "billing"])
         >>> results["reports"]
@@ -97,6 +97,7 @@ class GroupOperations(AdminBase):
         Traceback (most recent call last):
         group_coordinator.clients.errors.NonEmptyGroupError: The group is not empty.
         """
+        # The job has an event for each group, so each group needs its own request.
         asked = {group: descriptions.delete_group(group) for group in dict.fromkeys(group_ids)}
         return GroupResults(await self._outcomes(asked, descriptions.deletion_error))
 
@@ -104,7 +105,7 @@ class GroupOperations(AdminBase):
     async def remove_members_from_consumer_group(
         self, group_id: str, members: Iterable[MemberToRemove] | None = None, reason: str = ""
     ) -> MemberResults:
-        """Have members leave (KIP-345), static ones too: one result a member. Members that live join again.
+        """Remove members (KIP-345), static members too, with a result for each member. Living members join again.
 
         >>> from group_coordinator.clients import MemberToRemove
         >>> till = MemberToRemove(group_instance_id="till-1")
@@ -117,17 +118,18 @@ class GroupOperations(AdminBase):
 
         Args:
             group_id: the group.
-            members: by member id or by instance id; None: all that the group has now, a static one by its instance id.
-            reason: for the logs of a coordinator that keeps it; as Kafka's clients it cuts it after 255 characters.
+            members: by member id or by instance id; None: all current members, a static member by its instance id.
+            reason: for the coordinator's logs, cut after 255 characters as by Kafka's clients.
 
         Raises:
-            ChannelError: there is no answer.
+            ChannelError: there is no response.
         """
         group_error = None
         if members is None:
             described = (await self._descriptions([group_id]))[group_id]
             members, group_error = descriptions.members_of(described), described.error
         leaving = list(dict.fromkeys(members))
+        # Without members there is no request to send.
         if not leaving:
             return MemberResults({}, group_error)
         request = descriptions.remove_members(group_id, leaving, reason)
@@ -141,7 +143,7 @@ class GroupOperations(AdminBase):
         *,
         include_documentation: bool = False,
     ) -> GroupAnswers[configs.Configs]:
-        """The settings that count for each group, by name; a group need not exist.
+        """Current settings of each group by name; a group need not exist.
 
         >>> settings = admin.describe_group_configs(["billing"])["billing"]
         >>> settings["consumer.session.timeout.ms"].value
@@ -151,8 +153,8 @@ class GroupOperations(AdminBase):
 
         Args:
             group_ids: the groups.
-            names: only these settings; none or empty: all that Kafka lists, and those that the group has of its own.
-            include_documentation: whether to include a description of each setting.
+            names: only these settings; none or empty: all that Kafka lists, and the group's own settings.
+            include_documentation: include a description of each setting.
         """
         asked = {
             group: configs.describe_configs(
@@ -166,7 +168,7 @@ class GroupOperations(AdminBase):
     async def alter_group_configs(
         self, values: Mapping[str, Mapping[str, str | None]], *, validate_only: bool = False
     ) -> GroupResults:
-        """Set settings of groups, or take them back: one result a group; all settings of a group are taken, or none.
+        """Set or remove settings of groups, with a result for each group: all settings of a group are altered, or none.
 
         >>> admin.alter_group_configs({"billing": {"consumer.session.timeout.ms": "50000"}}).all()
         >>> name = "consumer.session.timeout.ms"
@@ -179,8 +181,8 @@ class GroupOperations(AdminBase):
         group_coordinator.clients.errors.InvalidConfigurationError: Unknown group config name: no.such.setting
 
         Args:
-            values: by group the values by name; None takes the group's own value back.
-            validate_only: only say what would become of it.
+            values: by group the values by name; None removes the group's own value.
+            validate_only: only return the result, and change nothing.
         """
         asked = {
             group: configs.alter_configs(group, changes, validate_only=validate_only)
@@ -191,6 +193,7 @@ class GroupOperations(AdminBase):
     async def _descriptions(
         self, group_ids: Collection[str], *, include_authorized_operations: bool = False
     ) -> dict[str, GroupDescription]:
+        # A group's type is unknown before: the consumer protocol is tried first.
         as_consumer, as_classic = (
             partial(ask, include_authorized_operations=include_authorized_operations)
             for ask in (describe_consumer_group, descriptions.describe_group)
@@ -215,6 +218,7 @@ class GroupOperations(AdminBase):
 
 def _listed_in(root: str) -> list[dict[str, Any]]:
     if is_folder(root):
+        # A folder needs no Spark.
         return sql_tables.rows(root, _LISTING)
     from group_coordinator.clients import spark_tables  # noqa: PLC0415 - PySpark's import takes long
 

@@ -1,4 +1,4 @@
-"""What an administrator does with the offsets of groups: list, alter, reset, delete."""
+"""Operations of administrators on the offsets of groups: list, alter, reset, delete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from group_coordinator.clients.results import OffsetResets, PartitionResults
 
 
 class OffsetOperations(AdminBase):
-    """The methods about offsets."""
+    """Operations on offsets for both admin clients."""
 
     @Operation
     async def list_consumer_group_offsets(
@@ -26,7 +26,7 @@ class OffsetOperations(AdminBase):
         *,
         require_stable: bool = False,
     ) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The committed offsets of the given partitions, or of all; a partition without one is left out.
+        """Committed offsets of the given partitions, or of all; a partition without an offset is left out.
 
         >>> from kafka import TopicPartition
         >>> admin.list_consumer_group_offsets("reports")[TopicPartition("orders", 0)].offset
@@ -34,13 +34,13 @@ class OffsetOperations(AdminBase):
 
         Args:
             group_id: the group.
-            partitions: only of these; None: of all that the group has offsets of.
-            require_stable: refuse partitions with offsets of an open transaction.
+            partitions: only of these; None: of all partitions with an offset.
+            require_stable: return an error for partitions with offsets of an open transaction.
 
         Raises:
-            UnstableOffsetCommitError: of a partition, where stable ones are required.
+            UnstableOffsetCommitError: of a partition, where stable offsets are required.
             CoordinatorResponseError: the group has another error.
-            ChannelError: there is no answer.
+            ChannelError: there is no response.
         """
         request = offset_messages.fetch_offsets(group_id, partitions, require_stable=require_stable)
         return offset_messages.fetched_offsets(await self._answer(request))
@@ -57,7 +57,7 @@ class OffsetOperations(AdminBase):
 
         Raises:
             CoordinatorResponseError: a group has an error.
-            ChannelError: there is no answer for a group.
+            ChannelError: there is no response for a group.
         """
         asked = {
             group: offset_messages.fetch_offsets(group, None) for group in dict.fromkeys(group_ids)
@@ -71,7 +71,7 @@ class OffsetOperations(AdminBase):
     async def alter_consumer_group_offsets(
         self, group_id: str, offsets: offset_messages.Offsets
     ) -> PartitionResults:
-        """Commit offsets for a group that is Empty or does not exist yet: one result a partition.
+        """Commit offsets for a group that is Empty or does not exist yet, with a result for each partition.
 
         >>> from kafka import TopicPartition
         >>> orders = TopicPartition("orders", 0)
@@ -87,7 +87,7 @@ class OffsetOperations(AdminBase):
             offsets: by partition an offset, or an OffsetAndMetadata.
 
         Raises:
-            ChannelError: there is no answer.
+            ChannelError: there is no response.
         """
         return await self._commit(group_id, offsets)
 
@@ -95,7 +95,7 @@ class OffsetOperations(AdminBase):
     async def reset_consumer_group_offsets(
         self, group_id: str, specs: resets.ResetSpecs
     ) -> OffsetResets:
-        """Commit offsets by a rule for each partition, within the partition: one result a partition.
+        """Commit offsets by a rule for each partition, within its log, with a result for each partition.
 
         >>> from kafka import OffsetSpec, TopicPartition
         >>> from kafka.admin import OffsetTimestamp
@@ -111,20 +111,21 @@ class OffsetOperations(AdminBase):
         >>> admin.reset_consumer_group_offsets("reports", {orders: noon}).offsets[orders]
         60
 
-        As in Kafka's tool an offset before the first record becomes that record's, one beyond the end becomes the end, and so does a
-        time after the last record. As there, nothing is changed if one partition cannot be reset at all.
+        An offset before the first record becomes that record's, as in Kafka's tool. An offset beyond the end becomes the end, and so does a
+        time after the last record. No offset is changed if a partition cannot be reset.
 
         Args:
             group_id: a group that is Empty, or that does not exist yet.
             specs: OffsetSpec.EARLIEST, OffsetSpec.LATEST, OffsetTimestamp(milliseconds), ShiftBy(offsets), or an offset.
 
         Raises:
-            UnknownTopicOrPartitionError: the cluster has no such partition, or nobody leads it.
+            UnknownTopicOrPartitionError: the cluster has no such partition, or it has no leader.
             NothingToShiftError: a partition without an offset should be shifted.
-            ChannelError: the cluster does not answer, or there is no answer of the coordinator.
+            ChannelError: the cluster or the coordinator does not answer.
         """
         committed: resets.Committed = {}
         shifted = resets.needs_committed(specs)
+        # Only a shift depends on the committed offsets.
         if shifted:
             request = offset_messages.fetch_offsets(group_id, shifted)
             committed = offset_messages.fetched_offsets(await self._answer(request))
@@ -137,7 +138,7 @@ class OffsetOperations(AdminBase):
     async def delete_consumer_group_offsets(
         self, group_id: str, partitions: Collection[TopicPartition]
     ) -> PartitionResults:
-        """Delete committed offsets of topics that the group does not read (KIP-496): one result a partition.
+        """Delete committed offsets of topics that the group does not read (KIP-496), with a result for each partition.
 
         >>> from kafka import TopicPartition
         >>> orders = TopicPartition("orders", 0)
@@ -149,7 +150,7 @@ class OffsetOperations(AdminBase):
         group_coordinator.clients.errors.GroupSubscribedToTopicError: Deleting offsets of a topic is forbidden while ...
 
         Raises:
-            ChannelError: there is no answer.
+            ChannelError: there is no response.
         """
         wanted = list(dict.fromkeys(partitions))
         request = offset_messages.delete_offsets(group_id, wanted)
@@ -159,14 +160,14 @@ class OffsetOperations(AdminBase):
     async def commit_reset(
         self, group_id: str, offsets: Mapping[TopicPartition, int]
     ) -> PartitionResults:
-        """As alter_consumer_group_offsets, with what a reset has planned: the log, and the view `audit`, say that it was one.
+        """Commit the offsets of a planned reset. The log and the view `audit` have the reset as the reason.
 
         >>> from kafka import TopicPartition
         >>> orders = TopicPartition("orders", 0)
         >>> admin.commit_reset("reports", {orders: 40}).partition_result(orders)
 
         Raises:
-            ChannelError: there is no answer.
+            ChannelError: there is no response.
         """
         return await self._commit_reset(group_id, offsets)
 

@@ -1,7 +1,7 @@
-"""Methods that two clients have: each is written once, as a coroutine.
+"""Decorator of methods for two clients: each method is written once, as a coroutine.
 
-AsyncioClients have it as it is. BlockingClients run it to its end: what it waits for blocks their thread, so it never
-gives way.
+AsyncioClients have it unchanged. BlockingClients run it to its end: its waits block their thread, so it never yields to
+an event loop.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ Answer = TypeVar("Answer")
 
 
 class BlockingClient:
-    """Its operations return their answers."""
+    """Client whose operations return their results."""
 
 
 class AsyncioClient:
-    """Its operations are coroutines."""
+    """Client whose operations are coroutines."""
 
 
 class Operation(Generic[Arguments, Answer]):
-    """Decorates a coroutine of a class that a blocking and an asyncio client inherit from."""
+    """Decorator of a coroutine in a base class of a blocking and an asyncio client."""
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class Operation(Generic[Arguments, Answer]):
         self, client: AsyncioClient, owner: type
     ) -> Callable[Arguments, Coroutine[Any, Any, Answer]]: ...
     def __get__(self, client: object, owner: type) -> Callable[..., Any]:
+        # The class of the client decides how its methods wait.
         method = self._blocking if issubclass(owner, BlockingClient) else self._coroutine
         return method if client is None else MethodType(method, client)
 
@@ -49,12 +50,14 @@ class Operation(Generic[Arguments, Answer]):
 def _blocking(coroutine: Callable[..., Coroutine[Any, Any, Answer]]) -> Callable[..., Answer]:
     @wraps(coroutine)
     def method(*arguments: Any, **named: Any) -> Answer:
+        # The first step runs to the end, as all waits of a blocking client block.
         running = coroutine(*arguments, **named)
         try:
             running.send(None)
         except StopIteration as end:
             answer: Answer = end.value
             return answer
+        # Python warns about a coroutine that is never closed.
         running.close()
         raise AssertionError(
             f"{coroutine.__qualname__} gave way to an event loop that is not there"

@@ -1,4 +1,4 @@
-"""Where a reset puts a group's offsets: asked of the cluster, planned by the rules of Kafka's tool (clients/reset_plan.py)."""
+"""New offsets of a reset, from the cluster's offsets by the rules of Kafka's tool (clients/reset_plan.py)."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ Committed: TypeAlias = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 class Positions(NamedTuple):
-    """What the cluster knows of the partitions of a reset; partitions that it does not have are left out."""
+    """Offsets of the cluster for the partitions of a reset; partitions that do not exist are left out."""
 
     extents: Mapping[TopicPartition, range]
-    """The offsets from the first record that is there to the end of the log."""
+    """Offsets from the log start to the log end."""
     since: Mapping[TopicPartition, int]
-    """The first record of each partition since its spec's time; those without one are left out."""
+    """First record of each partition since its spec's time; partitions without a record are left out."""
 
 
 def positions(connection: Connection, specs: ResetSpecs) -> Positions:
-    """Ask the brokers.
+    """Ask the brokers for the offsets.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not answer, or rejects the login.
     """
+    # Partitions with the same time share a request.
     by_time = defaultdict(list)
     for partition, spec in specs.items():
         if isinstance(spec, OffsetTimestamp):
@@ -56,20 +57,21 @@ def positions(connection: Connection, specs: ResetSpecs) -> Positions:
             for time_ms, partitions in by_time.items()
             for partition, offset in cluster.offsets_since(partitions, time_ms).items()
         }
+    # A partition may lose its leader between the two requests.
     both = starts.keys() & ends.keys()
     return Positions({one: range(starts[one], ends[one]) for one in both}, since)
 
 
 def needs_committed(specs: ResetSpecs) -> list[TopicPartition]:
-    """The partitions whose new offset follows from the one that is committed."""
+    """Partitions whose new offsets depend on the committed offsets."""
     return [partition for partition, spec in specs.items() if isinstance(spec, ShiftBy)]
 
 
 def targets(specs: ResetSpecs, known: Positions, committed: Committed) -> dict[TopicPartition, int]:
-    """The new offset of each partition: never before its first record, never beyond its end.
+    """New offset of each partition, never before its first record, never beyond its end.
 
     Raises:
-        UnknownTopicOrPartitionError: the cluster has no such partition, or nobody leads it.
+        UnknownTopicOrPartitionError: the cluster has no such partition, or it has no leader.
         NothingToShiftError: a partition without an offset should be shifted.
         ValueError: an OffsetSpec is neither EARLIEST nor LATEST.
     """
@@ -97,7 +99,7 @@ def _scenario(spec: ResetSpec) -> Scenario:
             return spec
         case OffsetTimestamp():
             return ToTime(int(spec))
-        # By type first: an offset of -1 equals OffsetSpec.LATEST.
+        # The type is checked first, as an offset of -1 equals OffsetSpec.LATEST.
         case OffsetSpec():
             return _end_of_log(spec)
         case _:

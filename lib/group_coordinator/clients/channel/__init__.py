@@ -1,1 +1,1 @@
-"""Requests and replies over the two topics."""
+"""Channel of requests and responses over the two topics."""

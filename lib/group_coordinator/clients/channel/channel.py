@@ -1,4 +1,4 @@
-"""Requests and responses over the two topics, matched by correlation id."""
+"""Channel of requests and responses over the two topics, matched by correlation id."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 
 Body: TypeAlias = dict[str, Any]
-"""The body of an event or of a response, with Kafka's own field names."""
+"""Body of an event or of a response, with Kafka's own field names."""
 
 
 class Request(NamedTuple):
-    """One API call for one group; `body` has Kafka's request fields of that version."""
+    """API call for a group; `body` has Kafka's request fields of that version."""
 
     api: str
     version: int
     group_id: str
     body: Mapping[str, Any]
     client_id: str | None = None
-    """None: the channel's own."""
+    """None: the channel's client id."""
 
     def event(
         self, correlation_id: str, reply_partition: int | None, client_host: str, principal: str
     ) -> bytes:
-        """The value of its record in the events topic; the key is the group id."""
+        """Value of the event's record; the key is the group id."""
         return json.encode(
             {
                 "api": self.api,
@@ -65,10 +65,10 @@ class Request(NamedTuple):
 
 
 class Channel(Protocol):
-    """What members and admin clients need of a RequestChannel."""
+    """Interface of RequestChannel for members and admin clients."""
 
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
-        """Send a request."""
+        """Send a request; return the future response."""
         ...
 
 
@@ -76,7 +76,7 @@ _log = logging.getLogger(__name__)
 
 
 class Response(Struct, rename="camel", gc=False):
-    """A response as the job writes it."""
+    """Response in the form that the job writes."""
 
     api: str | None = None
     group_id: str = ""
@@ -86,9 +86,10 @@ class Response(Struct, rename="camel", gc=False):
 
 
 def read(value: bytes, name: str) -> tuple[Response, Body | None] | None:
-    """A response, and its body if its correlation id begins with `name`; None: the value is no response, which the log says."""
+    """Parse a response, and its body if its correlation id begins with `name`. None: the value is no response, which is logged."""
     try:
         response = json.decode(value, type=Response)
+        # Bodies of other clients' responses are not parsed.
         is_ours = (response.correlation_id or "").startswith(name)
         return response, json.decode(response.body, type=Body) if is_ours else None
     except (ValueError, RecursionError):  # the last: nested too deep
@@ -97,11 +98,11 @@ def read(value: bytes, name: str) -> tuple[Response, Body | None] | None:
 
 
 _DONE = (InvalidStateError, asyncio.InvalidStateError)
-"""Whoever asked has cancelled the future."""
+"""Errors of a future that its owner has cancelled."""
 
 
 class PendingReply(Future[Body]):
-    """The response to a request, and until when it is waited for."""
+    """Future response to a request, with its deadline."""
 
     def __init__(self, request: Request, timeout_s: float, now_s: float) -> None:
         super().__init__()
@@ -114,13 +115,14 @@ _Reply = TypeVar("_Reply", PendingReply, "asyncio.Future[Body]")
 
 
 class PendingReplies(Generic[_Reply]):
-    """Any thread may use those of the class PendingReply; those of an event loop belong to the loop.
+    """Pending requests by correlation id. For PendingReply it is thread-safe; asyncio's futures belong to their loop.
 
-    A response completes its future once. A repeated response, or one to somebody else, finds no future and is dropped.
+    A response completes its future once. A repeated response, or a response to another client, finds no future and is
+    dropped.
     """
 
     def __init__(self, name: str) -> None:
-        """Correlation ids begin with `name`, by which responses are told from those to others."""
+        """Take the beginning of all correlation ids, which separates the responses from those to other clients."""
         self.name = name
         self._numbers = count(1)
         self._pending: dict[str, _Reply] = {}
@@ -130,17 +132,21 @@ class PendingReplies(Generic[_Reply]):
         return len(self._pending)
 
     def put(self, reply: _Reply) -> str:
-        """The correlation id of a request that is about to be sent."""
+        """Add a request before it is sent; return its correlation id.
+
+        Raises:
+            ChannelError: the channel is broken.
+        """
         correlation_id = f"{self.name}-{next(self._numbers)}"
         self._pending[correlation_id] = reply
-        # Behind the line above: `fail_all` in another thread sees this one, or is seen here.
+        # Checked after the request is added: `fail_all` in another thread sees this request, or this line sees its error.
         if self._broken is not None:
             self._pending.pop(correlation_id, None)
             raise self._broken
         return correlation_id
 
     def answer(self, correlation_id: str, body: Body) -> bool:
-        """Whether somebody waited for it."""
+        """Complete the request's future; False if none is pending."""
         reply = self._pending.pop(correlation_id, None)
         if reply is None:
             return False
@@ -151,24 +157,25 @@ class PendingReplies(Generic[_Reply]):
         return True
 
     def fail(self, correlation_id: str, error: Exception) -> None:
-        """There will be no response."""
+        """Fail a request that gets no response."""
         reply = self._pending.pop(correlation_id, None)
         if reply is not None:
             with suppress(*_DONE):
                 reply.set_exception(error)
 
     def fail_all(self, error: ChannelError) -> None:
-        """There will be no responses, nor to requests to come."""
+        """Fail all pending and all later requests."""
         self._broken = error
         for correlation_id in list(self._pending):
             self.fail(correlation_id, error)
 
 
 class TimedReplies(PendingReplies[PendingReply]):
-    """Futures that fail after their deadlines."""
+    """Pending requests that fail after their deadlines."""
 
     def expire(self, now_s: float) -> None:
-        """Fail the requests whose deadline is over."""
+        """Fail the requests after their deadlines."""
+        # A copy, as other threads add and remove requests meanwhile.
         for correlation_id, reply in self._pending.copy().items():
             if reply.deadline_s <= now_s:
                 self.fail(correlation_id, _timed_out(correlation_id, reply))
@@ -182,10 +189,10 @@ def _timed_out(correlation_id: str, reply: PendingReply) -> RequestTimedOutError
 
 
 class ResponseReader(LastingClient[KafkaConsumer]):
-    """One thread may call its methods, which raise a KafkaError where the topic cannot be read.
+    """Single-threaded reader of the responses topic; its methods raise a KafkaError if the topic cannot be read.
 
     Args:
-        connection: how the cluster is reached.
+        connection: to the cluster.
         topic: the responses topic.
         positions: of partitions that were read before, by number; kept up to date.
         options: of KafkaConsumer.
@@ -197,23 +204,25 @@ class ResponseReader(LastingClient[KafkaConsumer]):
         super().__init__(
             connection,
             KafkaConsumer,
+            # A missing topic is an error of the set-up, which must not create it.
             allow_auto_create_topics=False,
             enable_auto_commit=False,
-            # Where retention deletes what a position points to, the oldest response left is the right one.
+            # If retention has deleted the position, reading continues at the oldest response.
             auto_offset_reset="earliest",
             **options,
         )
         self._topic = topic
         self._positions = positions
         self.numbers: list[int] = []
-        """The partitions that are read."""
+        """Numbers of the assigned partitions."""
 
     def partitions_of(self, topic: str) -> list[int]:
-        """The numbers of its partitions.
+        """Partition numbers of a topic.
 
         Raises:
-            TopicMissingError: it does not exist.
+            TopicMissingError: the topic does not exist.
         """
+        # Without partitions the client is closed, so that a later call reads the metadata again.
         numbers = sorted(self.opened().partitions_for_topic(topic) or ())
         if not numbers:
             self.close()
@@ -221,18 +230,19 @@ class ResponseReader(LastingClient[KafkaConsumer]):
         return numbers
 
     def begin(self, numbers: list[int]) -> None:
-        """Read these partitions from their positions, and from now on where there is none."""
+        """Read these partitions from their positions; a partition without a position is read from now on."""
         for partition, end in self.opened().end_offsets(self._assign(numbers)).items():
+            # The position is kept at once, so that a reader that connects again misses nothing.
             self.opened().seek(partition, self._positions.setdefault(partition.partition, end))
 
     def add_new_partitions(self) -> None:
-        """Read new partitions from their beginning; those that are read already keep their positions."""
+        """Read new partitions from their beginning; assigned partitions keep their positions."""
         numbers = sorted(self.opened().partitions_for_topic(self._topic) or ())
         if len(numbers) > len(self.numbers):
             self._assign(numbers)
 
     def poll(self, timeout_ms: int) -> Iterator[bytes]:
-        """The values that have arrived; other clients' responses may be among them."""
+        """Yield the values that have arrived; other clients' responses may be among them."""
         for partition, records in self.opened().poll(timeout_ms=timeout_ms).items():
             yield from (record.value for record in records if record.value is not None)
             self._positions[partition.partition] = records[-1].offset + 1
@@ -247,12 +257,12 @@ class ResponseReader(LastingClient[KafkaConsumer]):
 def reply_partition_from_now(
     connection: Connection, events_topic: str, responses_topic: str, lot: int
 ) -> ResponseReader:
-    """Reads one partition: where every response arrives to a request that names it and is sent from now on, and few others.
+    """Open a reader of a single partition, which requests name as their reply partition. Few other responses arrive there.
 
-    `lot` is drawn by the client, from 0 up: clients with different lots share the partitions evenly.
+    `lot` is a random number of the client, from 0 up: clients with different lots share the partitions evenly.
 
     Raises:
-        ChannelError: the cluster does not answer, does not let us in, or a topic is missing.
+        ChannelError: the cluster does not answer, rejects the login, or a topic is missing.
     """
     reader = ResponseReader(connection, responses_topic, {})
     with reader.failures_told():
@@ -263,15 +273,15 @@ def reply_partition_from_now(
 
 
 POLL_TIMEOUT_MS = 100
-"""Also how late the channel may notice a timeout."""
+"""Longest delay of a timeout."""
 
 
 class RequestChannel:
-    """A connection to the coordinator that any number of threads, members and admin clients can share.
+    """Channel to the coordinator that any number of threads, members and admin clients can share.
 
-    It reads one partition of the responses topic, drawn by lot, from its end at the time when the channel opens, so that
-    it finds answers without reading older ones; all its requests name that partition. A thread of its own takes the
-    answers and lets late requests time out.
+    It reads one random partition of the responses topic, from its end at the time when the channel opens, so that it
+    reads no older responses; all its requests name that partition. A thread reads the responses and fails late
+    requests.
     """
 
     def __init__(
@@ -294,7 +304,9 @@ class RequestChannel:
         self._request_timeout_s = request_timeout_ms / 1000
         self._client_id = client_id
         self._principal = principal or connection.principal
+        # Kafka's form of a host begins with a slash.
         self._client_host = f"/{connection.local_address()}"
+        # A random name separates the responses of all clients.
         instance = uuid.uuid4()
         self._pending = TimedReplies(instance.hex)
         self._replies = reply_partition_from_now(
@@ -305,9 +317,9 @@ class RequestChannel:
         self._reader.start()
 
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
-        """Send a request; the future gives the response's body, or a ChannelError.
+        """Send a request; the future returns the response's body, or raises a ChannelError.
 
-        A parked JoinGroup is answered only when its group has met: such a request needs a longer timeout.
+        A JoinGroup waits for the other members: such a request needs a longer timeout.
         """
         timeout_s = self._request_timeout_s if timeout_ms is None else timeout_ms / 1000
         reply = PendingReply(request, timeout_s, time.monotonic())
@@ -323,13 +335,14 @@ class RequestChannel:
         except (KafkaError, ChannelError) as error:
             self._pending.fail(correlation_id, _not_sent(request, error))
         else:
+            # The producer reports a failed delivery in its own thread.
             sending.add_errback(
                 lambda error: self._pending.fail(correlation_id, _not_sent(request, error))
             )
         return reply
 
     def close(self) -> None:
-        """Stop reading; what is not answered yet fails with ChannelClosedError."""
+        """Stop reading; pending requests fail with ChannelClosedError."""
         self._reader.end()
         self._producer.close()
 
@@ -344,10 +357,12 @@ class RequestChannel:
         try:
             while not ended.is_set():
                 self._take(self._replies.poll(POLL_TIMEOUT_MS))
+                # The reading thread also watches the deadlines.
                 self._pending.expire(time.monotonic())
         except KafkaError as error:
             failure = ChannelClosedError(f"the responses topic cannot be read: {error}")
         finally:
+            # No pending request may wait for its timeout after the end.
             self._pending.fail_all(failure)
             self._replies.close()
 
@@ -355,7 +370,7 @@ class RequestChannel:
         name = self._pending.name
         marker = name.encode()
         for value in values:
-            # Other clients' answers pass by here too; a search in the bytes is far cheaper than parsing them.
+            # Other clients' responses arrive here too; a search in the bytes is far cheaper than parsing them.
             if marker in value and (found := read(value, name)) is not None:
                 response, body = found
                 if response.correlation_id is not None and body is not None:

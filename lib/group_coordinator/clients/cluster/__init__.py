@@ -1,1 +1,1 @@
-"""The Kafka cluster: connections, topics, and events that the job itself writes."""
+"""Kafka cluster: connections, topics, and the job's own events."""

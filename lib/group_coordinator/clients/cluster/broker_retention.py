@@ -1,4 +1,4 @@
-"""How long the brokers of a cluster keep committed offsets."""
+"""Brokers' retention of committed offsets."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.chec
 
 
 class BrokerRetention(NamedTuple):
-    """The brokers' settings of these names."""
+    """Brokers' settings of these names."""
 
     retention_minutes: int
     check_interval_ms: int
 
 
 def broker_retention(connection: Connection) -> BrokerRetention | None:
-    """As one broker has them: all that coordinate groups should agree. None: this user may not read them.
+    """Settings of a broker, as all brokers that coordinate groups should agree. None: this user may not read them.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not answer, or rejects the login.
     """
     with connection.opened(KafkaAdminClient) as admin:
         broker_id = str(min(each["broker_id"] for each in admin.describe_cluster()["brokers"]))

@@ -1,4 +1,4 @@
-"""Topics as the brokers know them: partitions, ends, leaders."""
+"""Reader of the brokers' topic metadata: partitions, ends, leaders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNKNOWN_TOPIC = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 class Broker(NamedTuple):
-    """A node of the cluster."""
+    """Node of the cluster with its address."""
 
     host: str
     port: int
@@ -25,10 +25,10 @@ class Broker(NamedTuple):
 
 
 class Cluster:
-    """Asks the brokers about topics; close it soon."""
+    """Short-lived client that asks the brokers about topics."""
 
     def __init__(self, connection: Connection) -> None:
-        """Connect.
+        """Connect to the cluster.
 
         Raises:
             BrokerUnreachableError: the cluster does not answer.
@@ -37,22 +37,22 @@ class Cluster:
         self._admin = connection.open(KafkaAdminClient)
 
     def partitions(self, topics: Collection[str]) -> dict[str, frozenset[int]]:
-        """The partitions of each topic that exists; the others are left out."""
+        """Partitions of each existing topic; missing topics are left out."""
         return {
             topic["name"]: frozenset(one["partition_index"] for one in topic["partitions"])
             for topic in self._topics(topics)
         }
 
     def partition_counts(self, topics: Collection[str]) -> dict[str, int]:
-        """How many partitions each topic that exists has."""
+        """Partition count of each existing topic."""
         return {topic: len(numbers) for topic, numbers in self.partitions(topics).items()}
 
     def topic_ids(self, topics: Collection[str] | None = None) -> dict[str, str]:
-        """The id of each of these topics that exists, or of all topics, as Kafka prints it."""
+        """Id of each existing topic among these, or of all topics, as Kafka prints it."""
         return {topic["name"]: topic_id(topic) for topic in self._topics(topics)}
 
     def topics_seen(self, topics: Collection[str]) -> dict[str, str | None]:
-        """The id of each of these topics, None: there is no such topic. What this user may not see is left out."""
+        """Id of each topic, None: the topic does not exist. Topics that this user may not see are left out."""
         found = self._ask(self._admin.describe_topics, sorted(topics)) if topics else []
         return {
             topic["name"]: topic_id(topic) if topic["error_code"] == 0 else None
@@ -67,7 +67,7 @@ class Cluster:
             raise self._connection.failure(TopicAuthorizationFailedError(f"topic {topic}"))
 
     def partition_leaders(self, topics: Collection[str]) -> dict[TopicPartition, int | None]:
-        """The id of the broker that leads each partition of the topics that exist; None: nobody does."""
+        """Leader's broker id of each partition of the existing topics; None: no leader."""
         return {
             TopicPartition(topic["name"], one["partition_index"]): one["leader_id"]
             if one["leader_id"] >= 0
@@ -77,17 +77,17 @@ class Cluster:
         }
 
     def start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The log start offset of each partition that exists and has a leader; the others are left out."""
+        """Log start offset of each partition with a leader; other partitions are left out."""
         return self._offsets(partitions, OffsetSpec.EARLIEST)
 
     def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The log end offset of each partition that exists and has a leader; the others are left out."""
+        """Log end offset of each partition with a leader; other partitions are left out."""
         return self._offsets(partitions, OffsetSpec.LATEST)
 
     def offsets_since(
         self, partitions: Collection[TopicPartition], timestamp_ms: int
     ) -> dict[TopicPartition, int]:
-        """The offset of each partition's first record with this timestamp or a later one; those without are left out."""
+        """Offset of each partition's first record with this or a later timestamp; partitions without such a record are left out."""
         found = self._offsets(partitions, timestamp_ms)
         return {partition: offset for partition, offset in found.items() if offset >= 0}
 
@@ -95,6 +95,7 @@ class Cluster:
         self, partitions: Collection[TopicPartition], spec: OffsetSpec | int
     ) -> dict[TopicPartition, int]:
         leaders = self.partition_leaders({partition.topic for partition in partitions})
+        # kafka-python fails the whole request if a partition has no leader.
         led = {partition for partition in partitions if leaders.get(partition) is not None}
         if not led:
             return {}
@@ -102,7 +103,7 @@ class Cluster:
         return {partition: one.offset for partition, one in found.items()}
 
     def leaders_of_keys(self, topic: str, keys: Collection[str]) -> dict[str, Broker]:
-        """The broker that leads the partition of each key; without the topic, or a leader, the key is left out."""
+        """Leader of each key's partition; without the topic, or a leader, the key is left out."""
         leader_ids = {
             one["partition_index"]: one["leader_id"]
             for found in self._topics([topic])
@@ -118,10 +119,11 @@ class Cluster:
         return {key: brokers[leader] for key, leader in leaders.items() if leader in brokers}
 
     def close(self) -> None:
-        """Disconnect."""
+        """Disconnect from the cluster's brokers."""
         self._admin.close()
 
     def _topics(self, topics: Collection[str] | None) -> list[dict[str, Any]]:
+        # No topics need no request.
         if topics is not None and not topics:
             return []
         wanted = None if topics is None else sorted(topics)
@@ -136,5 +138,5 @@ class Cluster:
 
 
 def _partition_of(key: str, partition_count: int) -> int:
-    """Where every Kafka producer puts a key by default."""
+    # The default partitioner of Kafka's producers.
     return int(murmur2(key.encode()) & 0x7FFFFFFF) % partition_count

@@ -1,4 +1,4 @@
-"""The cluster's own rules of who may do what."""
+"""Reader of the cluster's own ACLs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from group_coordinator.core.acls.rule import (
 )
 
 _ANY = 1
-"""In a filter, whatever it is about; what follows it in Kafka's order is numbered from 2 on."""
+"""Any value in a filter; the values in Kafka's order are numbered from 2 on."""
 _LEAST_VERSION = 1
-"""The first DescribeAcls that knows prefixed names, of Kafka 2.0."""
+"""First version of DescribeAcls with prefixed names, of Kafka 2.0."""
 _RESOURCE_TYPES = dict(enumerate(ResourceType, 2))
 _OPERATIONS = dict(enumerate(Operation, 2))
 _PERMISSIONS = {2: Permission.DENY, 3: Permission.ALLOW}
@@ -40,25 +40,26 @@ _Word = TypeVar("_Word", bound=StrEnum)
 
 
 class AclsUnreadableError(ClientError):
-    """There are no rules to go by: the message says why, and what to do."""
+    """The ACLs cannot be read: the message has the reason and the remedy."""
 
 
 class ClusterAcls(LastingClient[KafkaAdminClient]):
-    """Asks the brokers repeatedly over one connection, and connects again after a failure."""
+    """Asks the brokers repeatedly over a lasting connection, and connects again after a failure."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection, KafkaAdminClient)
 
     def read(self) -> tuple[AclRule, ...]:
-        """All rules, in an order that depends on nothing but them.
+        """All ACLs, in an order that depends only on themselves.
 
         Raises:
-            AclsUnreadableError: the cluster has no authorizer, does not tell us, or has a rule of a kind that Kafka 4.4 has not.
-            ChannelError: the cluster does not answer, or does not let us in.
+            AclsUnreadableError: the cluster has no authorizer, denies us the ACLs, or has an ACL of a kind that Kafka 4.4 lacks.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         with self.failures_told():
             found = self._found()
         rules = (_rule(of, acl) for of in found.resources for acl in of.acls)
+        # The order of brokers' responses is not defined.
         return tuple(sorted(rules, key=structs.astuple))
 
     def _found(self) -> Any:
@@ -77,10 +78,10 @@ class ClusterAcls(LastingClient[KafkaAdminClient]):
 
 
 def has_authorizer(connection: Connection) -> bool:
-    """Whether the brokers let some do what they do not let others do.
+    """Return True if the brokers have an authorizer.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not answer, or rejects the login.
     """
     with connection.opened(KafkaAdminClient) as admin:
         try:
@@ -88,12 +89,13 @@ def has_authorizer(connection: Connection) -> bool:
         except SecurityDisabledError:
             return False
         except ClusterAuthorizationFailedError:
+            # The denial itself comes from an authorizer.
             return True
     return True
 
 
 def _described(admin: KafkaAdminClient) -> Any:
-    """The answer as the brokers gave it: the client's own classes do not know every operation of Kafka 4.4."""
+    # The raw response, as the client's own classes do not know every operation of Kafka 4.4.
     request = DescribeAclsRequest(
         min_version=_LEAST_VERSION,
         resource_type_filter=_ANY,

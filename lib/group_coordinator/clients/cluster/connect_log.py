@@ -1,4 +1,4 @@
-"""Why kafka-python could not connect: the error that it raises is a timeout, and the cause is in its log only."""
+"""Capture of kafka-python's log: the error that it raises is a timeout, and the cause is only in its log."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ _LOGGER = "kafka.net.manager"
 
 
 class LoggedErrors(logging.Handler):
-    """Keeps the exceptions that were logged."""
+    """Log handler that keeps the logged exceptions."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._errors: list[Exception] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Called by logging."""
+        """Keep the exceptions of a log record, as logging's handler."""
         arguments = record.args if isinstance(record.args, tuple) else ()
         self._errors += [each for each in arguments if isinstance(each, Exception)]
 
     def cause(self, error: Exception) -> Exception:
-        """The logged error that says most about the cause, or else the error itself.
+        """Return the logged error that explains the cause best, or else the error itself.
 
-        A broker that refuses a login often closes the connection before its answer is read: one of
-        several attempts may have read it.
+        A broker that rejects a login often closes the connection before its response is read: any of several attempts
+        may have read it.
         """
         of_login = [each for each in self._errors if isinstance(each, LOGIN_ERRORS)]
+        # The last error is closest to the failure.
         others = [each for each in self._errors if type(each) is not type(error)]
         return next(iter([*of_login, *reversed(others)]), error)
 
 
 @contextmanager
 def logged_errors() -> Iterator[LoggedErrors]:
-    """What kafka-python logs while the block runs."""
+    """Keep kafka-python's logged errors while the block runs."""
     logger = logging.getLogger(_LOGGER)
     errors = LoggedErrors()
     logger.addHandler(errors)

@@ -1,4 +1,4 @@
-"""Where the Kafka cluster is and how to log in to it."""
+"""Address of the Kafka cluster and login to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from group_coordinator.settings import JobSettings
 CONNECT_TIMEOUT_S = 5.0
 BOOTSTRAP_TIMEOUT_MS = 10_000
 _RECONNECT_BACKOFF_MAX_MS = 1_000
-"""As Kafka's own clients. kafka-python's is 30 s: after a broker was away for 10 s it would not be tried for as long again."""
+"""Limit of Kafka's own clients. kafka-python's is 30 s: after an outage of 10 s a broker would not be tried for as long again."""
 
 
 _BY_PASSWORD = (
@@ -57,7 +57,7 @@ class _Closable(Protocol):
 
 
 Client = TypeVar("Client", bound=_Closable)
-"""A client of kafka-python."""
+"""Client class of kafka-python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,19 @@ class Connection:
     """
 
     bootstrap_servers: str
-    # A login may be among them.
+    # The options may contain a login.
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         broker_addresses(self.bootstrap_servers)
+        # Checked here, as kafka-python's own errors name no property.
         fault = _unknown_protocol(self.options) or _missing_in_login(self.options)
         if fault is not None:
             raise LoginRefusedError(fault)
 
     @classmethod
     def of(cls, job: JobSettings) -> Self:
-        """The cluster of the settings, with their login.
+        """Connection to the cluster of the settings, with their login.
 
         Raises:
             LoginRefusedError: the login needs a package that is not installed.
@@ -102,9 +103,9 @@ class Connection:
         }
 
     def local_address(self) -> str:
-        """This machine's address on the way to the cluster.
+        """Address of this machine on the way to the cluster.
 
-        A plain connection fails at once if nobody listens; kafka-python would try for 30 seconds.
+        A plain connection fails at once if no process listens; kafka-python would try for 30 seconds.
 
         Raises:
             BrokerUnreachableError: no bootstrap server accepts a connection.
@@ -126,8 +127,9 @@ class Connection:
         """Make a client of kafka-python, which connects.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
+        # Without this check kafka-python would try an unreachable cluster for 30 seconds.
         self.local_address()
         with logged_errors() as logged:
             try:
@@ -137,13 +139,14 @@ class Connection:
 
     @contextmanager
     def opened(self, client: Callable[..., Client], **options: Any) -> Iterator[Client]:
-        """A client that is closed after the block; an error of Kafka in the block is raised as `failure` describes it.
+        """Open a client for the block; an error of Kafka in the block is raised as `failure` describes it.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         with (
             closing(self.open(client, **options)) as opened,
+            # kafka-python retries silently, so a long wait is logged.
             long_wait_told(f"a response of Kafka at {self.bootstrap_servers}"),
         ):
             try:
@@ -152,8 +155,9 @@ class Connection:
                 raise self.failure(error) from error
 
     def failure(self, error: Exception) -> ChannelError:
-        """The error of kafka-python, with the address that was tried and a hint."""
+        """Error for an error of kafka-python, with the address and a hint."""
         cluster = f"Kafka at {self.bootstrap_servers}"
+        # The most specific error is first.
         if isinstance(error, TopicAuthorizationFailedError):
             return AccessDeniedError(f"{cluster} denies {self._user} access: {error}")
         if isinstance(error, LOGIN_ERRORS):
@@ -163,7 +167,7 @@ class Connection:
         return BrokerUnreachableError(f"{cluster}: {error}")
 
     def _hung_up(self, cluster: str) -> ChannelError:
-        """A broker may close a connection without an error message when the login or the protocol is wrong."""
+        # A broker may close a connection without an error message if the login or the protocol is wrong.
         protocol = self.options.get("security_protocol", "PLAINTEXT")
         mismatch = f"security.protocol = {protocol} is not the cluster's"
         if protocol.startswith("SASL_"):
@@ -174,7 +178,7 @@ class Connection:
 
     @property
     def principal(self) -> str:
-        """Who this is, in Kafka's words; a client that does not log in by name and password is anonymous."""
+        """Principal of this user; a client that does not log in by name and password is anonymous."""
         return f"User:{self._name}"
 
     @property
@@ -183,6 +187,7 @@ class Connection:
 
     @property
     def _name(self) -> str:
+        # With OAUTHBEARER the client id is the user's name.
         client = getattr(self.options.get("sasl_oauth_token_provider"), "client_id", "ANONYMOUS")
         return str(self.options.get("sasl_plain_username", client))
 

@@ -1,4 +1,4 @@
-"""The two topics of the coordinator: created with the configuration that it needs, and checked before it starts."""
+"""Topics of the coordinator: created with the needed configuration, and checked before the start."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _ANY_OTHER = "the brokers' logs may say more"
 
 
 class TopicsError(RuntimeError):
-    """The topics are missing, or are not as the coordinator needs them."""
+    """The topics are missing, or lack a configuration that the coordinator needs."""
 
 
 def create_topics(connection: Connection, job: JobSettings) -> list[str]:
-    """Create the events and the responses topic; returns the names of those that were missing.
+    """Create the events and the responses topic; return the names of the topics that were missing.
 
     Raises:
         BrokerUnreachableError: the cluster does not answer.
@@ -56,19 +56,20 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
         _responses_topic(job),
     )
     with connection.opened(KafkaAdminClient) as admin:
-        # A user who may not create topics may still use those that an administrator made.
+        # A user without the right to create topics may still use topics of an administrator.
         present = set(admin.list_topics())
         missing = [topic for topic in wanted if topic.name not in present]
         created = [
             topic.name for topic in missing if _create(admin, topic, connection.bootstrap_servers)
         ]
+        # A topic that existed before may have another configuration.
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
     return created
 
 
 def check_topics(connection: Connection, job: JobSettings) -> None:
-    """Raise TopicsError if a topic is missing, or if events are not stamped by the brokers."""
+    """Raise TopicsError if a topic is missing, or if events do not get the brokers' timestamps."""
     with connection.opened(KafkaAdminClient) as admin:
         present = set(admin.list_topics())
         missing = [name for name in (job.events_topic, job.responses_topic) if name not in present]
@@ -82,8 +83,9 @@ def check_topics(connection: Connection, job: JobSettings) -> None:
 
 
 def check_nothing_answered(connection: Connection, job: JobSettings) -> None:
-    """Raise TopicsError if somebody has answered on the responses topic: for a coordinator that has never run."""
+    """Raise TopicsError if the responses topic has responses: for a coordinator that has never run."""
     answered = offsets_present(connection, job.responses_topic)
+    # An end offset above 0 shows former responses, even if retention has removed them.
     if any(offsets.stop for offsets in answered.values()):
         raise TopicsError(
             f"topic {job.responses_topic} has answers of another coordinator, and this run would answer every event of "
@@ -100,6 +102,7 @@ def _topic(job: JobSettings, name: str, partitions: int, retention_ms: int) -> N
 def _responses_topic(job: JobSettings) -> NewTopic:
     name, partitions = job.responses_topic, job.responses_topic_partitions
     topic = _topic(job, name, partitions, job.responses_topic_retention_ms)
+    # A response may be as long as its setting, plus the record around it.
     topic.topic_configs[_MAX_MESSAGE_BYTES] = str(job.response_max_bytes + RECORD_OVERHEAD)
     return topic
 
@@ -107,6 +110,7 @@ def _responses_topic(job: JobSettings) -> NewTopic:
 def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
     [answer] = admin.create_topics([topic], raise_errors=False)["topics"]
     error = for_code(answer["error_code"])
+    # Another process may have created it meanwhile.
     if error is TopicAlreadyExistsError:
         return False
     if error is not NoError:
@@ -115,17 +119,19 @@ def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
             f"topic {topic.name} is not there for us, and {servers} does not make it: {error.message} ({error.errno}), "
             f"{said.rstrip('.')}: {_REMEDIES.get(error, _ANY_OTHER)}"
         )
+    # CREATE does not imply DESCRIBE.
     [seen] = admin.describe_topics([topic.name])
     if seen["error_code"] == TopicAuthorizationFailedError.errno:
         raise TopicsError(
             f"topic {topic.name} is created, but this user may not see it: give it DESCRIBE on the topic"
         )
+    # Metadata of new topics reaches the brokers with a delay.
     admin.wait_for_topics([topic.name])
     return True
 
 
 def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
-    """The groups' time is the brokers' time: with a client's clock, sessions of living members could expire."""
+    # A group's clock is the brokers' clock: with a client's clock, sessions of living members could expire.
     stamp = _value(admin, topic, _TIMESTAMP_TYPE)
     if stamp != _LOG_APPEND_TIME:
         raise TopicsError(
@@ -135,7 +141,7 @@ def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
 
 
 def _check_room(admin: KafkaAdminClient, job: JobSettings) -> None:
-    """The job would send a response that is too large for Kafka again and again."""
+    # The job would retry a response that is too large for Kafka for ever.
     room = int(_value(admin, job.responses_topic, _MAX_MESSAGE_BYTES))
     needed = job.response_max_bytes + RECORD_OVERHEAD
     if room < needed:

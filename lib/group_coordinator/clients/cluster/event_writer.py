@@ -1,4 +1,4 @@
-"""Writes the job's own events to the events topic."""
+"""Writer of the job's own events."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ _TIMEOUT_S = 30
 
 
 class EventWriter:
-    """Keeps one producer, and connects again after a failure."""
+    """Producer of events that connects again after a failure."""
 
     def __init__(self, connection: Connection, events_topic: str) -> None:
         self._events_topic = events_topic
         self._producer = LastingProducer(connection, acks="all")
 
     def write(self, events: Sequence[tuple[str, bytes]]) -> None:
-        """Write pairs of group id and value; return when the brokers have them all.
+        """Write pairs of group id and value; return after all acknowledgements.
 
         Raises:
-            ChannelError: the cluster does not take them all; some may be written.
+            ChannelError: the cluster does not accept all; some may be written.
         """
         with self._producer.failures_told():
             sent = [
                 self._producer.send(self._events_topic, key=group_id.encode(), value=value)
                 for group_id, value in events
             ]
+            # All records are sent before the first wait, so that they share requests.
             for future in sent:
                 future.get(_TIMEOUT_S)
 
     def close(self) -> None:
-        """Disconnect."""
+        """Disconnect from the cluster, after which the next write connects."""
         self._producer.close()

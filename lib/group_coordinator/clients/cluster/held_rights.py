@@ -1,4 +1,4 @@
-"""Checks which rights this user has at the brokers, by requests that change nothing.
+"""Check of this user's rights at the brokers, by requests that change nothing.
 
 Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. Each checks rights before anything else.
 """
@@ -36,14 +36,14 @@ _DENIED = frozenset(
     )
 )
 _ALL_BROKERS = ""
-"""As the name of a broker in DescribeConfigs: the cluster-wide default settings."""
+"""Broker name in DescribeConfigs for the cluster-wide default settings."""
 _ANSWER_WITHIN_MS = 10_000
 
 _Question: TypeAlias = Callable[[KafkaAdminClient, Right], bool | None]
 
 
 def has_right(admin: KafkaAdminClient, right: Right) -> bool | None:
-    """Ask the brokers whether this user has the right; None: they do not say.
+    """Ask the brokers if this user has the right; None: they do not say.
 
     The name `*` is literal: a user with the right on each single topic does not have the right on `*`.
 
@@ -70,13 +70,14 @@ def _creation(admin: KafkaAdminClient, right: Right) -> bool:
     topic = CreateTopicsRequest.CreatableTopic(
         name=right.name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
     )
+    # validate_only: the broker checks the right, and creates no topic.
     request = CreateTopicsRequest(topics=[topic], timeout_ms=_ANSWER_WITHIN_MS, validate_only=True)
     [created] = answer_of(admin, request).topics
     return created.error_code not in _DENIED
 
 
 def _settings(admin: KafkaAdminClient, right: Right) -> bool:
-    """Describe the configs of a topic or of the brokers; the empty list of keys keeps the response small."""
+    # An empty list of keys keeps the response small.
     of_topic = right.kind is ResourceType.TOPIC
     resource = DescribeConfigsRequest.DescribeConfigsResource(
         resource_type=ConfigResourceType.TOPIC if of_topic else ConfigResourceType.BROKER,
@@ -88,13 +89,12 @@ def _settings(admin: KafkaAdminClient, right: Right) -> bool:
 
 
 def _on_group(admin: KafkaAdminClient, right: Right) -> bool:
-    """Ask any broker: it checks the right before it responds NOT_COORDINATOR."""
+    # Any broker will do: it checks the right before it responds NOT_COORDINATOR.
     [described] = answer_of(admin, DescribeGroupsRequest(groups=[right.name])).groups
     return described.error_code not in _DENIED
 
 
 def _on_transactional_id(admin: KafkaAdminClient, right: Right) -> bool:
-    """As _on_group."""
     request = DescribeTransactionsRequest(transactional_ids=[right.name])
     [described] = answer_of(admin, request).transaction_states
     return described.error_code not in _DENIED
@@ -111,4 +111,4 @@ _QUESTIONS: dict[tuple[ResourceType, Operation], _Question] = {
     (ResourceType.GROUP, Operation.DESCRIBE): _on_group,
     (ResourceType.TRANSACTIONAL_ID, Operation.DESCRIBE): _on_transactional_id,
 }
-"""The requests that show each right that a program of this package needs."""
+"""Requests that show each right that a program of this package needs."""

@@ -1,4 +1,4 @@
-"""A client of kafka-python that is kept, and that connects again after a failure."""
+"""Base of kafka-python clients that stay open, and connect again after a failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from group_coordinator.clients.cluster.connection import Client, Connection
 
 
 class LastingClient(Generic[Client]):
-    """Connects when it is first used; `options` are those of the client's class."""
+    """Client that connects at its first use; `options` are those of the client's class."""
 
     def __init__(
         self, connection: Connection, client: Callable[..., Client], **options: Any
@@ -23,10 +23,10 @@ class LastingClient(Generic[Client]):
         self._client: Client | None = None
 
     def opened(self) -> Client:
-        """The client.
+        """Open the client, or return the open client.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         if self._client is None:
             self._client = self._connection.open(self._class, **self._options)
@@ -34,7 +34,7 @@ class LastingClient(Generic[Client]):
 
     @contextmanager
     def failures_told(self) -> Iterator[None]:
-        """After an error of Kafka in the block the next use connects again.
+        """Close the client after an error of Kafka in the block, so that the next use connects again.
 
         Raises:
             ChannelError: the error, as the connection describes it.
@@ -46,7 +46,8 @@ class LastingClient(Generic[Client]):
             raise self._connection.failure(error) from error
 
     def close(self) -> None:
-        """Disconnect."""
+        """Disconnect; the next use connects again."""
+        # Dropped first: an error of the close must not keep the broken client.
         client, self._client = self._client, None
         if client is not None:
             client.close()

@@ -1,7 +1,7 @@
-"""A producer that lives through any outage of the cluster.
+"""Producer that survives any outage of the cluster.
 
-kafka-python's own (3.0) does not: with a batch that it tried for longer than `delivery_timeout_ms` it drops its producer id,
-asks for no other, and sends nothing any more; nor does it say so.
+kafka-python's own (3.0) does not: after a batch that it tried for longer than `delivery_timeout_ms` it drops its
+producer id, requests no other, and sends nothing more, without an error.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 
 _CLOSE_TIMEOUT_S = 1
-"""What has no answer by then has failed; without an end kafka-python waits for ever for what it cannot send."""
+"""Timeout of a close; without it kafka-python waits for ever for records that it cannot send."""
 
 
 class LastingProducer(LastingClient[KafkaProducer]):
-    """Any number of threads may send."""
+    """Thread-safe producer that replaces a broken kafka-python producer."""
 
     def __init__(self, connection: Connection, **options: Any) -> None:
-        """`options` are kafka-python's; it connects when it first sends."""
+        """Take kafka-python's `options`; the first record connects."""
         super().__init__(connection, KafkaProducer, **options)
         self._lock = Lock()
         self._spent: KafkaProducer | None = None
-        """The one that may never send again."""
+        """Producer that can never send again."""
 
     def send(
         self, topic: str, *, key: bytes, value: bytes, partition: int | None = None
     ) -> FutureRecordMetadata:
-        """As kafka-python's.
+        """Send a record, as kafka-python's producer does.
 
         Raises:
             ChannelError: the cluster does not answer.
-            KafkaError: the record is not taken.
+            KafkaError: the record is not accepted.
         """
         producer = self.opened()
         sending = producer.send(topic, key=key, value=value, partition=partition)
@@ -46,11 +46,11 @@ class LastingProducer(LastingClient[KafkaProducer]):
         return sending
 
     def partitions_for(self, topic: str) -> set[int]:
-        """The partitions of a topic as far as kafka-python knows: of new ones it hears within some minutes.
+        """Partitions of a topic in kafka-python's metadata, which shows new partitions within some minutes.
 
         Raises:
             ChannelError: the cluster does not answer.
-            KafkaError: it does not tell.
+            KafkaError: the partitions are unknown.
         """
         return set(self.opened().partitions_for(topic))
 
@@ -60,14 +60,14 @@ class LastingProducer(LastingClient[KafkaProducer]):
             self._close()
 
     def opened(self) -> KafkaProducer:
-        """As the base, and another producer in place of one that may never send again."""
+        """Open the producer, or replace a producer that can never send again."""
         with self._lock:
             if self._client is self._spent:
                 self._close()
             return super().opened()
 
     def _not_sent(self, producer: KafkaProducer, error: Exception) -> None:
-        """In the producer's thread."""
+        # Called in the producer's thread, so the producer is replaced later.
         if isinstance(error, KafkaTimeoutError):
             self._spent = producer
 

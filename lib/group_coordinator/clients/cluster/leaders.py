@@ -1,4 +1,4 @@
-"""Whether the brokers can be reached that lead the partitions of a topic."""
+"""Check that the leaders of a topic's partitions are reachable."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ class Leaders(LastingClient[KafkaConsumer]):
         self._topic = topic
 
     def ask(self) -> None:
-        """Return when each of them has answered.
+        """Return after all leaders have answered.
 
         Raises:
-            ChannelError: one of them does not answer, or does not let us in.
+            ChannelError: a leader does not answer, or rejects the login.
         """
         with self.failures_told():
             consumer = self.opened()
             numbers = consumer.partitions_for_topic(self._topic) or ()
             partitions = [TopicPartition(self._topic, number) for number in numbers]
+            # Only leaders answer this request.
             consumer.end_offsets(partitions, timeout_ms=_TIMEOUT_MS)

@@ -1,4 +1,4 @@
-"""Logs long waits for Kafka: the brokers that do not respond, and how to end the wait."""
+"""Log of long waits for Kafka: the brokers that do not respond, and how to end the wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def long_wait_told(awaited: str, first_s: float = FIRST_S, again_s: float = AGAI
     Args:
         awaited: the object of the wait, such as "a response of Kafka at HOST:PORT".
         first_s: seconds until the first line.
-        again_s: seconds between later ones.
+        again_s: seconds between later lines.
     """
     waited_s = count(first_s, again_s)
 

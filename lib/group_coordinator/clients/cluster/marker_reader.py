@@ -1,7 +1,7 @@
-"""Reads the markers that the brokers' transaction coordinators write into __consumer_offsets.
+"""Reader of the transaction markers in __consumer_offsets.
 
-kafka-python's consumer passes by control records, so the partitions are fetched here, by its own connections and its parser of
-batches. A leader is asked for all of its partitions at once, and answers with what there is.
+kafka-python's consumer skips control records, so the partitions are fetched here, by its own connections and its parser
+of batches. A request to a leader fetches all of its partitions, and returns without waiting for records.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _TIMEOUT_MS = 10_000
 _PARTITION_BYTES = 1 << 20
 _ANSWER_BYTES = 1 << 23
 _LONGEST_ANSWER_BYTES = 1 << 27
-"""A broker gives the first batch whole, however long it is."""
+"""Limit of a response: a broker returns the first batch whole, however long it is."""
 _NEWEST_FETCH_BY_NAME = 12
 _NEWEST_FIND_OF_ONE = 3
 _EARLIEST, _LATEST = -2, -1
 _IDLE_S = 60.0
-"""Connections that nobody used for so long are made anew: brokers close them after some minutes."""
+"""Age at which an unused connection is replaced: brokers close it after some minutes."""
 
 _log = logging.getLogger(__name__)
 
 
 class Marker(NamedTuple):
-    """The end of a producer's transaction in one partition."""
+    """End of a producer's transaction in a partition."""
 
     offset: int
     producer_id: int
@@ -47,7 +47,7 @@ class Marker(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """The markers that were found in a partition, in order, and from where to read on; `left` is how much is there already."""
+    """Markers of a partition, in order, and the next offset to read; `left` is the number of records behind it."""
 
     markers: list[Marker]
     next_offset: int
@@ -55,7 +55,7 @@ class Stretch(NamedTuple):
 
 
 class MarkerReader(LastingClient[KafkaNetClient]):
-    """Asks over the same connections again and again, and connects again after a failure."""
+    """Fetches markers over the same connections, and connects again after a failure."""
 
     def __init__(self, connection: Connection, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(connection, _connected)
@@ -64,10 +64,10 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         self._leaders: dict[int, int] = {}
 
     def make_topic(self) -> None:
-        """Have the brokers make the topic, unless it is there: no marker is written where it is not.
+        """Make the brokers create the topic if it is missing: without the topic no marker is written.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         with self.failures_told():
             answer = self._ask_any(
@@ -76,20 +76,20 @@ class MarkerReader(LastingClient[KafkaNetClient]):
             _check(answer.error_code)
 
     def partition_count(self) -> int:
-        """How many partitions the topic has; 0: it does not exist yet.
+        """Partition count of the topic; 0: it does not exist yet.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         with self.failures_told():
             self._leaders = self._described()
         return len(self._leaders)
 
     def read(self, positions: Mapping[int, int]) -> dict[int, Stretch]:
-        """What there is at these offsets, by partition, and behind them; nothing of a partition whose leader is looked for.
+        """Read from these offsets by partition; a partition without a known leader is left out.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         found: dict[int, Stretch] = {}
         with self.failures_told():
@@ -98,6 +98,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
             by_leader: defaultdict[int, dict[int, int]] = defaultdict(dict)
             for partition, offset in positions.items():
                 by_leader[self._leaders.get(partition, -1)][partition] = offset
+            # The next read looks for the leaders again.
             if by_leader.pop(-1, None):
                 self._leaders = {}
             for leader, asked in by_leader.items():
@@ -108,23 +109,25 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         return self.opened().send_and_receive(node_id, request, _TIMEOUT_MS)
 
     def _ask_any(self, request: Any) -> Any:
-        """The answer of the first broker that gives one."""
+        """Send a request to brokers in turn until a broker responds."""
         *others, last = sorted(broker.node_id for broker in self.opened().cluster.brokers())
         for node_id in others:
             with suppress(KafkaError):
                 return self._ask(request, node_id)
+        # The error of the last broker is raised.
         return self._ask(request, last)
 
     def opened(self) -> KafkaNetClient:
-        """As the base, and another client after a pause."""
+        """Open the client, and replace it after a pause."""
         now_s = self._clock()
         if now_s - self._used_s > _IDLE_S:
             self.close()
+        # Set at each use, so that only idle connections are replaced.
         self._used_s = now_s
         return super().opened()
 
     def _described(self) -> dict[int, int]:
-        """The leaders by partition, -1 where there is none."""
+        """Leaders by partition, -1 without a leader."""
         wanted = MetadataRequest.MetadataRequestTopic(name=OFFSETS_TOPIC)
         answer = self._ask_any(MetadataRequest(topics=[wanted], allow_auto_topic_creation=False))
         [topic] = answer.topics
@@ -138,6 +141,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
             partition, error = each.partition_index, for_code(each.error_code)
             if error is NoError:
                 found[partition] = _stretch(each, positions[partition])
+            # Retention may have removed the offset, or an unclean leader may have cut the log.
             elif error is OffsetOutOfRangeError:
                 nearest = self._nearest(leader, partition, positions[partition])
                 found[partition] = Stretch([], nearest)
@@ -148,7 +152,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         return found
 
     def _nearest(self, leader: int, partition: int, offset: int) -> int:
-        """The log begins behind the offset, or ends before it."""
+        """Offset to continue at: the log begins behind the offset, or ends before it."""
         first, end = (self._offset_at(leader, partition, at) for at in (_EARLIEST, _LATEST))
         nearest = max(first, min(offset, end))
         _log.warning(
@@ -172,7 +176,10 @@ class MarkerReader(LastingClient[KafkaNetClient]):
 
 
 def _check(code: int) -> None:
-    """Raise an error that does not pass; one that does, as while the topic is made, is seen again when it is read."""
+    """Raise an error that is not retriable.
+
+    A retriable error, as while the topic is created, occurs again when the topic is read.
+    """
     error = for_code(code)
     if error is not NoError and not error.retriable:
         raise error
@@ -184,15 +191,17 @@ def _stretch(fetched: Any, position: int) -> Stretch:
 
 
 def markers_in(records: bytes, position: int) -> tuple[list[Marker], int]:
-    """The markers among batches as a broker gives them, and the offset behind these; the last batch may be cut off."""
+    """Markers in the batches of a response, and the offset behind them; the last batch may be incomplete."""
     markers: list[Marker] = []
     batches = MemoryRecords(records)
     while (batch := batches.next_batch()) is not None:
         position = batch.next_offset
+        # Only control batches have markers.
         if batch.is_control_batch:
             markers += [
                 Marker(record.offset, batch.producer_id, batch.producer_epoch, record.commit)
                 for record in batch
+                # Other control records exist, such as leader changes.
                 if record.commit or record.abort
             ]
     return markers, position
@@ -226,7 +235,7 @@ def _fetch(positions: Mapping[int, int]) -> FetchRequest:
         max_wait_ms=0,
         min_bytes=0,
         max_bytes=_ANSWER_BYTES,
-        # A transaction that is open must not hide the markers of others behind it.
+        # An open transaction must not hide the markers of other transactions behind it.
         isolation_level=0,
         session_id=0,
         session_epoch=-1,

@@ -1,4 +1,4 @@
-"""Waits for new events in a topic; brokers tell of them at once."""
+"""Wait for new events in a topic, which brokers announce at once."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _SLICE_MS = 200
 
 
 class NewEvents(LastingClient[KafkaConsumer]):
-    """Asks over the same connections again and again, and connects again after a failure."""
+    """Long-polls over the same connections, and connects again after a failure."""
 
     def __init__(self, connection: Connection, topic: str) -> None:
         super().__init__(
             connection,
             KafkaConsumer,
             enable_auto_commit=False,
-            # A partition that is new must be seen soon.
+            # New partitions must be seen soon.
             metadata_max_age_ms=5_000,
-            # That there is an event is all that matters.
+            # The existence of an event is enough, so one byte is fetched.
             fetch_max_bytes=1,
             max_partition_fetch_bytes=1,
         )
@@ -37,10 +37,10 @@ class NewEvents(LastingClient[KafkaConsumer]):
         seconds: float,
         must_go_on: Callable[[], bool],
     ) -> float:
-        """Return once the topic has an event at one of these offsets, by topic and partition, or behind it.
+        """Return once the topic has an event at or behind any of these offsets, by topic and partition.
 
-        Or after these seconds, once `must_go_on` says so, or if Kafka cannot be asked. The result is for how many seconds
-        there was no event.
+        It also returns after these seconds, when `must_go_on` returns True, or if Kafka does not answer. The result is
+        the number of seconds without an event.
         """
         if must_go_on():
             return 0
@@ -53,7 +53,7 @@ class NewEvents(LastingClient[KafkaConsumer]):
                     break
                 seen_s = time.monotonic()
         except (ChannelError, KafkaError):
-            # Others tell that Kafka is away; the next batch is not worth a connection to it.
+            # Other tasks report an outage of Kafka. The next batch does not need a connection for it.
             self.close()
         return seen_s - begun_s
 
@@ -62,5 +62,6 @@ class NewEvents(LastingClient[KafkaConsumer]):
         numbers = consumer.partitions_for_topic(self._topic) or ()
         consumer.assign([TopicPartition(self._topic, number) for number in numbers])
         for number in numbers:
+            # A partition that was never read counts from its beginning.
             consumer.seek(TopicPartition(self._topic, number), ends.get(number, 0))
         return consumer

@@ -1,4 +1,4 @@
-"""Where the logs of all partitions begin and end: samples of a cluster's topics."""
+"""Positions of all partitions: samples of the start and end offsets of a cluster's topics."""
 
 from __future__ import annotations
 
@@ -19,52 +19,52 @@ from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.tables.position import Position
 
 _TIMEOUT_MS = 5_000
-"""How long one broker may take for an answer; the others have theirs long before."""
+"""Timeout of one broker; the other brokers respond long before."""
 _MOVED_MS = 1_000
-"""How long the new leader of a partition that moves is looked for."""
+"""Timeout for the new leader of a partition that moves."""
 _PATIENCE_S = 5.0
-"""How long partitions with errors are told from the others, which are asked without them."""
+"""Time to separate partitions with errors from the others, which are asked again without them."""
 
 
 class Skipped(NamedTuple):
-    """A partition, or a whole topic, that is not in a sample, and why."""
+    """Partition or topic that is missing in a sample, and the reason."""
 
     what: str
     why: str
 
 
 class Sample(NamedTuple):
-    """The positions of one moment, sorted by topic and partition, and what is missing among them."""
+    """Positions at the same time, sorted by topic and partition, and the missing partitions."""
 
     positions: list[Position]
     skipped: list[Skipped]
     sampled_at_ms: int
     topic_ids: Mapping[str, str] = MappingProxyType({})
-    """The name that each topic id stands for, of all topics that were described."""
+    """Topic name by topic id, for all described topics."""
 
 
 class _Question(NamedTuple):
-    """What a leader is asked about its partitions."""
+    """Kind of offset that a leader is asked for."""
 
     spec: OffsetSpec
     isolation_level: IsolationLevel
 
 
-# In this order what is found is in order: a log's start, and its stable end, only grow.
+# The order matters: a log's start and its stable end only grow, so a position is consistent.
 _START = _Question(OffsetSpec.EARLIEST, IsolationLevel.READ_UNCOMMITTED)
 _STABLE = _Question(OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED)
 _END = _Question(OffsetSpec.LATEST, IsolationLevel.READ_UNCOMMITTED)
 
 
 class PositionSampler(LastingClient[KafkaAdminClient]):
-    """Asks the leaders again and again over the same connections, and connects again after a failure.
+    """Asks the leaders for samples over the same connections, and connects again after a failure.
 
     Args:
-        connection: how the cluster is reached.
-        topics: those that are sampled; None: all that the user may see, but for Kafka's internal ones.
+        connection: to the cluster.
+        topics: topics of the samples; None: all that the user may see, without Kafka's internal topics.
         now_ms: this machine's wall clock.
         clock: seconds that never go back.
-        internal: those of Kafka's internal topics that are sampled among all.
+        internal: internal topics that are included among all topics.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         self._clock = clock
 
     def sample(self) -> Sample:
-        """Ask every leader three times, whatever the number of its partitions; what cannot be found out is skipped.
+        """Ask every leader three times, whatever the number of its partitions; partitions without a result are skipped.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         described = self._described()
         by_leader, skipped = leaders(
@@ -99,12 +99,13 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         stable = self._ask_all(_those_in(asked, starts), _STABLE, skipped)
         before_ms = self._now_ms()
         ends = self._ask_all(_those_in(asked, stable), _END, skipped)
-        # A broker looks at its logs between a question and its answer.
+        # A broker reads its logs between the request and the response.
         sampled_at_ms = (before_ms + self._now_ms()) // 2
         found = [
             Position(key.topic, key.partition, starts[key], stable[key], end)
             for key, end in sorted(ends.items())
         ]
+        # The three offsets were read one after another.
         positions = [position for position in found if _is_of_one_log(position)]
         skipped += [
             Skipped(_name(position), "its log became shorter meanwhile")
@@ -122,7 +123,7 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         question: _Question,
         skipped: list[Skipped],
     ) -> dict[TopicPartition, int]:
-        """The answers of all leaders; what has none is added to `skipped`."""
+        """Results of all leaders; partitions without a result are added to `skipped`."""
         answers: dict[TopicPartition, int] = {}
         for partitions in asked:
             until_s = self._clock() + _PATIENCE_S
@@ -136,11 +137,12 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         skipped: list[Skipped],
         until_s: float,
     ) -> dict[TopicPartition, int]:
-        """The answers of one leader. Its client raises the first error of any partition, and keeps the answers to itself."""
+        """Results of a leader for its partitions."""
         specs = dict.fromkeys(partitions, question.spec)
         try:
             found = self.opened().list_partition_offsets(specs, question.isolation_level, _MOVED_MS)
         except KafkaError as error:
+            # kafka-python raises the first error of any partition, and drops the other results. Halves find the partition.
             if len(partitions) > 1 and _is_of_a_partition(error) and self._clock() < until_s:
                 middle = len(partitions) // 2
                 halves = (partitions[:middle], partitions[middle:])
@@ -157,17 +159,18 @@ def leaders(
     every_topic: bool,
     internal: Collection[str] = (),
 ) -> tuple[dict[int, list[TopicPartition]], list[Skipped]]:
-    """The partitions of kafka-python's answer by leader, and what nobody leads.
+    """Partitions of kafka-python's metadata by leader, and partitions without a leader.
 
     Args:
         described: topics with their partitions.
-        every_topic: whether it is about all topics: then internal ones, and those that have just gone, are left out.
+        every_topic: the request was for all topics: internal topics and deleted topics are left out.
         internal: internal topics that are not left out.
     """
     by_leader: dict[int, list[TopicPartition]] = {}
     skipped = []
     for topic in described:
         is_unwanted = topic["is_internal"] and topic["name"] not in internal
+        # A topic that was deleted during the request has no partitions.
         if every_topic and (is_unwanted or not topic["partitions"]):
             continue
         if not topic["partitions"]:
@@ -182,7 +185,7 @@ def leaders(
 
 
 def topic_names(described: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The names in kafka-python's answer by id; topics of a broker before Kafka 2.8, and those that are gone, have no id."""
+    """Topic names in kafka-python's metadata by id; brokers before Kafka 2.8 return no ids, and deleted topics have none."""
     known = [topic for topic in described if topic.get("topic_id") and topic["partitions"]]
     return {topic_id(topic): topic["name"] for topic in known if topic_id(topic) != ZERO_UUID}
 
@@ -190,27 +193,26 @@ def topic_names(described: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 def _those_in(
     asked: Iterable[Sequence[TopicPartition]], answered: Collection[TopicPartition]
 ) -> list[list[TopicPartition]]:
-    """Who did not answer one question is not waited for at the next one."""
+    # A partition without a result is not asked again, so that each broker's timeout counts once.
     left = ([each for each in partitions if each in answered] for partitions in asked)
     return [partitions for partitions in left if partitions]
 
 
 def _is_of_a_partition(error: KafkaError) -> bool:
-    """Whether it is the error of some partition, and not of the whole request."""
+    """Return True for the error of a partition, and not of the whole request."""
     of_the_request = (RequestTimedOutError, *LOGIN_ERRORS)
     return isinstance(error, BrokerResponseError) and not isinstance(error, of_the_request)
 
 
 def _is_of_one_log(position: Position) -> bool:
-    """Between two questions a topic may be deleted and made again, or an unclean leader cut its log."""
+    # Between two requests a topic may be deleted and created, or an unclean leader cut its log.
     return position.log_start_offset <= position.last_stable_offset <= position.log_end_offset
 
 
 def _name(partition: TopicPartition | Position) -> str:
-    """As Kafka's logs call it."""
     return f"{partition.topic}-{partition.partition}"
 
 
 def _reason(error: KafkaError) -> str:
-    """Kafka's name of the error where it has one."""
+    """Kafka's name of the error, if it has a name."""
     return error.message if isinstance(error, BrokerResponseError) else str(error)

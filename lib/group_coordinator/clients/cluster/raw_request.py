@@ -1,4 +1,4 @@
-"""Sends a request of kafka-python's protocol classes to any broker, where its clients have no method for it."""
+"""Requests of kafka-python's protocol classes to any broker, for requests that its clients lack."""
 
 from __future__ import annotations
 

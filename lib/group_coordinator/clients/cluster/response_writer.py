@@ -1,4 +1,4 @@
-"""Writes responses to their topic from the driver: for a few of them a job of Spark's takes longer than their way."""
+"""Writer of responses from the driver: for a small batch a Spark job would take longer than the writes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from group_coordinator.runtime.outputs import Responses
 from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMEOUT_S = 150
-"""Longer than kafka-python tries to deliver a record."""
+"""Timeout, longer than kafka-python tries to deliver a record."""
 _GATHER_MS = 2
-"""What comes one after the other goes in one request."""
+"""Time to collect records for one request."""
 
 
 class ResponseWriter:
-    """Keeps one producer, and connects again after a failure.
+    """Producer of responses that connects again after a failure.
 
     Args:
-        connection: the cluster.
-        job: says which topic, and how long a response may be.
-        partitions: how many it has; a client that names another one gets its answer in the partition of its group.
+        connection: to the cluster.
+        job: settings of the topic and of the longest response.
+        partitions: partition count; a client that names another partition gets its response in the partition of its group.
     """
 
     def __init__(
@@ -35,16 +35,16 @@ class ResponseWriter:
             acks="all",
             linger_ms=_GATHER_MS,
             max_request_size=job.response_max_bytes + RECORD_OVERHEAD,
-            # Every client can read this codec without another library.
+            # Every client can read gzip without another library.
             compression_type="gzip",
         )
 
     @contextmanager
     def writing(self, responses: Iterable[Responses]) -> Iterator[None]:
-        """Write them while the block runs; after it the brokers have them all.
+        """Write the responses while the block runs; at its end the brokers have them all.
 
         Raises:
-            ChannelError: the cluster does not take them all; some may be written.
+            ChannelError: the cluster does not accept all; some may be written.
         """
         with self._producer.failures_told():
             present = self._present()
@@ -53,6 +53,7 @@ class ResponseWriter:
                     self._topic,
                     key=group_id.encode(),
                     value=value,
+                    # Without a partition the producer chooses by the key, the group id.
                     partition=partition if partition in present else None,
                 )
                 for group_id, partition, lines in responses
@@ -63,13 +64,14 @@ class ResponseWriter:
                 future.get(_TIMEOUT_S)
 
     def _present(self) -> set[int]:
-        """The topic's partitions."""
+        """Partition numbers of the topic."""
         known = self._producer.partitions_for(self._topic)
         if len(known) >= self._partitions():
             return known
+        # The producer's metadata is old, and a new connection reads it again.
         self.close()
         return self._producer.partitions_for(self._topic)
 
     def close(self) -> None:
-        """Disconnect."""
+        """Disconnect; the next responses connect again."""
         self._producer.close()

@@ -1,6 +1,6 @@
-"""Tick events: Spark runs no batch after a restart until there is data, and without a batch no deadline fires.
+"""Tick events: Spark runs no batch after a restart until there is data, and without a batch no timer fires.
 
-Brokers stamp them, so they also tell how far the clock of this machine is from the brokers'.
+Brokers add their timestamps, which also show the distance between this machine's clock and the brokers'.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ _TICK = json.dumps({"api": "Tick", "version": 0, "correlationId": None, "body": 
 
 
 class Ticks(NamedTuple):
-    """What came of writing a Tick to every partition.
+    """Result of a Tick in every partition.
 
-    `ends` are the offsets after them, by partition: all records that were in the topic have lower ones. `ahead_ms` is by
-    how much this machine's clock is at least ahead of the brokers'; negative: behind them; 0: they may agree.
+    `ends` are the offsets behind the ticks, by partition: all earlier records of the topic have lower offsets.
+    `ahead_ms` is the least time by which this machine's clock is ahead of the brokers'; negative: behind them; 0: they
+    may agree.
     """
 
     ends: dict[int, int]
@@ -29,10 +30,10 @@ class Ticks(NamedTuple):
 
 
 def write_ticks(connection: Connection, events_topic: str) -> Ticks:
-    """Write one Tick to every partition.
+    """Write a Tick to every partition.
 
     Raises:
-        BrokerUnreachableError: the cluster does not take them.
+        BrokerUnreachableError: the cluster does not accept them.
     """
     with connection.opened(KafkaProducer, acks="all") as producer:
         partitions = producer.partitions_for(events_topic)
@@ -41,13 +42,14 @@ def write_ticks(connection: Connection, events_topic: str) -> Ticks:
             producer.send(events_topic, key=b"", value=_TICK, partition=partition).get(30)
             for partition in sorted(partitions)
         ]
+        # The brokers' timestamps lie between the two readings, if the clocks agree.
         after_ms = _now_ms()
     ends = {tick.partition: tick.offset + 1 for tick in sent}
     return Ticks(ends, ahead_ms([tick.timestamp for tick in sent], before_ms, after_ms))
 
 
 def ahead_ms(stamps: Collection[int], before_ms: int, after_ms: int) -> int:
-    """By how much a clock is ahead of those that stamped records between two readings of it; the farthest counts."""
+    """Time by which a clock is ahead of the timestamps of records, from a reading before and after; the largest distance counts."""
     return max((_distance_ms(stamp, before_ms, after_ms) for stamp in stamps), key=abs, default=0)
 
 

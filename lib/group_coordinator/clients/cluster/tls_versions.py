@@ -1,4 +1,4 @@
-"""Which versions of TLS a client speaks; kafka-python has no option for it."""
+"""TLS versions of clients, for which kafka-python has no option."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from kafka.net.transport import KafkaSSLTransport
 from group_coordinator.clients.channel_errors import LoginRefusedError
 
 TLS_VERSIONS: Final = "ssl_enabled_protocols"
-"""An option of `Connection`: the lowest and the highest version."""
+"""Option of `Connection`: the lowest and the highest version."""
 
 
 def limit_versions(context: SSLContext, options: Mapping[str, Any]) -> None:
-    """Let a context speak the versions of the options alone; without them it stays as it is."""
+    """Limit a context to the versions of the options; without them it stays as it is."""
     versions: tuple[TLSVersion, TLSVersion] | None = options.get(TLS_VERSIONS)
     if versions is not None:
         context.minimum_version, context.maximum_version = versions
 
 
 def with_limited_versions(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the option into one of kafka-python.
+    """Turn the option into kafka-python's `ssl_context`.
 
     Raises:
         LoginRefusedError: a file that the options name cannot be used.
@@ -31,6 +31,7 @@ def with_limited_versions(options: Mapping[str, Any]) -> dict[str, Any]:
     if TLS_VERSIONS not in options:
         return known
     try:
+        # A given context replaces all other TLS options, so it is made from them.
         context = KafkaSSLTransport._build_ssl_context(  # noqa: SLF001 - as it makes its own
             {**KafkaSSLTransport.DEFAULT_CONFIG, **known}
         )

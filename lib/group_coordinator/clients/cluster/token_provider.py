@@ -1,4 +1,4 @@
-"""Access tokens for a login with OAUTHBEARER, for kafka-python; Java's clients get theirs themselves."""
+"""Access tokens for a login of kafka-python with OAUTHBEARER; Java's clients get their tokens themselves."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from group_coordinator.security import Security
 _TIMEOUT_S = 10
 _MOST_BYTES = 1024 * 1024
 _LIFETIME_USED = 0.8
-"""A token is asked for again when this part of its life is over, as Java's clients do."""
+"""Part of a token's lifetime after which it is renewed, as in Java's clients."""
 _UNKNOWN_LIFETIME_S = 60
-"""Taken for the life of a token whose answer does not say how long it lives."""
+"""Lifetime of a token whose response has no lifetime."""
 
 
 class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python ships no hints
-    """Tokens of an endpoint, by OAuth 2's grant of client credentials (RFC 6749, 4.4); one serves all clients.
+    """Tokens of an endpoint by OAuth 2's grant of client credentials (RFC 6749, 4.4), for all clients of the process.
 
     Args:
         security: has the endpoint, the client's id and secret, and the scope.
@@ -53,11 +53,12 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
         self._renew_at_s = 0.0
 
     def token(self) -> str:
-        """A token that is still good.
+        """Return a token that has not expired.
 
         Raises:
-            SaslAuthenticationFailedError: the endpoint refuses the client; KafkaConnectionError: it does not answer.
+            SaslAuthenticationFailedError: the endpoint rejects the client; KafkaConnectionError: it does not answer.
         """
+        # Several clients may log in at the same time, and share a token.
         with self._lock:
             if not self._token or self._now_s() >= self._renew_at_s:
                 self._renew()
@@ -75,6 +76,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
     def _answer(self) -> dict[str, Any]:
         try:
             with _opener().open(self._request(), timeout=_TIMEOUT_S) as response:
+                # The limit protects the memory from an endless response.
                 content = response.read(_MOST_BYTES + 1)
         except HTTPError as error:
             error.close()
@@ -97,7 +99,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
         form = {"grant_type": "client_credentials"}
         if self._security.sasl_oauthbearer_scope:
             form["scope"] = self._security.sasl_oauthbearer_scope
-        # As Java's clients do: RFC 6749 wants both encoded as in a form, and few endpoints do.
+        # As Java's clients do: RFC 6749 requires the encoding of a form for both, and few endpoints do.
         login = f"{self.client_id}:{self._security.sasl_password.reveal()}"
         headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"}
         return Request(self._endpoint, urlencode(form).encode(), headers)  # noqa: S310 - the user's own URL
@@ -109,15 +111,17 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
                 ", a redirect, which is not followed: set sasl.oauthbearer.token.endpoint.url to the address that it "
                 "leads to"
             )
+        # Errors of the endpoint itself may pass, errors of the client do not.
         is_passing = status >= 500 or status == 429  # noqa: PLR2004 - HTTP's own numbers
         return (KafkaConnectionError if is_passing else SaslAuthenticationFailedError)(said)
 
 
 def _opener() -> OpenerDirector:
-    """Open http and https URLs; no redirect is followed, which would take the client's secret elsewhere.
+    """Opener of http and https URLs, without redirects, which would send the client's secret to other hosts.
 
-    An http URL is on this machine (`Security` refuses others): a proxy would get the secret in clear text.
+    An http URL is on this machine (`Security` rejects others): a proxy would get the secret in clear text.
     """
+    # build_opener would add a handler of redirects.
     opener = OpenerDirector()
     of_https = {scheme: proxy for scheme, proxy in getproxies().items() if scheme == "https"}
     for handler in (
@@ -132,7 +136,7 @@ def _opener() -> OpenerDirector:
 
 
 def _lifetime_s(answer: dict[str, Any]) -> float:
-    """A number of seconds, which some endpoints write as a text."""
+    """Lifetime in seconds, which some endpoints write as a text."""
     try:
         return float(answer["expires_in"])
     except (KeyError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Topics of the cluster: ids, partitions, records that they hold."""
+"""Reader of topic metadata: ids, partitions, extents of logs."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
 
 
 class Look(NamedTuple):
-    """The topics that were found, by name, and the names of those that we may not see: they may exist or not."""
+    """Existing topics by name, and names that this user may not see: they may exist or not."""
 
     topics: dict[str, Topic]
     hidden: frozenset[str] = frozenset()
 
     def with_more(self, other: Look) -> Look:
-        """Both together."""
+        """Combine the topics of two results."""
         return Look({**self.topics, **other.topics}, self.hidden | other.hidden)
 
 
 class ClusterTopics(LastingClient[KafkaAdminClient]):
-    """Asks the brokers repeatedly over one connection, and connects again after a failure."""
+    """Asks the brokers repeatedly over a lasting connection, and connects again after a failure."""
 
     def __init__(self, connection: Connection, unlisted: Collection[str] = ()) -> None:
-        """A look at all topics leaves out those that are `unlisted`."""
+        """Take the topics that a request for all topics leaves out."""
         super().__init__(connection, KafkaAdminClient)
         self._unlisted = frozenset(unlisted)
 
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
-        """The topics of a look, by name.
+        """Existing topics by name, None: all that this user may see.
 
         Raises:
-            ChannelError: as for a look.
+            ChannelError: as for `look`.
         """
         return self.look(names).topics
 
     def look(self, names: Collection[str] | None) -> Look:
-        """The topics of these names that exist; None: all that we may see.
+        """Existing and hidden topics of these names; None: all that this user may see.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         with self.failures_told():
             found = self.opened().describe_topics(None if names is None else sorted(names))
@@ -67,11 +67,12 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
 
 
 def _exists(topic: Mapping[str, Any]) -> bool:
-    """Whether the brokers know the topic and let us see it; one without leaders may have an error all the same."""
+    # A topic without leaders has an error, and exists all the same.
     return topic["topic_id"] is not None and bool(topic["partitions"])
 
 
 def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
+    # Metadata lists partitions in any order.
     partitions = sorted(topic["partitions"], key=lambda partition: partition["partition_index"])
     replicas = [partition["replica_nodes"] for partition in partitions]
     in_racks = racks_of(replicas, racks)
@@ -81,11 +82,11 @@ def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
 def racks_of(
     replicas: Iterable[Iterable[int]], racks: Mapping[int, str]
 ) -> tuple[tuple[str, ...], ...] | None:
-    """The racks of each partition's replicas, sorted; None where none of these brokers is in a rack.
+    """Racks of each partition's replicas, sorted; None if no broker has a rack.
 
     Args:
-        replicas: the brokers that have each partition.
-        racks: those of brokers that are in one.
+        replicas: the brokers of each partition.
+        racks: racks of brokers that have a rack.
     """
     found = tuple(
         tuple(sorted(racks[broker] for broker in brokers if broker in racks))
@@ -95,7 +96,7 @@ def racks_of(
 
 
 def topic_id(topic: Mapping[str, Any]) -> str:
-    """The id of a topic in kafka-python's answer, as Kafka prints it."""
+    """Id of a topic in kafka-python's metadata, as Kafka prints it."""
     return uuid_text(UUID(topic["topic_id"]).bytes)
 
 
@@ -103,22 +104,22 @@ _DELETE_RETENTION = "delete.retention.ms"
 
 
 class TopicFacts(NamedTuple):
-    """A topic: a name may have been given to several, one after the other.
+    """Facts of a topic; several topics may have had its name, one after the other.
 
-    `delete_retention_ms` is how long tombstones stay at least; None: this user may not read the topic's settings.
+    `delete_retention_ms` is the least lifetime of tombstones; None: this user may not read the topic's settings.
     """
 
     topic_id: str
     extent: Mapping[int, range]
-    """By partition the offsets from the first record that is there to the end of the log."""
+    """Offsets from the log start to the log end, by partition."""
     delete_retention_ms: int | None
 
 
 def topic_facts(connection: Connection, topic: str) -> TopicFacts | None:
-    """Ask the brokers; None: there is no such topic, or this user may not see it.
+    """Ask the brokers; None: the topic does not exist, or this user may not see it.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not answer, or rejects the login.
     """
     with connection.opened(KafkaAdminClient) as admin:
         try:
@@ -154,10 +155,10 @@ _ASKED_AGAIN_S = 1.0
 
 
 class PartitionCount:
-    """Asks the cluster when it is asked itself, at most once a second.
+    """Partition count of a topic, read from the cluster at most once a second.
 
     Args:
-        read: gives those of the named topics that exist, see ClusterTopics.
+        read: returns the existing topics among names, see ClusterTopics.
         topic: the topic's name.
         clock: seconds that never go back.
     """
@@ -170,7 +171,7 @@ class PartitionCount:
         self._due_s = clock()
 
     def now(self) -> int:
-        """The number of partitions; 0 if there is no such topic. While the cluster is away, the last one that was seen.
+        """Partition count; 0 if the topic does not exist. During an outage it is the last known count.
 
         Raises:
             ChannelError: the cluster does not answer, and never did.
@@ -178,19 +179,20 @@ class PartitionCount:
         if self._count is None:
             self._count = self._asked()
         elif self._clock() >= self._due_s:
-            # Whoever is about to write to the topic will meet an outage, and knows what to do about it.
+            # The writer of the topic notices an outage itself, and handles it.
             with suppress(ChannelError):
                 self._count = self._asked()
         return self._count
 
     def _asked(self) -> int:
         found = self._read([self._topic])
+        # Set even without the topic, so that a missing topic is not asked for at each call.
         self._due_s = self._clock() + _ASKED_AGAIN_S
         return found[self._topic].num_partitions if self._topic in found else 0
 
 
 def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
-    """From the first offset that is still in the topic up to the next one to be written, by partition.
+    """Offsets of each partition from the first record to the next offset to write.
 
     Raises:
         BrokerUnreachableError: the cluster does not answer.

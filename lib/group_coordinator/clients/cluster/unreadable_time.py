@@ -1,4 +1,4 @@
-"""The record of a topic whose timestamp Spark cannot read: a client may give it any number of 64 bits."""
+"""Search for a record whose timestamp Spark cannot read: a client may set any number of 64 bits."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kafka import KafkaConsumer, TopicPartition
 from group_coordinator.clients.cluster.connection import Connection
 
 LAST_MS = (2**63 - 1) // 1000
-"""Spark counts microseconds in 64 bits; the first one is -LAST_MS."""
+"""Latest time of Spark, which counts microseconds in 64 bits; the earliest is -LAST_MS."""
 _PATIENCE_MS = 10_000
 
 
 class UnreadableTime(NamedTuple):
-    """Where the record is, and its time in milliseconds since 1970."""
+    """Position of the record, and its time in milliseconds since 1970."""
 
     partition: int
     offset: int
@@ -25,15 +25,16 @@ class UnreadableTime(NamedTuple):
 def unreadable_time(
     connection: Connection, topic: str, stretches: Iterable[tuple[int, range]]
 ) -> UnreadableTime | None:
-    """The first such record in these offsets of partitions; None: no committed one is there.
+    """Find the first such record in these offsets of partitions; None: there is no committed record.
 
     Raises:
-        ChannelError: the cluster does not answer, or does not let us in.
+        ChannelError: the cluster does not answer, or rejects the login.
     """
     with connection.opened(
         KafkaConsumer,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
+        # The query reads committed records only.
         isolation_level="read_committed",
     ) as consumer:
         for partition, offsets in stretches:
@@ -44,13 +45,14 @@ def unreadable_time(
 
 
 def _records(consumer: KafkaConsumer, partition: TopicPartition, offsets: range) -> Iterator[Any]:
-    """Up to an open transaction at most."""
+    """Yield records up to an open transaction at most."""
     consumer.assign([partition])
     consumer.seek(partition, offsets.start)
     position = offsets.start
     while position < offsets.stop:
         found = consumer.poll(timeout_ms=_PATIENCE_MS)
         yield from found.get(partition, ())
+        # No progress: the rest belongs to an open transaction.
         if consumer.position(partition) == position:
             return
         position = consumer.position(partition)

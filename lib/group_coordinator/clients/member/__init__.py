@@ -1,1 +1,1 @@
-"""A member of a group, in the classic and in the consumer protocol."""
+"""Group members of the classic and of the consumer protocol."""

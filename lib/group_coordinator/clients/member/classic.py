@@ -1,4 +1,4 @@
-"""A member that speaks the classic protocol: it joins, syncs, and as the leader assigns partitions to all members."""
+"""Member of the classic protocol: it joins, syncs, and as the leader assigns partitions to all members."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def join_group(
     session_timeout_ms: int,
     rebalance_timeout_ms: int,
 ) -> Request:
-    """A JoinGroup with the range protocol."""
+    """Request a JoinGroup with the range protocol."""
     subscription = encode_subscription(sorted(topics))
     body = {
         "groupId": identity.group_id,
@@ -51,7 +51,7 @@ def join_group(
 
 
 def sync_group(identity: MemberIdentity, assignments: Mapping[str, bytes]) -> Request:
-    """A SyncGroup; only the leader sends assignments."""
+    """Request a SyncGroup; only the leader sends assignments."""
     body = {
         **_identity_fields(identity),
         "protocolType": PROTOCOL_TYPE,
@@ -65,7 +65,7 @@ def sync_group(identity: MemberIdentity, assignments: Mapping[str, bytes]) -> Re
 
 
 def assigned_partitions(assignment: str) -> tuple[TopicPartition, ...]:
-    """The partitions in an assignment that a leader wrote, in base64; unreadable bytes are no partitions."""
+    """Partitions of a leader's assignment in base64; unreadable bytes give no partitions."""
     return tuple(
         TopicPartition(topic, number)
         for topic, numbers in parse_assignment(b64decode(assignment)) or ()
@@ -74,12 +74,12 @@ def assigned_partitions(assignment: str) -> tuple[TopicPartition, ...]:
 
 
 def heartbeat(identity: MemberIdentity) -> Request:
-    """A Heartbeat."""
+    """Request a Heartbeat of the member."""
     return Request("Heartbeat", 4, identity.group_id, _identity_fields(identity))
 
 
 def leave_group(identity: MemberIdentity, reason: str) -> Request:
-    """A LeaveGroup of this member alone."""
+    """Request a LeaveGroup of this member only."""
     member = {
         "memberId": identity.member_id,
         "groupInstanceId": identity.group_instance_id,
@@ -104,14 +104,15 @@ def _base64(value: bytes) -> str:
 
 
 def is_leader(joined: Body) -> bool:
-    """Whether the member that joined must assign partitions to all members."""
+    """Return True if the joined member must assign partitions to all members."""
     return bool(joined["leader"] == joined["memberId"] and not joined["skipAssignment"])
 
 
 def assignments(joined: Body, partition_counts: Mapping[str, int]) -> dict[str, bytes]:
-    """The assignment of each member in the leader's JoinGroup answer; one whose subscription is unreadable gets nothing."""
+    """Assignment of each member in the leader's JoinGroup response; a member with an unreadable subscription gets no partitions."""
     members = sorted(
         joined["members"],
+        # As in Kafka's assignors, static members come first, so that their partitions are stable.
         key=lambda member: seniority(member["memberId"], member.get("groupInstanceId")),
     )
     subscriptions = {
@@ -127,11 +128,11 @@ def assignments(joined: Body, partition_counts: Mapping[str, int]) -> dict[str, 
 def partitions_by_range(
     subscriptions: Mapping[str, Collection[str]], partition_counts: Mapping[str, int]
 ) -> dict[str, dict[str, list[int]]]:
-    """The partitions by topic of each member; the first members get the partitions that are over.
+    """Partitions of each member by topic; the first members get the remaining partitions.
 
     Args:
         subscriptions: the topics of each member, in the order of the members.
-        partition_counts: how many partitions a topic has; other topics are not assigned.
+        partition_counts: partition counts of topics; other topics are not assigned.
     """
     subscribers = defaultdict[str, list[str]](list)
     for member, topics in subscriptions.items():
@@ -140,26 +141,27 @@ def partitions_by_range(
     found: dict[str, dict[str, list[int]]] = {member: {} for member in subscriptions}
     for topic, members in subscribers.items():
         numbers = ranges(partition_counts.get(topic, 0), len(members))
+        # With more members than partitions the last members get none.
         for member, partitions in zip(members, numbers, strict=False):
             found[member][topic] = list(partitions)
     return found
 
 
 JOIN_MARGIN_MS = 10_000
-"""How long an answer may travel: a JoinGroup is answered when all members have joined, or after the rebalance timeout."""
+"""Time for the response: a JoinGroup is answered when all members have joined, or after the rebalance timeout."""
 
 _REJOIN = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION})
 _FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND})
 
 
 class ClassicMember(Membership):
-    """Goes one step on with each poll; GroupMember documents the methods.
+    """Member with a step for each poll; GroupMember documents the methods.
 
     Args:
         conversation: sends its requests.
         group_id: the group to join.
-        topics: what to subscribe to.
-        partition_counts: how many partitions each topic of the group has, for the leader.
+        topics: the subscription.
+        partition_counts: partition counts of the group's topics, for the leader.
         options: timeouts and names.
 
     Raises:
@@ -182,24 +184,26 @@ class ClassicMember(Membership):
 
     @property
     def topics(self) -> frozenset[str]:
-        """The names that it subscribes to."""
+        """Topic names of the subscription."""
         return self._topics
 
     @property
     def generation_id(self) -> int:
-        """The generation that this member joined last; -1 before."""
+        """Last generation that this member joined; -1 before."""
         return self._identity.generation_id
 
     def poll(self) -> None:
-        """Take the answer that has come, then send the request that is due: a join, a sync, or a heartbeat.
+        """Handle the response, then send the due request: a join, a sync, or a heartbeat.
 
-        A poll that gives up partitions leaves it to the next one to join, so that work on them can be finished first.
+        A poll that revokes partitions does not join: the next poll does, so that work on them can be finished first.
         """
         had = self.assignment
         if not self._conversation.settle():
             return
+        # A changed subscription needs a new JoinGroup.
         if self.state is MemberState.STABLE and self.topics != self._joined_topics:
             self._start_over()
+        # The caller can finish its work on the revoked partitions first.
         if had and not self.assignment:
             return
         if self.state is MemberState.UNJOINED:
@@ -216,7 +220,7 @@ class ClassicMember(Membership):
         self._topics = _names(topics)
 
     def leave(self, reason: str) -> Request | None:
-        """Stop being a member; returns the request that tells the group, None: the group does not know this member."""
+        """End the membership; return the LeaveGroup request, None: the group does not know this member."""
         self.state = MemberState.LEFT
         self.assignment = frozenset()
         self._conversation.forget()
@@ -233,6 +237,7 @@ class ClassicMember(Membership):
         if code in COORDINATOR_AWAY:
             self._try_later()
             return
+        # KIP-394: the first JoinGroup returns the id for the second.
         if code == ErrorCode.MEMBER_ID_REQUIRED:
             self._identity = replace(self._identity, member_id=body["memberId"])
         elif code in _FORGOTTEN:
@@ -243,7 +248,7 @@ class ClassicMember(Membership):
         self._start_over()
 
     def _lost(self) -> None:
-        """A lost heartbeat is followed by another one; after a lost join or sync the member starts over."""
+        # The next heartbeat replaces a lost heartbeat, but a lost join or sync may have had an effect.
         if self.state is not MemberState.STABLE:
             self._start_over()
 
@@ -270,6 +275,7 @@ class ClassicMember(Membership):
         self._identity = replace(
             self._identity, member_id=body["memberId"], generation_id=body["generationId"]
         )
+        # Only the leader gets the members' subscriptions.
         decision = assignments(body, self._partition_counts) if is_leader(body) else {}
         self.state = MemberState.SYNCING
         request = sync_group(self._identity, decision)
@@ -282,6 +288,7 @@ class ClassicMember(Membership):
         self._conversation.pause(self._options.heartbeat_interval_ms)
 
     def _heartbeat(self) -> None:
+        # The interval begins now, so that a slow response does not delay the next heartbeat.
         self._conversation.pause(self._options.heartbeat_interval_ms)
         self._ask(heartbeat(self._identity), lambda _: None)
 

@@ -1,4 +1,4 @@
-"""A member that speaks the consumer protocol (KIP-848): it only heartbeats, and the coordinator assigns.
+"""Member of the consumer protocol (KIP-848): it only heartbeats, and the coordinator assigns.
 
 Source: ConsumerMembershipManager and ConsumerHeartbeatRequestManager of Kafka's Java client.
 """
@@ -41,7 +41,7 @@ _UNCHANGED: Body = {
 
 
 def new_member_id() -> str:
-    """A random uuid as Kafka prints it; one that begins with a dash would look like an option of a command."""
+    """Random uuid as Kafka prints it, without a dash at the beginning, which would look like an option of a command."""
     member_id = "-"
     while member_id.startswith("-"):
         member_id = uuid_text(uuid4().bytes)
@@ -50,7 +50,7 @@ def new_member_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a member sends to its coordinator once; later heartbeats contain only changes."""
+    """Fields that a member sends to its coordinator once; later heartbeats contain only changes."""
 
     subscription: frozenset[str] | SubscriptionPattern
     owned: Assignment
@@ -59,7 +59,7 @@ class Statement:
 def heartbeat(
     identity: MemberIdentity, options: MemberOptions, statement: Statement, sent: Statement | None
 ) -> Request:
-    """A heartbeat with what differs from the statement that was sent last; None: nothing was sent yet."""
+    """Request a heartbeat with the changes since the last sent statement; None: nothing was sent yet."""
     changes: Body = {}
     if sent is None:
         changes["rackId"] = options.client_rack
@@ -76,14 +76,15 @@ def heartbeat(
 
 
 def _subscription_fields(subscription: frozenset[str] | SubscriptionPattern) -> Body:
-    """A member reads what its names and its expression match together, so that the one it does not use must be empty."""
+    # Names and expression count together, so the unused field must be empty.
     if isinstance(subscription, SubscriptionPattern):
         return {"subscribedTopicNames": [], "subscribedTopicRegex": subscription.regex}
     return {"subscribedTopicNames": sorted(subscription), "subscribedTopicRegex": ""}
 
 
 def leave_group(identity: MemberIdentity) -> Request:
-    """The last heartbeat; a static member may come back."""
+    """Request the last heartbeat; a static member may come back."""
+    # KIP-848: -1 ends the membership, -2 keeps a static member's place.
     epoch = _LEFT_EPOCH if identity.group_instance_id is None else _STATIC_LEFT_EPOCH
     return _heartbeat(replace(identity, generation_id=epoch), {})
 
@@ -101,7 +102,7 @@ def _heartbeat(identity: MemberIdentity, changes: Body) -> Request:
 
 
 def assigned_partitions(body: Body) -> Assignment | None:
-    """The partitions in a heartbeat's answer; None: they have not changed."""
+    """Partitions in a heartbeat's response; None: they have not changed."""
     assignment = body["assignment"]
     if assignment is None:
         return None
@@ -123,13 +124,13 @@ _TRY_LATER = COORDINATOR_AWAY | {ErrorCode.UNRELEASED_INSTANCE_ID}
 
 
 class ConsumerMember(Membership):
-    """Goes one step on with each poll; GroupMember documents the methods.
+    """Member with a step for each poll; GroupMember documents the methods.
 
     Args:
         conversation: sends its requests.
         group_id: the group to join.
         topics: names, or a pattern of names.
-        topic_ids: the ids of topics by name, read at every assignment; a topic without a name here is not taken over.
+        topic_ids: topic ids by name, read at every assignment; partitions of an id without a name are not adopted.
         options: timeouts and names.
     """
 
@@ -157,22 +158,23 @@ class ConsumerMember(Membership):
 
     @property
     def topics(self) -> frozenset[str]:
-        """The names that it subscribes to; none with a pattern."""
+        """Topic names of the subscription; none with a pattern."""
         is_pattern = isinstance(self._subscription, SubscriptionPattern)
         return frozenset() if is_pattern else frozenset(self._subscription)
 
     @property
     def generation_id(self) -> int:
-        """The member epoch; -1 while it is no member."""
+        """Member epoch; -1 outside a membership."""
         return self._identity.generation_id if self.state is MemberState.STABLE else -1
 
     def poll(self) -> None:
-        """Take the answer that has come, then send a heartbeat if one is due.
+        """Handle the response, then send a heartbeat if it is due.
 
-        The next poll acknowledges a changed assignment, so that work on partitions to give back can be finished first.
+        The next poll acknowledges a changed assignment, so that work on revoked partitions can be finished first.
         """
         rebalances = self.rebalances
         is_free = self._conversation.settle()
+        # Names of new topics may have become known since the last heartbeat.
         if self.state is MemberState.STABLE and self._assigned != self._owned:
             self._adopt()
         if self.rebalances != rebalances or not is_free:
@@ -189,12 +191,13 @@ class ConsumerMember(Membership):
         self._conversation.go_on()
 
     def commit(self, offsets: offset_messages.Offsets) -> Commit:
-        """The commit of this member; with topic ids if all topics are assigned to it."""
+        """Commit of this member; with topic ids if all topics are assigned to it."""
         owned = {
             name: topic_id
             for name, topic_id in self._topic_ids.items()
             if topic_id in (self._owned or {})
         }
+        # Only the ids of assigned topics are from the coordinator.
         if not owned.keys() >= {partition.topic for partition in offsets}:
             return super().commit(offsets)
         request = offset_messages.commit_by_id(self._identity, offsets, owned)
@@ -202,7 +205,7 @@ class ConsumerMember(Membership):
         return Commit(request, results)
 
     def leave(self, reason: str) -> Request | None:  # noqa: ARG002 - this protocol sends no reason
-        """Stop being a member; returns the request that tells the group, None: the group does not know this member."""
+        """End the membership; return the leave request, None: the group does not know this member."""
         is_known = self.state in (MemberState.JOINING, MemberState.STABLE)
         self.state = MemberState.LEFT
         self._let_go()
@@ -212,6 +215,7 @@ class ConsumerMember(Membership):
     def _heartbeat(self) -> None:
         statement = self._statement()
         request = heartbeat(self._identity, self._options, statement, self._sent)
+        # Later heartbeats contain only the difference to this one.
         self._sent = statement
         self._conversation.ask(request, self._take, self._lost)
 
@@ -228,13 +232,14 @@ class ConsumerMember(Membership):
         if assigned is not None:
             self._assigned = assigned
             self._adopt()
+        # A changed assignment is acknowledged at once; otherwise the interval applies.
         if self._statement() == self._sent:
             self._conversation.pause(body["heartbeatIntervalMs"])
         else:
             self._conversation.go_on()
 
     def _adopt(self) -> None:
-        """Take over the assigned partitions of the topics whose names are known."""
+        """Adopt the assigned partitions of the topics whose names are known."""
         names = {topic_id: name for name, topic_id in self._topic_ids.items()}
         owned = {
             topic_id: numbers for topic_id, numbers in self._assigned.items() if topic_id in names
@@ -251,8 +256,8 @@ class ConsumerMember(Membership):
         self._conversation.go_on()
 
     def _refused(self, body: Body) -> None:
-        """After an error the coordinator may have forgotten what it was sent: the next heartbeat contains all of it."""
         code = body["errorCode"]
+        # The coordinator may have lost the member's fields, so the next heartbeat contains them all.
         self._sent = None
         if code in _FENCED:
             self._rejoin()
@@ -273,7 +278,7 @@ class ConsumerMember(Membership):
         self._conversation.go_on()
 
     def _rejoin(self) -> None:
-        """Its partitions belong to others now; it keeps its id."""
+        # The partitions belong to other members now. The member id stays.
         self.state = MemberState.UNJOINED
         self._identity = replace(self._identity, generation_id=JOIN_EPOCH)
         self._let_go()

@@ -1,4 +1,4 @@
-"""A member of a group, driven step by step: it has no thread and never blocks unless asked to."""
+"""Member of a group, driven step by step: it has no thread, and only blocks in `join`, `commit` and `leave`."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _Result = TypeVar("_Result")
 
 
 class GroupMember:
-    """Joins a group, heartbeats, is assigned partitions, commits and leaves, by the protocol of its options.
+    """Joins a group, heartbeats, gets partitions, commits and leaves, by the protocol of its options.
 
-    Call `poll` several times a second from one thread at a time; a few threads drive hundreds of members that
-    share one channel. `join`, `commit` and `leave` block; `poll`, `commit_async` and `leave_async` do not.
+    Call `poll` several times a second from a single thread at a time; a few threads drive hundreds of members that
+    share a channel. `join`, `commit` and `leave` block; `poll`, `commit_async` and `leave_async` do not.
 
     A classic member gives up all its partitions while its group rebalances, and assigns partitions to all members if it
-    is the leader. A member of the consumer protocol (KIP-848) goes on with the partitions that it keeps. When a poll
-    has taken partitions from its `assignment`, the next poll tells the coordinator that they may be given to others:
-    the last work on them, such as a commit, belongs between the two polls.
+    is the leader. A member of the consumer protocol (KIP-848) keeps its other partitions. After a poll that has removed
+    partitions from its `assignment`, the next poll acknowledges that they are free for other members: the last work on
+    them, such as a commit, belongs between the two polls.
     """
 
     def __init__(  # noqa: PLR0913 - each protocol needs other facts of the cluster
@@ -50,10 +50,10 @@ class GroupMember:
         Args:
             channel: shared with other members and admin clients.
             group_id: the group to join.
-            topics: what to subscribe to: names, or in the consumer protocol a SubscriptionPattern too.
-            partition_counts: how many partitions each topic of the group has, for the leader of a classic group;
+            topics: the subscription: names, or in the consumer protocol a SubscriptionPattern too.
+            partition_counts: partition counts of the group's topics, for the leader of a classic group;
                 `Cluster.partition_counts` asks the brokers.
-            topic_ids: the ids of topics by name, as the consumer protocol assigns topics by id; it may grow while the
+            topic_ids: topic ids by name, as the consumer protocol assigns topics by id; it may grow while the
                 member lives. `Cluster.topic_ids` asks the brokers.
             options: the protocol, timeouts and names.
             clock: seconds, never going back.
@@ -79,39 +79,39 @@ class GroupMember:
 
     @property
     def topics(self) -> frozenset[str]:
-        """The names that it subscribes to; none with a pattern."""
+        """Topic names of the subscription; none with a pattern."""
         return self._membership.topics
 
     @property
     def state(self) -> MemberState:
-        """Its state in the life of a member."""
+        """State in the life of a member."""
         return self._membership.state
 
     @property
     def assignment(self) -> frozenset[TopicPartition]:
-        """The partitions that it owns now."""
+        """Partitions that the member owns now."""
         return self._membership.assignment
 
     @property
     def rebalances(self) -> int:
-        """How often this member got a new assignment."""
+        """Number of assignments since the member's start."""
         return self._membership.rebalances
 
     @property
     def member_id(self) -> str:
-        """Classic: the id that the coordinator gave, empty before. Consumer: the id that it made for itself."""
+        """Classic: the id that the coordinator assigned, empty before. Consumer: the id that the member made itself."""
         return self._membership.member_id
 
     @property
     def generation_id(self) -> int:
-        """The generation that this member joined last, or its member epoch; -1 before."""
+        """Last generation that this member joined, or its member epoch; -1 before."""
         return self._membership.generation_id
 
     def poll(self) -> None:
-        """Take the answer that has come, then send the request that is due.
+        """Handle the response, then send the request that is due.
 
         Raises:
-            ClientError: the coordinator refuses this member for good, or the channel is closed.
+            ClientError: the coordinator rejects this member for good, or the channel is closed.
         """
         self._membership.poll()
 
@@ -119,7 +119,7 @@ class GroupMember:
         """Poll until this member has an assignment; in the consumer protocol it may be empty until other members give up partitions.
 
         Raises:
-            TimeoutError: it took too long.
+            TimeoutError: the timeout is over.
         """
         deadline_s = self._clock() + timeout_ms / 1000
         self.poll()
@@ -129,11 +129,12 @@ class GroupMember:
                     f"{self._options.client_id} is still {self.state} in group {self._group_id!r} "
                     f"after {timeout_ms} ms"
                 )
+            # Returns early when the response arrives.
             self._conversation.wait(_WAIT_S)
             self.poll()
 
     def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
-        """Change the subscription: the next poll tells the coordinator, and the group rebalances.
+        """Change the subscription: the next poll sends it to the coordinator, and the group rebalances.
 
         Raises:
             ValueError: a classic member cannot subscribe to a pattern.
@@ -141,7 +142,7 @@ class GroupMember:
         self._membership.subscribe(topics)
 
     def commit_async(self, offsets: Offsets) -> Future[PartitionResults]:
-        """Commit as this member; if it is no longer a member, its next heartbeat finds out."""
+        """Commit as this member; after its removal from the group, its next heartbeat gets the error."""
         commit = self._membership.commit(offsets)
         return _mapped(self._conversation.send(commit.request), commit.results)
 
@@ -156,13 +157,14 @@ class GroupMember:
         """
         request = self._membership.leave(reason)
         if request is None:
+            # A member without an id has no membership to end.
             nothing: Future[Body] = Future()
             nothing.set_result({})
             return nothing
         return self._conversation.send(request)
 
     def leave(self) -> None:
-        """Leave and wait for the answer; an error in it does not matter."""
+        """Leave and wait for the response, whose error is ignored."""
         self.leave_async().result()
 
 
@@ -176,6 +178,7 @@ def _mapped(source: Future[Body], convert: Callable[[Body], _Result]) -> Future[
     target: Future[_Result] = Future()
 
     def finish(done: Future[Body]) -> None:
+        # Called by the channel's thread.
         error = done.exception()
         if error is not None:
             target.set_exception(error)

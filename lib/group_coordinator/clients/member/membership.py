@@ -1,4 +1,4 @@
-"""The membership of either protocol: its state, and its requests over the shared channel, one at a time."""
+"""Membership of either protocol: its state, and its requests over the shared channel, each after the response to the last."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COORDINATOR_AWAY = frozenset(
         ErrorCode.NOT_COORDINATOR,
     }
 )
-"""The request is valid and may be sent again."""
+"""Errors after which a valid request may be sent again."""
 
 
 class _Awaited(NamedTuple):
@@ -36,7 +36,7 @@ class _Awaited(NamedTuple):
 
 
 class Conversation:
-    """Sends a member's requests, and hands over the answers when the member asks.
+    """Sends a member's requests, and delivers the responses in `settle`.
 
     Args:
         channel: shared with other members.
@@ -53,7 +53,7 @@ class Conversation:
         self._failure: ClientError | None = None
 
     def settle(self) -> bool:
-        """Hand over the answer that has come; returns whether the next request may be sent now.
+        """Deliver the response; return True if the next request may be sent now.
 
         Raises:
             ClientError: the error given to `fail`, or the channel is closed.
@@ -63,6 +63,7 @@ class Conversation:
         awaited = self._awaited
         if awaited is not None and awaited.reply.done():
             self._awaited = None
+            # Other errors are raised by `result` below.
             if isinstance(awaited.reply.exception(), RequestTimedOutError):
                 awaited.lost()
             else:
@@ -76,20 +77,20 @@ class Conversation:
         lost: Callable[[], None],
         timeout_ms: int | None = None,
     ) -> None:
-        """Send a request: `settle` gives its answer to `take`, or calls `lost` if no answer came in time."""
+        """Send a request: `settle` passes its response to `take`, or calls `lost` after the timeout."""
         self._awaited = _Awaited(self.send(request, timeout_ms), take, lost)
 
     def send(self, request: Request, timeout_ms: int | None = None) -> Future[Body]:
-        """Send a request without waiting for another answer."""
+        """Send a request independently of the pending request."""
         request = request._replace(client_id=self._client_id)
         return self._channel.send(request, timeout_ms=timeout_ms)
 
     def pause(self, milliseconds: int) -> None:
-        """The next request is due after so long."""
+        """Delay the next request by milliseconds."""
         self._not_before_s = self._clock() + milliseconds / 1000
 
     def go_on(self) -> None:
-        """The next request is due at once."""
+        """Make the next request due at once."""
         self._not_before_s = 0.0
 
     def fail(self, error: ClientError) -> None:
@@ -98,23 +99,23 @@ class Conversation:
         raise error
 
     def forget(self) -> None:
-        """Ignore the answer to the request that was sent last."""
+        """Ignore the response to the last request."""
         self._awaited = None
 
     def wait(self, seconds: float) -> None:
-        """Return when the answer is there, or after so long."""
+        """Return when the response is there, or after the timeout."""
         wait([self._awaited.reply] if self._awaited else [], timeout=seconds)
 
 
 class Commit(NamedTuple):
-    """An OffsetCommit, and how its answer is read."""
+    """OffsetCommit request, and the parser of its response."""
 
     request: Request
     results: Callable[[Body], PartitionResults]
 
 
 class Membership(ABC):
-    """A member that joins, heartbeats and is assigned partitions by one of the two protocols."""
+    """Member that joins, heartbeats and gets partitions by either protocol."""
 
     def __init__(
         self, conversation: Conversation, identity: MemberIdentity, options: MemberOptions
@@ -129,31 +130,31 @@ class Membership(ABC):
     @property
     @abstractmethod
     def topics(self) -> frozenset[str]:
-        """The names that it subscribes to."""
+        """Topic names of the subscription."""
 
     @property
     def member_id(self) -> str:
-        """Empty: the coordinator has not assigned one yet."""
+        """Member id, empty until the coordinator has assigned it."""
         return self._identity.member_id
 
     @property
     @abstractmethod
     def generation_id(self) -> int:
-        """The generation, or the member epoch; -1: it is not a member."""
+        """Generation or member epoch; -1: it is not a member."""
 
     @abstractmethod
     def poll(self) -> None:
-        """Take the answer that has come, then send the request that is due."""
+        """Handle the response, then send the request that is due."""
 
     @abstractmethod
     def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
-        """Change the subscription."""
+        """Change the subscription of the member."""
 
     def commit(self, offsets: Offsets) -> Commit:
-        """The commit of this member."""
+        """Commit as this member, by topic names."""
         request = commit_offsets(self._identity, offsets)
         return Commit(request, partial(partition_results, partitions=list(offsets)))
 
     @abstractmethod
     def leave(self, reason: str) -> Request | None:
-        """Stop being a member; returns the request that tells the group, None: the group does not know this member."""
+        """End the membership; return the leave request, None: the group does not know this member."""

@@ -11,15 +11,15 @@ class MemberState(StrEnum):
     """States in the life of a member; a poll may change the state."""
 
     UNJOINED = "unjoined"
-    """The next poll asks to join."""
+    """The next poll sends a join."""
     JOINING = "joining"
-    """Has asked to join. A JoinGroup of the classic protocol is parked until all members have joined."""
+    """A join is pending. A JoinGroup of the classic protocol waits until all members have joined."""
     SYNCING = "syncing"
-    """SyncGroup is parked until the leader has assigned; in the classic protocol only."""
+    """SyncGroup waits for the leader's assignment; in the classic protocol only."""
     STABLE = "stable"
-    """Is a member and has an assignment; polls send heartbeats."""
+    """Membership with an assignment; polls send heartbeats."""
     FAILED = "failed"
-    """Refused for good; polls raise the reason."""
+    """Rejected for good; polls raise the reason."""
     LEFT = "left"
     """Left the group; polls do nothing."""
 
@@ -34,8 +34,8 @@ class SubscriptionPattern(NamedTuple):
 class MemberOptions:
     """Kafka's consumer settings of the same names.
 
-    An answer takes about a second (the job works in batches), so the session must outlast several heartbeats. In the
-    consumer protocol (KIP-848) the group decides how long sessions and the time between heartbeats are.
+    A response takes about a second (the job works in batches), so the session must outlast several heartbeats. In the
+    consumer protocol (KIP-848) the group's settings have the session timeout and the heartbeat interval.
     """
 
     client_id: str = "group-coordinator-member"
