@@ -1,4 +1,4 @@
-"""For anybody's Spark jobs: how far a streaming query has read Kafka, as the offsets of a consumer group."""
+"""Listener for any Spark job: the Kafka offsets of its streaming queries, as committed offsets of a consumer group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs of queries have ended: listeners hear of it a while later than who awaits the query."""
+"""Listener that reports the offsets of streaming queries, and the runs of queries that it knows."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from group_coordinator.offset_reporter.targets import CoordinatorTarget, KafkaTa
 
 
 class Runs:
-    """Any number of threads may call it."""
+    """Open runs of queries; Spark calls listeners later than it ends the query. Thread-safe."""
 
     def __init__(self) -> None:
         self._changed = Condition()
         self._open: set[str] = set()
 
     def begin(self, run: str) -> None:
-        """A run goes on."""
+        """Add a run that has started or continues."""
         with self._changed:
             self._open.add(run)
 
     def end(self, run: str) -> None:
-        """A run has ended, and all of its progress was heard."""
+        """Remove a run that has ended, after all its progress events."""
         with self._changed:
             self._open.discard(run)
             self._changed.notify_all()
 
     def await_all_but(self, active: Collection[str], timeout_s: float) -> bool:
-        """Wait until no other run is open than these; returns whether it is so."""
+        """Wait until no other runs are open; return False after the timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: self._open <= set(active), timeout_s)
 
@@ -51,9 +51,9 @@ class Runs:
 
 
 REFRESH_S = 3_600.0
-"""Far more often than any retention of offsets ends."""
+"""seconds. Interval of repeated commits, far shorter than any retention of offsets."""
 PATIENCE_S = 10.0
-"""How long the end of a query, and of the reporter, waits for the last commit."""
+"""seconds. Longest wait for the last commit at the end of a query and of the reporter."""
 
 _log = logging.getLogger(__name__)
 
@@ -61,16 +61,17 @@ _log = logging.getLogger(__name__)
 class OffsetReporter(StreamingQueryListener):
     """Commits the Kafka offsets of a session's streaming queries for consumer groups, so that lag tools see Spark jobs.
 
-    Spark keeps its offsets in its checkpoint and goes by them alone: what is committed here is for people and their
-    tools. A query never waits for it and never fails by it: a thread of its own commits the newest state of each group.
+    Spark keeps its offsets in its checkpoint and reads only those: the commits are for people and their tools. A query
+    never waits for a commit and never fails by it: a thread commits the newest state of each group.
 
         reporter = OffsetReporter("kafka-1:9092")
         spark.streams.addListener(reporter)
         ...  # queries start, run and end
         reporter.close()
 
-    A query's group is spark-NAME after its queryName, or spark-ID after its id, which its checkpoint keeps. It must
-    have no members; where it has, one warning says so, and what is new is tried again until they have left.
+    A query's group is spark-NAME after its queryName, or spark-ID after its id, which its checkpoint keeps. The group
+    must have no members; otherwise a warning is logged once, and the newest offsets are retried until the members have
+    left.
     """
 
     def __init__(  # noqa: PLR0913 - as for AdminClient
@@ -94,7 +95,7 @@ class OffsetReporter(StreamingQueryListener):
                 The order of topics and spaces are ignored. Sources that are not in the mapping are not reported.
             commit_interval_ms: between two commits of a group.
             client_options: kafka-python's, for security.
-            events_topic: of the coordinator; as in conf/coordinator.toml if it is not given.
+            events_topic: of the coordinator; the default is in conf/coordinator.toml.
             responses_topic: likewise.
 
         Raises:
@@ -121,41 +122,42 @@ class OffsetReporter(StreamingQueryListener):
 
     @property
     def counts(self) -> Counts:
-        """How many commits were taken and how many failed; one that failed was tried again later."""
+        """Numbers of successful and of failed commits; a failed commit is retried later."""
         return self._sender.counts
 
     def flush(self, timeout_s: float = PATIENCE_S) -> bool:
-        """Commit what is new at once; returns whether all of it is committed."""
+        """Commit new offsets at once; return True if all are committed."""
         return self._sender.flush(timeout_s)
 
     def close(self, timeout_s: float = PATIENCE_S) -> None:
-        """Hear what queries that have ended had read, commit what is new, and end; each for so long at most.
+        """Handle the last progress of ended queries, commit new offsets, and end; each step within the timeout.
 
-        The listener may stay where it was added.
+        The listener may stay registered.
         """
         session = self.spark or SparkSession.getActiveSession()
+        # Progress events arrive later than the end of a query, so they are awaited first.
         if self._runs and session is not None:
             active = {str(query.runId) for query in session.streams.active}
             self._runs.await_all_but(active, timeout_s)
         self._sender.close(timeout_s)
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - PySpark's name
-        """Spark calls it, and the query begins when it returns."""
+        """Called by Spark at the start; the query begins when this returns."""
         self._runs.begin(str(event.runId))
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - PySpark's name
-        """Spark calls it after a batch, and now and then between batches."""
+        """Called by Spark after a batch, and sometimes between batches."""
         try:
             for group_id, offsets in self._names.offsets(event.progress).items():
                 self._sender.put(group_id, str(event.progress.runId), offsets)
-        except Exception:  # noqa: BLE001 - whatever it is, it is no failure of the query's
+        except Exception:  # noqa: BLE001 - an error here must not fail the query
             _log.exception("the progress of query %s cannot be read", event.progress.id)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - PySpark's name
-        """Spark calls it: nothing was read."""
+        """Called by Spark for a batch without input."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - PySpark's name
-        """Spark calls it, in the thread of its listeners; a program that ends now waits for that thread."""
+        """Called by Spark's listener thread at the end. A program that ends now waits for that thread."""
         self._runs.end(str(event.runId))
         self._sender.end(str(event.runId))
         self._sender.try_all(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""What is to be committed next: the newest offsets of each group, however many batches ended meanwhile."""
+"""Queue of commits: the newest offsets of each group, however many batches have ended meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LARGEST_POWER = 5
 
 
 class Parcel(NamedTuple):
-    """A commit to make."""
+    """Offsets to commit for a group."""
 
     group_id: str
     offsets: Offsets
@@ -21,15 +21,15 @@ class Parcel(NamedTuple):
 @dataclass(slots=True)
 class _Group:
     news_from_s: float
-    """Before that no news is sent."""
+    """Earliest time of the next commit of new offsets."""
     refresh_at_s: float
     by_run: dict[str, Offsets] = field(default_factory=dict)
-    """Of the runs of queries that report to it; the youngest run comes last, and counts where two have a partition."""
+    """Offsets by run of a query. The youngest run is the last, and wins where two runs have a partition."""
     is_news: bool = False
     is_hurried: bool = False
-    """Until it is tried."""
+    """True until the hurried commit is tried."""
     failures: int = 0
-    """Since the last commit that was taken."""
+    """Failures since the last successful commit."""
 
     @property
     def due_s(self) -> float:
@@ -43,12 +43,12 @@ class _Group:
 
 
 class Outbox:
-    """One commit is on its way at a time; times are seconds of one clock that never goes back.
+    """Newest offsets by group. One commit is in progress at a time; times are seconds of one clock that never goes back.
 
     Args:
         interval_s: between two commits of a group.
-        refresh_s: after so long, offsets that have not changed are committed again, so that those of a query without
-            input do not expire: a group without members has only its commits to show that it is alive.
+        refresh_s: after this time, unchanged offsets are committed again, so that the offsets of a query without
+            input do not expire: a group without members is alive only by its commits.
     """
 
     def __init__(self, interval_s: float, refresh_s: float) -> None:
@@ -59,14 +59,15 @@ class Outbox:
         self._on_its_way: str | None = None
 
     def put(self, group_id: str, run: str, offsets: Offsets, now_s: float) -> None:
-        """What a run of a query has read by now."""
+        """Set the offsets that a run of a query has read."""
         group = self._groups.setdefault(group_id, _Group(now_s, now_s))
+        # Progress without new offsets needs no commit.
         if group.by_run.get(run) != offsets:
             group.by_run[run] = offsets
             group.is_news = True
 
     def take(self, now_s: float) -> Parcel | None:
-        """The commit that has been due for longest; None: none is. Then comes `sent` or `failed`."""
+        """Return the commit that has been due for longest, or None. `sent` or `failed` must follow."""
         due = [(group.due_s, name) for name, group in self._groups.items() if group.due_s <= now_s]
         if not due:
             return None
@@ -76,19 +77,20 @@ class Outbox:
         return Parcel(name, self._groups[name].offsets)
 
     def next_s(self) -> float | None:
-        """When the next commit is due; None: there is none to make."""
+        """Time of the next due commit; None: there is none."""
         return min((group.due_s for group in self._groups.values()), default=None)
 
     def sent(self, now_s: float) -> None:
-        """The commit was taken."""
+        """End the commit in progress, which succeeded."""
         group = self._arrived()
         group.failures = 0
         group.news_from_s = now_s + self._interval_s
         group.refresh_at_s = now_s + self._refresh_s
+        # Offsets of ended runs stay until they are committed.
         self._forget_ended()
 
     def failed(self, now_s: float) -> None:
-        """The commit was not taken, or nobody knows: it is tried again, later and later."""
+        """Retry the commit in progress with a back-off, as it failed or its result is unknown."""
         group = self._arrived()
         group.is_news = True
         group.failures += 1
@@ -96,24 +98,24 @@ class Outbox:
         group.news_from_s = now_s + max(self._interval_s, backoff_s)
 
     def end(self, run: str) -> None:
-        """A run is over: what it has read is forgotten once it is committed."""
+        """End a run; its offsets are removed after they are committed."""
         self._ended.add(run)
         self._forget_ended()
 
     def hurry(self, now_s: float) -> None:
-        """All that is news is due at once."""
+        """Make all new offsets due at once."""
         for group in self._groups.values():
             group.is_hurried = group.is_news
             group.news_from_s = min(group.news_from_s, now_s)
 
     @property
     def has_news(self) -> bool:
-        """Whether a commit has yet to be made, or is on its way."""
+        """New offsets wait for a commit, or a commit is in progress."""
         return self._is_under_way or any(group.is_news for group in self._groups.values())
 
     @property
     def has_hurried(self) -> bool:
-        """Whether something has not been tried since `hurry`, or is on its way."""
+        """Some new offsets were not tried since `hurry`, or a commit is in progress."""
         return self._is_under_way or any(group.is_hurried for group in self._groups.values())
 
     @property

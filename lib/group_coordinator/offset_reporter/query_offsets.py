@@ -1,4 +1,4 @@
-"""The offsets that a streaming query has read, from Spark's progress, and the group to which they belong."""
+"""Offsets of a streaming query's Kafka sources, from Spark's progress, and their groups."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from msgspec import DecodeError, json
 from pyspark.sql.streaming.listener import SourceProgress, StreamingQueryProgress
 
 Offsets: TypeAlias = dict[TopicPartition, int]
-"""The next offset to read, by partition: what a consumer commits."""
+"""Next offset to read by partition, as a consumer commits it."""
 
 _KAFKA = re.compile(r"Kafka\w*\[(?P<strategy>\w+)\[(?P<topics>.*)\]\]", re.DOTALL)
-"""How Spark describes a Kafka source: KafkaV2[Subscribe[orders, refunds]]."""
+"""Spark's description of a Kafka source: KafkaV2[Subscribe[orders, refunds]]."""
 
 
 class KafkaSource(NamedTuple):
-    """One Kafka source of a query, at the end of a batch."""
+    """Kafka source of a query, at the end of a batch."""
 
     strategy: str
     """Subscribe, SubscribePattern or Assign."""
@@ -30,7 +30,7 @@ class KafkaSource(NamedTuple):
     """Empty until the source has read records."""
 
     def has(self, option: str) -> bool:
-        """Whether the value of subscribe, subscribePattern or assign defines this source."""
+        """Return True if the value of subscribe, subscribePattern or assign defines this source."""
         if self.strategy == "SubscribePattern":
             return option.strip() == self.topics
         described = _listed(self.topics)
@@ -51,8 +51,9 @@ def kafka_sources(progress: StreamingQueryProgress) -> Iterator[KafkaSource]:
 
 
 def merge(offsets: Offsets, more: Offsets) -> None:
-    """Add those of another source; of a partition that both read, what both are done with counts."""
+    """Add the offsets of another source; of two offsets of a partition the lower counts."""
     for partition, offset in more.items():
+        # Records up to the lower offset were read by both sources.
         offsets[partition] = min(offset, offsets.get(partition, offset))
 
 
@@ -77,7 +78,7 @@ def _offsets(source: SourceProgress) -> Offsets:
 
 
 def _parsed(text: str) -> Any:
-    """The JSON of the source; PySpark shows None as a word, and over Spark Connect the JSON as Python's."""
+    # PySpark shows None as a word, and over Spark Connect the JSON as a Python literal.
     if text in {"null", "None"}:
         return None
     try:
@@ -89,13 +90,13 @@ def _parsed(text: str) -> Any:
 PREFIX = "spark-"
 
 Choice: TypeAlias = str | Mapping[str, str] | None
-"""The group of a query; the group of each of its sources, by what it subscribes to; or None: the query is not reported."""
+"""Group of a query; groups of its sources by their subscriptions; or None: the query is not reported."""
 
 _log = logging.getLogger(__name__)
 
 
 class GroupNames:
-    """The group of each query: the user's choice, or a default name.
+    """Group of each query: the user's choice, or a default name.
 
     A source in the choice that the query does not have is logged once.
 
@@ -108,7 +109,7 @@ class GroupNames:
         self._missing: set[tuple[str, str]] = set()
 
     def offsets(self, progress: StreamingQueryProgress) -> dict[str, Offsets]:
-        """What a query has read, by group."""
+        """Offsets that a query has read, by group."""
         query = progress.name or str(progress.id)
         choice = self._chosen.get(query, f"{PREFIX}{query}")
         sources = [*kafka_sources(progress)]

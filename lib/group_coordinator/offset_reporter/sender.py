@@ -1,4 +1,4 @@
-"""A thread that commits what queries have read, so that no query waits for it or fails by it."""
+"""Thread that commits the offsets of queries, so that no query waits for a commit or fails by it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _log = logging.getLogger(__name__)
 
 
 class Counts(NamedTuple):
-    """Commits by now."""
+    """Numbers of commits since the start."""
 
     taken: int
     failed: int
 
 
 class Sender:
-    """Any number of threads may call it; its own begins with the first offsets.
+    """Commits in a thread that starts with the first offsets. Thread-safe.
 
     Args:
-        target: where to commit; closed with the thread, and after a failure that another connection may mend.
+        target: where to commit; closed with the thread, and after a failure that another connection may fix.
         outbox: empty.
         clock: seconds, never going back.
     """
@@ -42,31 +42,32 @@ class Sender:
         self._thread: Thread | None = None
         self._is_closing = False
         self._told: dict[str, str] = {}
-        """The failure of each group that was logged last."""
+        """Last logged failure of each group."""
         self.counts = Counts(0, 0)
 
     def put(self, group_id: str, run: str, offsets: Offsets) -> None:
-        """Commit these soon, in place of what the run had read before."""
+        """Commit these offsets soon, in place of the run's earlier offsets."""
         with self._changed:
             if self._is_closing:
                 return
             self._outbox.put(group_id, run, offsets, self._clock())
+            # The thread starts late, so that an unused reporter has none.
             if self._thread is None:
                 self._thread = Thread(target=self._work, name="offset-reporter", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
 
     def end(self, run: str) -> None:
-        """A run of a query is over."""
+        """End a run of a query."""
         with self._changed:
             self._outbox.end(run)
 
     def try_all(self, timeout_s: float) -> None:
-        """Try at once to commit all that is new, and wait until each group was tried."""
+        """Try at once to commit all new offsets, and wait until each group was tried."""
         self._hurry_until(lambda: not self._outbox.has_hurried, timeout_s)
 
     def flush(self, timeout_s: float) -> bool:
-        """Commit all that is new at once, and wait; returns whether all of it is committed."""
+        """Commit all new offsets at once, and wait; return True if all are committed."""
         self._hurry_until(lambda: not self._outbox.has_news, timeout_s)
         return not self._outbox.has_news
 
@@ -77,11 +78,12 @@ class Sender:
             self._changed.wait_for(lambda: is_done() or self._is_closing, timeout_s)
 
     def close(self, timeout_s: float) -> None:
-        """Commit what is new, for so long at most, and end the thread; what comes later is ignored."""
+        """Commit new offsets within the timeout, and end the thread; later offsets are ignored."""
         all_done = self.flush(timeout_s)
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
+        # An unreachable cluster must not delay the end: the thread is a daemon.
         if self._thread is not None and all_done:
             self._thread.join(timeout_s)
 
@@ -93,13 +95,14 @@ class Sender:
             self._target.close()
 
     def _next(self) -> Parcel | None:
-        """The next commit when it is due; None: the end."""
+        # None ends the thread.
         with self._changed:
             while not self._is_closing:
                 now_s = self._clock()
                 if (parcel := self._outbox.take(now_s)) is not None:
                     return parcel
                 next_s = self._outbox.next_s()
+                # `put` and `hurry` wake the thread before the next commit is due.
                 self._changed.wait(None if next_s is None else next_s - now_s)
         return None
 
@@ -109,7 +112,7 @@ class Sender:
         except Exception as failure:  # noqa: BLE001 - nothing may end the thread: it is logged, counted and tried again
             self._failed(parcel, failure)
             if not _group_has_members(failure):
-                # What is broken may break once more when it is closed.
+                # A broken connection may fail again when it is closed.
                 with suppress(Exception):
                     self._target.close()
         else:
@@ -128,6 +131,7 @@ class Sender:
             self.counts = self.counts._replace(failed=self.counts.failed + 1)
             self._outbox.failed(self._clock())
             self._changed.notify_all()
+        # The same failure of a group is logged once.
         told = told_failure(parcel.group_id, failure)
         if self._told.get(parcel.group_id) != told:
             self._told[parcel.group_id] = told
@@ -135,7 +139,7 @@ class Sender:
 
 
 def told_failure(group_id: str, failure: Exception) -> str:
-    """What a user should know of it, or do."""
+    """Log line with the failure, and the advice for a known cause."""
     if _group_has_members(failure):
         return (
             f"group {group_id!r} has members, so that Kafka takes no offsets of a Spark query for it: consumers use the "

@@ -1,4 +1,4 @@
-"""Where a group's offsets are committed: at a Kafka cluster's own coordinator, or at this project's."""
+"""Targets of commits: the coordinator of a Kafka cluster, or this project's job."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ CLIENT_ID = "group-coordinator-spark"
 
 
 class NotTakenError(Exception):
-    """The coordinator refused the offsets of a group, or some of them."""
+    """The coordinator rejected some or all offsets of a group."""
 
     def __init__(self, codes: Mapping[TopicPartition, int]) -> None:
         names = sorted({for_code(code).__name__ for code in codes.values()})
         super().__init__(f"{', '.join(names)} for {_named(codes)}")
         self.group_has_members = ErrorCode.UNKNOWN_MEMBER_ID in codes.values()
-        """Kafka takes offsets from outside only while a group has no members."""
+        """Kafka accepts commits from outside only while a group has no members."""
 
 
 class Target(Protocol):
-    """Commits as an administrator; one thread may use it."""
+    """Target of an administrator's commits, for a single thread."""
 
     def commit(self, group_id: str, offsets: Offsets) -> None:
-        """Commit, and wait for the answer.
+        """Commit, and wait for the response.
 
         Raises:
-            NotTakenError: the coordinator refused.
-            KafkaError: there is no answer.
-            ClientError: there is no answer.
+            NotTakenError: the coordinator rejected offsets.
+            KafkaError: there is no response.
+            ClientError: there is no response.
         """
         ...
 
@@ -46,24 +46,24 @@ class Target(Protocol):
 
 
 class KafkaTarget(LastingClient[KafkaAdminClient]):
-    """AlterConsumerGroupOffsets of Kafka's admin API."""
+    """Target that calls AlterConsumerGroupOffsets of Kafka's admin API."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection, KafkaAdminClient, client_id=CLIENT_ID)
 
     def commit(self, group_id: str, offsets: Offsets) -> None:
-        """As Target says."""
-        # -1: Spark does not say of which leader it read.
+        """Commit the offsets by Kafka's admin client."""
+        # -1: Spark does not report the leader epoch.
         wanted = {one: OffsetAndMetadata(offset, "", -1) for one, offset in offsets.items()}
         answer = self.opened().alter_group_offsets(group_id, wanted)
         _check({partition: error.errno for partition, error in answer.items()})
 
 
 class CoordinatorTarget:
-    """OffsetCommit events to the running job.
+    """Target that sends OffsetCommit events to the running job.
 
     Args:
-        options: those of AdminClient.
+        options: as for AdminClient.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -71,14 +71,14 @@ class CoordinatorTarget:
         self._admin: AdminClient | None = None
 
     def commit(self, group_id: str, offsets: Offsets) -> None:
-        """As Target says."""
+        """Commit the offsets by this project's admin client."""
         if self._admin is None:
             self._admin = AdminClient(**self._options)
         results = self._admin.alter_consumer_group_offsets(group_id, offsets)
         _check({one: getattr(error, "code", 0) for one, error in results.errors.items()})
 
     def close(self) -> None:
-        """As Target says."""
+        """Disconnect; the next commit connects again."""
         admin, self._admin = self._admin, None
         if admin is not None:
             admin.close()
@@ -94,7 +94,7 @@ _SHOWN = 3
 
 
 def _named(partitions: Mapping[TopicPartition, int]) -> str:
-    """A few of them, as Kafka's logs call them."""
+    """First partitions, in the form of Kafka's logs."""
     first = [f"{each.topic}-{each.partition}" for each in sorted(partitions)[:_SHOWN]]
     more = len(partitions) - len(first)
     return ", ".join(first) + (f" and {more} more" if more else "")
