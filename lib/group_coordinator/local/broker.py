@@ -1,4 +1,4 @@
-"""A real Kafka broker on this machine: one process, loopback only, for the demo and for tests."""
+"""Kafka broker on this machine: one process on the loopback interface, for the demo and for tests."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["BrokerError", "EmbeddedBroker"]
 
 
 class EmbeddedBroker:
-    """A broker that lives as long as its `with` block, and never longer than this process.
+    """Broker that lives as long as its `with` block, and never longer than this process.
 
-    Its Java is told what KAFKA_OPTS says, as Kafka's own scripts do it.
+    Its Java gets the options of KAFKA_OPTS, as from Kafka's own scripts.
 
     Args:
-        data_dir: where it keeps its topics and leaves them; a temporary folder if None.
-        port: where clients find it; any free port if None.
-        properties: Kafka's own, beside or instead of ours.
-        users: passwords by name, for logins with SCRAM-SHA-512 where the properties ask for one.
+        data_dir: folder of its topics, which stay; a temporary folder if None.
+        port: the clients' port; any free port if None.
+        properties: of Kafka, in addition to our own or in their place.
+        users: passwords by name, for logins with SCRAM-SHA-512 if the properties require them.
     """
 
     def __init__(
@@ -46,17 +46,14 @@ class EmbeddedBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What a client needs to find it."""
         return f"{LOOPBACK}:{self._port}"
 
     @property
     def port(self) -> int:
-        """Where clients find it."""
         return self._port
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._started.pid
 
     def __enter__(self) -> Self:
@@ -65,21 +62,23 @@ class EmbeddedBroker:
 
     def __exit__(self, *_: object) -> None:
         try:
+            # A broker that died during the block is an error, even if the block succeeded.
             self.check()
         finally:
             self.stop()
 
     def start(self) -> None:
-        """Return when the broker takes requests.
+        """Return when the broker accepts requests.
 
         Raises:
-            BrokerError: it does not come up.
+            BrokerError: the broker does not start.
         """
         with ExitStack() as resources:
             folder = self._data_dir or _temporary_folder(resources)
             files = BrokerFiles(folder.resolve())
             files.write(self._port, self._controller_port, self._properties)
             process = BrokerProcess(files, None if self._data_dir else folder, self._users)
+            # A failed start must not leave the process.
             resources.callback(process.end)
             process.await_start()
             self._process = process
@@ -90,11 +89,11 @@ class EmbeddedBroker:
         self._started.check()
 
     def stop(self) -> None:
-        """End the process and remove what was temporary."""
+        """End the process and remove temporary files."""
         self._resources.close()
 
     def detach(self) -> None:
-        """Let it live on when this process is gone."""
+        """Let the broker continue after the end of this process."""
         self._started.detach()
         self._resources.pop_all()
 

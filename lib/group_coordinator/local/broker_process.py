@@ -1,4 +1,4 @@
-"""The broker's folder and its Java process: its start, its health, its end."""
+"""Folder and Java process of the broker: its start, its health, its end."""
 
 from __future__ import annotations
 
@@ -58,47 +58,43 @@ _TAIL_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class BrokerFiles:
-    """Paths below one folder, and what is in the files."""
+    """Paths below one folder, and the contents of the files."""
 
     folder: Path
 
     @property
     def server_properties(self) -> Path:
-        """What Kafka reads at its start."""
         return self.folder / "server.properties"
 
     @property
     def log_properties(self) -> Path:
-        """What its logging reads."""
         return self.folder / "log4j2.properties"
 
     @property
     def log(self) -> Path:
-        """What it prints."""
         return self.folder / "broker.log"
 
     @property
     def data(self) -> Path:
-        """Topics and metadata."""
         return self.folder / "data"
 
     @property
     def lock(self) -> Path:
-        """Locked by a broker as long as it runs."""
+        """Lock file, locked by a broker as long as it runs."""
         return self.data / ".lock"
 
     @property
     def is_formatted(self) -> bool:
-        """Whether a broker has lived here before."""
+        """A broker has used this folder before."""
         return (self.data / "meta.properties").exists()
 
     @property
     def says_started(self) -> bool:
-        """Whether the log tells that the broker takes requests."""
+        """The log has the line of a broker that accepts requests."""
         return _STARTED in self._log_text()
 
     def write(self, port: int, controller_port: int, properties: Mapping[str, str]) -> None:
-        """Write the configuration; data of an earlier broker stays, and the given properties win over ours."""
+        """Write the configuration. Data of an earlier broker stays, and the given properties override ours."""
         self.folder.mkdir(parents=True, exist_ok=True)
         ours = _SERVER_PROPERTIES.format(port=port, controller_port=controller_port, data=self.data)
         given = "".join(f"{key}={value}\n" for key, value in properties.items())
@@ -106,7 +102,6 @@ class BrokerFiles:
         self.log_properties.write_text(_LOG_PROPERTIES, encoding="utf-8")
 
     def log_tail(self) -> str:
-        """The last lines of the log."""
         return "\n".join(self._log_text().splitlines()[-_TAIL_LINES:])
 
     def _log_text(self) -> str:
@@ -124,19 +119,19 @@ _JVM_OPTIONS = (
 
 
 class BrokerError(RuntimeError):
-    """The broker could not start, or died; carries the last lines of its log."""
+    """The broker could not start, or died; the message has the last lines of its log."""
 
     def __init__(self, what: str, log_tail: str) -> None:
         super().__init__(f"{what}. The end of its log:\n{log_tail}")
 
 
 class BrokerProcess:
-    """A process of its own session, so that a Ctrl-C meant for us does not reach it; it dies with us all the same.
+    """Process with its own session, so that a Ctrl-C for this process does not reach it. It ends with this process all the same.
 
     Args:
-        files: what it lives in.
-        temporary_folder: removed when we die before we could; None: everything stays.
-        users: passwords by name, made with a new folder.
+        files: the broker's folder.
+        temporary_folder: removed if this process dies first; None: everything stays.
+        users: passwords by name, created with a new folder.
     """
 
     def __init__(
@@ -157,20 +152,19 @@ class BrokerProcess:
 
     @property
     def pid(self) -> int:
-        """The process id."""
         return self._java.pid
 
     def check(self) -> None:
-        """Raise BrokerError if the process is not there any more."""
+        """Raise BrokerError if the process has ended."""
         status = self._java.poll()
         if status is not None:
             raise BrokerError(f"The broker ended with status {status}", self._files.log_tail())
 
     def await_start(self) -> None:
-        """Return when the broker takes requests.
+        """Return when the broker accepts requests.
 
         Raises:
-            BrokerError: it ended, or it takes too long.
+            BrokerError: the broker ended, or its start takes too long.
         """
         deadline = time.monotonic() + _START_TIMEOUT_SECONDS
         while not self._files.says_started:
@@ -183,7 +177,7 @@ class BrokerProcess:
             time.sleep(_POLL_SECONDS)
 
     def end(self) -> None:
-        """Stop it in good order, or by force if that takes too long."""
+        """Stop the broker cleanly, or by force after a timeout."""
         self._java.terminate()
         try:
             self._java.wait(_STOP_TIMEOUT_SECONDS)
@@ -193,14 +187,14 @@ class BrokerProcess:
         self.detach()
 
     def detach(self) -> None:
-        """Let it live on when we are gone."""
+        """Let the broker continue after the end of this process."""
         self._watchdog.dismiss()
 
 
 def _format(files: BrokerFiles, users: Mapping[str, str]) -> None:
-    """Kafka starts in a formatted folder only, and users that are to be there from the start are made with it."""
+    # Kafka starts only in a formatted folder, and the first users are created with it.
     given = ("--cluster-id", _CLUSTER_ID, "--config", str(files.server_properties), *_added(users))
-    # The tool takes a file for its options: other users can read a command line.
+    # The tool takes a file for its options, as other users can read a command line.
     options = files.folder / "format"
     options.touch(0o600)
     options.write_text("".join(f"{option}\n" for option in given), encoding="utf-8")

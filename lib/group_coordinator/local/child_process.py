@@ -1,4 +1,4 @@
-"""Child processes, which never outlive this process."""
+"""Child processes that never outlive this process."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-# The input is a pipe that only our process holds open: when we are gone, the read ends.
+# The input is a pipe that only our process holds open: when our process ends, the read ends.
 _SCRIPT = 'read -r _; kill -KILL "$1"; [ -z "$2" ] || rm -rf "$2"'
 
 
 class Watchdog:
-    """A shell in a session of its own, where no signal meant for us reaches it.
+    """Shell in its own session, which signals for this process do not reach. It kills the target after this process ends.
 
     Args:
-        target: the process to end, as kill(2) has it: a negative one is a whole process group.
-        temporary_folder: removed when we are gone before we could; None: everything stays.
+        target: the process to end, as for kill(2): a negative id is a process group.
+        temporary_folder: removed if this process dies first; None: everything stays.
     """
 
     def __init__(self, target: int, temporary_folder: Path | None = None) -> None:
@@ -30,7 +30,7 @@ class Watchdog:
         )
 
     def dismiss(self) -> None:
-        """Nothing is to be ended any more."""
+        """Let the target continue after the end of this process."""
         self._process.kill()
         self._process.communicate()
 
@@ -40,18 +40,18 @@ _TAIL_LINES = 15
 
 
 class CommandFailedError(RuntimeError):
-    """A command ended when it should not, or could not do its work; carries the end of what it said."""
+    """A command failed or ended too early; the message has the end of its output."""
 
 
 class ChildProcess:
-    """A command in a session of its own, so that a Ctrl-C meant for the demo does not reach it.
+    """Command in its own session, so that a Ctrl-C for the demo does not reach it.
 
     Args:
-        what: the command, as a message names it.
-        command: what to run.
-        output: where all that it says goes.
-        folder: where it runs, and where its temporary files go, which it cannot remove if it is ended by force; None:
-            where ours do.
+        what: the name for messages.
+        command: program and arguments.
+        output: file of its output.
+        folder: its working folder and its folder for temporary files, which remain if it is killed; None: the folders of
+            this process.
     """
 
     def __init__(
@@ -73,12 +73,11 @@ class ChildProcess:
 
     @property
     def status(self) -> int | None:
-        """Its exit status; None while it runs."""
+        """Exit status; None while the command runs."""
         return self._process.poll()
 
     @property
     def output(self) -> str:
-        """What it said so far."""
         return self._output.read_text(encoding="utf-8", errors="replace")
 
     def check_alive(self) -> None:
@@ -87,10 +86,10 @@ class ChildProcess:
             raise self._failure()
 
     def await_success(self, pause: Callable[[float], None]) -> None:
-        """Return when it has done its work.
+        """Return when the command has succeeded.
 
         Raises:
-            CommandFailedError: it ended with another status than 0.
+            CommandFailedError: the exit status is not 0.
         """
         while self.status is None:
             pause(_POLL_SECONDS)
@@ -98,15 +97,15 @@ class ChildProcess:
             raise self._failure()
 
     def ask_to_end(self) -> None:
-        """Let it know that its time has come."""
         self._process.terminate()
 
     def end(self, grace_s: float = 0.0) -> None:
-        """Ask it to end; after the grace, end it and all that it started by force."""
+        """Terminate the command; after the grace period, kill it and all its children."""
         self.ask_to_end()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(grace_s)
         with suppress(ProcessLookupError):
+            # Children of the command may outlive its own end.
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._watchdog.dismiss()

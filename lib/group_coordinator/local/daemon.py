@@ -1,4 +1,4 @@
-"""The broker that outlives the command that started it: at most one for each user."""
+"""Broker that outlives the command that started it: at most one for each user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STOP_TIMEOUT_SECONDS = 10
 
 
 class Daemon(Struct, frozen=True):
-    """A broker that some command started and none has stopped yet."""
+    """Broker that a command started, and that no command has stopped yet."""
 
     pid: int
     bootstrap_servers: str
@@ -29,27 +29,27 @@ class Daemon(Struct, frozen=True):
 
 
 class AlreadyRunsError(RuntimeError):
-    """There is one already."""
+    """A broker of this user already runs."""
 
     def __init__(self, daemon: Daemon) -> None:
         super().__init__(f"A broker already runs at {daemon.bootstrap_servers}")
 
 
 class DamagedRecordError(RuntimeError):
-    """What is kept of a broker cannot be read, so that nobody knows whether one runs."""
+    """The record of a running broker cannot be read, so its state is unknown."""
 
 
 def start(data_dir: Path | None, port: int | None) -> Daemon:
     """Start the broker.
 
     Args:
-        data_dir: where it keeps its topics; None: they are gone when it stops.
-        port: where clients find it; None: Kafka's usual port, or a free one if that is taken.
+        data_dir: folder of its topics; None: they are removed when it stops.
+        port: the clients' port; None: Kafka's usual port, or a free port if that is in use.
 
     Raises:
-        AlreadyRunsError: one runs already.
+        AlreadyRunsError: a broker already runs.
         DamagedRecordError: as for `find`.
-        BrokerError: it does not come up.
+        BrokerError: the broker does not start.
     """
     with only_one_process(_run_folder() / ".lock"):
         already = find()
@@ -58,6 +58,7 @@ def start(data_dir: Path | None, port: int | None) -> Daemon:
         folder = data_dir or _fresh_folder()
         broker = EmbeddedBroker(folder, port or _usual_or_free_port())
         broker.start()
+        # The record is written after the start, so that it never names a broker that failed.
         broker.detach()
         daemon = Daemon(
             pid=broker.pid,
@@ -70,7 +71,7 @@ def start(data_dir: Path | None, port: int | None) -> Daemon:
 
 
 def stop() -> Daemon | None:
-    """Stop the broker that runs; None if there is none.
+    """Stop the running broker; None if there is none.
 
     Raises:
         DamagedRecordError: as for `find`.
@@ -85,10 +86,10 @@ def stop() -> Daemon | None:
 
 
 def find() -> Daemon | None:
-    """The broker that runs, if there is one.
+    """Record of the running broker; None if there is none.
 
     Raises:
-        DamagedRecordError: the file that says so is empty, or says something else.
+        DamagedRecordError: the record is empty or damaged.
     """
     try:
         daemon = json.decode(_record().read_bytes(), type=Daemon)
@@ -110,8 +111,8 @@ def _record() -> Path:
 
 
 def _fresh_folder() -> Path:
-    """What a broker left that was killed, or ended with the machine, is of no use."""
     folder = _run_folder() / "broker"
+    # Data of a killed broker is useless without its record.
     if folder.exists():
         rmtree(folder)
     return folder
@@ -122,9 +123,10 @@ def _usual_or_free_port() -> int:
 
 
 def _is_alive(daemon: Daemon) -> bool:
-    """A process id may be another program's by now; the lock on the data is only ever the broker's."""
+    # The process id may belong to another program by now. Only the broker locks the data.
     try:
         with BrokerFiles(Path(daemon.folder)).lock.open("r+b") as lock:
+            # Java locks with the same system call.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
@@ -134,7 +136,7 @@ def _is_alive(daemon: Daemon) -> bool:
 
 
 def _end(daemon: Daemon) -> None:
-    """Not only until it has let go of its lock: the broker writes files after that."""
+    # The broker writes files after the release of its lock, so the end of the process counts.
     with suppress(NoSuchProcess):
         process = Process(daemon.pid)
         process.terminate()

@@ -1,6 +1,6 @@
 """Folders of the user's cache and of a single run.
 
-A run that is killed cannot remove its own. Its lock is gone with it, though, so that the next run removes it.
+A killed run cannot remove its folder, but its lock is released, so the next run removes the folder.
 """
 
 from __future__ import annotations
@@ -17,19 +17,16 @@ from platformdirs.unix import Unix
 
 
 def cache_folder(name: str) -> Path:
-    """A folder of that name in the user's cache, made for the user alone if it is not there: the same place on every system.
-
-    Java runs what is in it.
-    """
+    """Create a folder in the user's cache, for this user alone, as Java runs its contents. The path is the same on every system."""
     folder = Unix("group-coordinator").user_cache_path / name
     for made in (folder.parent.parent, folder.parent, folder):
-        # Parents that mkdir makes by itself have the umask's mode.
+        # mkdir creates missing parents with the umask's mode.
         made.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
 def only_one_process(lock: Path) -> BaseFileLock:
-    """A block that waits until no other process is in a block with this lock."""
+    """Lock of a file as a context: it waits until no other process is in a block with this lock."""
     return FileLock(lock, fallback_to_soft=False)
 
 
@@ -38,10 +35,10 @@ _PREFIX = "group-coordinator-"
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder in the temporary folder, for the time of the block; first those of killed runs are removed."""
+    """Temporary folder for the block. Folders of killed runs are removed first."""
     _remove_abandoned()
     folder = Path(tempfile.gettempdir(), f"{_PREFIX}{secrets.token_hex(8)}")
-    # The lock comes before the folder, so that nobody ever sees a folder that is only about to be locked.
+    # The lock is taken before the folder exists, so that no other process sees an unlocked folder.
     with _lock_of(folder):
         folder.mkdir(mode=0o700)
         try:
@@ -53,13 +50,13 @@ def scratch_folder() -> Iterator[Path]:
 def _remove_abandoned() -> None:
     for file in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*.lock"):
         folder = file.with_suffix("")
-        # Timeout: its run goes on. OSError: another user's.
+        # Timeout: its run continues. OSError: it belongs to another user.
         with suppress(Timeout, OSError), _lock_of(folder):
             _remove(folder)
 
 
 def _remove(folder: Path) -> None:
-    """The lock's file goes last: as long as the folder is there, somebody finds it."""
+    # The lock file is removed last: as long as the folder exists, the next run finds it by this file.
     rmtree(folder, ignore_errors=True)
     _lock_file(folder).unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
-"""The jars of Spark's connectors and of the Kafka broker: fetched once, with the Ivy that pyspark ships.
+"""Jars of Spark's connectors and of the Kafka broker, fetched once with the Ivy of pyspark.
 
-`python -m group_coordinator.local.jars` fetches them all, so that nothing waits for the network later.
+`python -m group_coordinator.local.jars` fetches them all, so that no command waits for the network later.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ BROKER_COORDINATES = (
     "org.apache.kafka:kafka_2.13:4.4.0",
     "org.apache.logging.log4j:log4j-slf4j-impl:2.25.5",
 )
-# Interfaces of Kafka's command line tools: no broker needs them, and not every repository has their 4.4.0.
+# Interfaces of Kafka's command line tools: a broker does not need them, and some repositories lack their 4.4.0.
 _NOT_FOR_A_BROKER = ("kafka-tools-api", "kafka-tools")
 _WHOLE_SDK = "bundle"
-"""All of Amazon's services, 700 MB."""
+"""SDK of all of Amazon's services, 700 MB."""
 _LOG_LINES_SHOWN = 15
 _DIGESTS = Path(__file__).with_name("jars.sha256")
-"""Of all jars of all class paths, as sha256sum writes them."""
+"""Digests of all jars of all class paths, in the format of sha256sum."""
 
 _TOOLS = ("kafka-tools", "kafka-clients", "kafka-server-common")
-"""What the console consumers need of the tools' own version."""
+"""Modules of the console consumers in the version of the tools."""
 _TOOLS_IVY_MODULE = """\
 <ivy-module version="2.0">
   <info organisation="group-coordinator" module="jars"/>
@@ -51,14 +51,14 @@ _TOOLS_VERSION = "4.3.1"
 
 
 class JarsError(RuntimeError):
-    """The jars could not be fetched; carries the last lines of what Ivy said."""
+    """The jars could not be fetched; the message has the last lines of Ivy's output."""
 
 
 def spark_jars() -> list[Path]:
-    """What a session needs for Kafka and Delta, beside what the pyspark that is installed ships.
+    """Jars of a session for Kafka and Delta that the installed pyspark lacks.
 
     Raises:
-        UnknownSparkError: nobody has seen which go with it.
+        UnknownSparkError: no jars are known for this version of Spark.
     """
     line = line_of(metadata.version("pyspark"))
     shipped = _names_in(_pyspark_jars())
@@ -67,7 +67,7 @@ def spark_jars() -> list[Path]:
 
 
 def s3_jars() -> list[Path]:
-    """What a session needs for S3 beside that.
+    """Jars of a session for S3 in addition to `spark_jars`.
 
     Raises:
         UnknownSparkError: the Hadoop of this Spark is too old.
@@ -84,24 +84,24 @@ def s3_jars() -> list[Path]:
 
 
 def session_jars(job: JobSettings) -> list[Path]:
-    """What the session of a job needs.
+    """Jars of a job's session.
 
     Raises:
-        UnknownSparkError: nobody has seen which go with the pyspark that is installed, or it is too old for S3.
+        UnknownSparkError: no jars are known for the installed pyspark, or it is too old for S3.
     """
     on_s3 = any(map(is_on_s3, (job.tables_root, job.checkpoint_location)))
     return [*spark_jars(), *(s3_jars() if on_s3 else ())]
 
 
 def broker_jars() -> list[Path]:
-    """The class path of a Kafka broker."""
+    """Class path of a Kafka broker."""
     return _jars("broker", _ivy_module(BROKER_COORDINATES, excluded=_NOT_FOR_A_BROKER))
 
 
 def tools_jars(modules: Iterable[str] = _TOOLS, others: Iterable[str] = ()) -> list[Path]:
-    """The class path of Kafka's command line tools: these modules of their version, and the broker's jars for the rest.
+    """Class path of Kafka's command line tools: these modules in the tools' version, and the broker's jars.
 
-    `others` are coordinates of what the broker has not.
+    `others` are coordinates of jars that the broker lacks.
     """
     kafkas = (f"org.apache.kafka:{module}:{_TOOLS_VERSION}" for module in modules)
     wanted = "".join(_TOOLS_DEPENDENCY.format(*parts) for parts in _parts([*kafkas, *others]))
@@ -109,15 +109,15 @@ def tools_jars(modules: Iterable[str] = _TOOLS, others: Iterable[str] = ()) -> l
 
 
 def other_jars(name: str, coordinates: Iterable[str]) -> list[Path]:
-    """The class path of another program: these and all that they need; the name is one for the cache."""
+    """Class path of another program: its coordinates with their dependencies; the name is for the cache."""
     return _jars(name, _ivy_module(coordinates))
 
 
 def fetch(*class_paths: Callable[[], object]) -> None:
-    """Fetch what is missing of these, all at once: Ivy takes one jar after the other, and waits for the network mostly.
+    """Fetch missing jars of several class paths at once, as Ivy fetches one jar at a time and mostly waits for the network.
 
     Raises:
-        JarsError: some cannot be had.
+        JarsError: a jar cannot be fetched.
     """
     with ThreadPoolExecutor(len(class_paths)) as pool:
         for fetched in [pool.submit(class_path) for class_path in class_paths]:
@@ -126,7 +126,7 @@ def fetch(*class_paths: Callable[[], object]) -> None:
 
 def _jars(name: str, ivy_module: str) -> list[Path]:
     cache = cache_folder("jars")
-    # Another version or another pyspark gives another text: what is in a folder never changes.
+    # Another version or another pyspark gives another text, so the contents of a folder never change.
     folder = cache / f"{name}-{sha256(ivy_module.encode()).hexdigest()[:12]}"
     if not folder.is_dir():
         with only_one_process(cache / f"{folder.name}.lock"):
@@ -147,15 +147,17 @@ def _fetch(name: str, ivy_module: str, folder: Path) -> None:
             *("-types", "jar", "bundle"),
             *("-retrieve", f"{fetched}/[artifact]-[revision](-[classifier]).[ext]"),
         )
+        # Checked before the folder gets its final name.
         _check_digests(fetched)
+        # The rename is atomic: a killed process leaves no incomplete folder.
         fetched.rename(folder)
 
 
 def _check_digests(folder: Path) -> None:
-    """Compare with the jars that were tested: a repository gives its own checksums with what it gives.
+    """Compare with the tested jars, as a repository also provides the checksums of its jars.
 
     Raises:
-        JarsError: a jar is another one.
+        JarsError: a jar has another digest.
     """
     text = _DIGESTS.read_text(encoding="utf-8")
     tested = {name: digest for digest, name in map(str.split, text.splitlines())}
@@ -183,7 +185,7 @@ def _run_ivy(*arguments: str) -> None:
         check=False,
     )
     if done.returncode != 0:
-        # A row of dots is Ivy's progress bar.
+        # Rows of dots are Ivy's progress bar.
         said = [line for line in done.stdout.splitlines() if line.strip(" .\t")]
         raise JarsError("\n".join(["The jars could not be fetched:", *said[-_LOG_LINES_SHOWN:]]))
 
@@ -191,7 +193,7 @@ def _run_ivy(*arguments: str) -> None:
 def _ivy_module(
     coordinates: Iterable[str], excluded: Iterable[str] = (), overridden: Iterable[str] = ()
 ) -> str:
-    """An Ivy file; `overridden` are versions to take whatever others depend on."""
+    """Ivy file; `overridden` versions replace those of other dependencies."""
     dependencies = [
         f'    <dependency org="{organisation}" name="{module}" rev="{version}" conf="default"/>'
         for organisation, module, version in _parts(coordinates)
@@ -229,7 +231,7 @@ def _pyspark_jars() -> Path:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """Names without versions: scala-library of scala-library-2.13.16.jar."""
+    """Module names without versions: scala-library of scala-library-2.13.16.jar."""
     return sorted({re.sub(r"-\d.*", "", jar.name) for jar in folder.glob("*.jar")})
 
 

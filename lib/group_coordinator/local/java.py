@@ -1,4 +1,4 @@
-"""The Java that runs Spark and the broker, and modules as processes of this Python."""
+"""Java commands for Spark and the broker, and commands for modules of this Python."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def java(command: str = "java") -> str:
 
 
 def kafka_options() -> list[str]:
-    """What the user wants Java to be told wherever it runs Kafka, in the variable that Kafka's own scripts read."""
+    """The user's options for Java with Kafka, from the variable of Kafka's own scripts."""
     return shlex.split(os.environ.get("KAFKA_OPTS", ""))
 
 
 def python_module(name: str, *arguments: str) -> list[str]:
     """Return the command that runs a module.
 
-    Without -P Python would import click, or any other module, from the current folder first: whoever may write there
-    would run code as the user.
+    Without -P Python would import click, or any other module, from the current folder first: any user with write access
+    there could run code as this user.
     """
     return [sys.executable, "-P", "-m", name, *arguments]

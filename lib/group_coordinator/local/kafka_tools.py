@@ -1,4 +1,4 @@
-"""Kafka's own command line tools, run by its jars: they know nothing of this project.
+"""Kafka's own command line tools, run by their jars, without code of this project.
 
 `python -m group_coordinator.local.kafka_tools` fetches the jars.
 """
@@ -15,10 +15,10 @@ CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 
 
 def tool_command(tool: str, *arguments: str) -> list[str]:
-    """A tool by its class: `kafka-consumer-groups` is CONSUMER_GROUPS.
+    """Command of a tool by its class: `kafka-consumer-groups` is CONSUMER_GROUPS.
 
     Raises:
-        JarsError: the jars cannot be had.
+        JarsError: the jars cannot be fetched.
         JavaMissingError: there is no Java.
     """
     return [

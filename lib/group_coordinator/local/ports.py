@@ -8,17 +8,17 @@ from contextlib import ExitStack, suppress
 
 LOOPBACK = "127.0.0.1"
 _NOT_FOR_CLIENTS = range(20_000, 32_000)
-"""Systems give clients ports from 32,768 on: one of these would be gone before a server listens there."""
+"""Range below 32,768, where systems take the ports of clients: such a port may be in use before a server listens."""
 
 
 def free_ports(count: int) -> list[int]:
-    """That many different ports which nobody listened on a moment ago."""
+    """Different ports that were free at the time of the call."""
     with ExitStack() as held:
         return [_held_port(held) for _ in range(count)]
 
 
 def free_row(count: int) -> int:
-    """The first of that many ports that follow each other, on which nobody listened a moment ago."""
+    """First of `count` consecutive ports that were free at the time of the call."""
     while True:
         port = secrets.choice(_NOT_FOR_CLIENTS)
         with ExitStack() as held, suppress(OSError):
@@ -36,7 +36,7 @@ def _held_port(held: ExitStack) -> int:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen there now."""
+    """Return True if a server could listen there now."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except OSError:
