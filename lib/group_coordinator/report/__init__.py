@@ -1,1 +1,1 @@
-"""The tables as one HTML page: questions (`sections/`), the page around them, and a server that keeps it current."""
+"""HTML page of the tables: questions (`sections/`), the page around them, and a server that keeps it current."""

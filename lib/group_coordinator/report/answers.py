@@ -1,4 +1,4 @@
-"""The sections of the page in their order, and their queries of the tables."""
+"""Sections of the page in their order, and the queries of the tables."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SECTIONS = (GROUPS, LAG, COMMITS, EXPIRING, LOST, CHANGES, STALE)
 
 
 _NAMES = frozenset({"cluster_id", "group_id", "topic", "principal", "max_lag_topic"})
-"""Columns of the sections' queries with names that clients choose."""
+"""Columns of the queries with names that clients choose."""
 
 
 class Report(NamedTuple):
-    """What the page says: its scope, the names of the clusters, and each section's content, or why it has none."""
+    """Content of the page: its scope, the names of the clusters, and each section's content or error."""
 
     scope: Scope
     clusters: tuple[str, ...]
@@ -36,23 +36,25 @@ class Report(NamedTuple):
 
 
 def ask(root: str, scope: Scope, moment: Moment | None = None) -> Report:
-    """Ask all sections' questions, of one version of each table.
+    """Run the queries of all sections on the same version of each table.
 
     Args:
         root: the tables' folder.
         scope: the time, and the cluster.
-        moment: as the tables were then; None: as they are.
+        moment: time travel; None: the current tables.
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
-        QueryError: the tables cannot be read at all, or know other clusters than the scope's.
+        QueryError: the tables cannot be read at all, or have other clusters than the scope's.
     """
     of_clusters = _clusters(scope)
+    # The session opens only the tables and views that these queries name.
     about = " ".join(
         [of_clusters, *(query for one in SECTIONS for query in one.queries(scope).values())]
     )
     with session(root, about, moment) as tables:
         clusters = tuple(sorted(row["cluster_id"] for row in _rows(tables, of_clusters)))
+        # With a single cluster the page does not repeat its name at each group.
         if scope.cluster is None and len(clusters) == 1:
             scope = scope._replace(cluster=clusters[0])
         _check_cluster(scope.cluster, clusters)
@@ -60,7 +62,7 @@ def ask(root: str, scope: Scope, moment: Moment | None = None) -> Report:
 
 
 def _check_cluster(cluster: str | None, known: tuple[str, ...]) -> None:
-    """Tables without a group know no cluster yet."""
+    # Tables without a group have no cluster yet.
     if cluster is not None and known and cluster not in known:
         raise QueryError(
             f"the tables have no cluster {cluster!r} in this time; they have {', '.join(map(repr, known))}"
@@ -68,7 +70,7 @@ def _check_cluster(cluster: str | None, known: tuple[str, ...]) -> None:
 
 
 def _clusters(scope: Scope) -> str:
-    """Where there is a group, or was one to which something happened in this time; no section knows more."""
+    # Clusters with a group, or with records in this time. Other clusters are in no section.
     return (
         "SELECT cluster_id FROM groups "  # noqa: S608 - times and an escaped name
         f"UNION SELECT cluster_id FROM coordinator_log WHERE {scope._replace(cluster=None).has('event_time')}"
@@ -76,7 +78,7 @@ def _clusters(scope: Scope) -> str:
 
 
 def _content(section: Section, tables: Session, scope: Scope) -> Content | QueryError:
-    """A question that cannot be answered, as where tables of an earlier version lack one, leaves the others."""
+    # A query that fails, as on tables of an earlier version, does not affect the other sections.
     try:
         answers = {
             name: [_with_names_to_show(row) for row in _rows(tables, query)]
@@ -88,11 +90,13 @@ def _content(section: Section, tables: Session, scope: Scope) -> Content | Query
 
 
 def _with_names_to_show(row: Row) -> Row:
+    # Invisible characters of clients' names must not deceive the reader.
     names = {column: name_text(row[column]) for column in _NAMES & row.keys() if row[column]}
     return row | names
 
 
 def _rows(tables: Session, query: str) -> list[Row]:
+    # Python's datetime has microseconds, but DataFusion may return nanoseconds.
     answer = tables.sql(query)
     fields = [
         field.with_type(pa.timestamp("us", field.type.tz))

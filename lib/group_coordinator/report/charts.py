@@ -1,4 +1,4 @@
-"""The look of all charts. Colours are variables of the page's style, so that one drawing is right in light and in dark."""
+"""Style of all charts. Colours are variables of the page's style, so that a drawing fits light and dark mode."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import Legend
 
 TICKS = alt.ExprRef("max(2, floor(width / 130))")
-"""As many labels of a time axis as there is room for."""
+"""Number of labels of a time axis, by its width."""
 COUNTS = "format(datum.value, '~s')"
-"""How an axis says numbers: 0, 5k, 1.5M."""
+"""Number format of an axis: 0, 5k, 1.5M."""
 SERIES = tuple(f"var(--series-{number})" for number in range(1, 7))
-"""A chart has no more lines than these colours."""
+"""Colours of lines, and so the maximum of lines."""
 
 _FONT = "system-ui, sans-serif"
 _CONFIG: dict[str, Any] = {
@@ -39,48 +39,47 @@ _CONFIG: dict[str, Any] = {
 }
 
 NAMED_ROW = alt.Step(40)
-"""The height of a row that has its name above it: beside it, a name would take half of a phone."""
+"""Height of a row with its name above: next to it, a name would take half of a phone's width."""
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 
 def spec_of(chart: Chart, height: int | alt.Step) -> dict[str, Any]:
-    """Vega-Lite, as wide as its place on the page."""
+    """Vega-Lite specification, as wide as its place on the page."""
     sized = chart.properties(width="container", height=height)
     spec: dict[str, Any] = sized.to_dict()
     return spec | {"config": _CONFIG, "autosize": {"type": "fit-x", "contains": "padding"}}
 
 
 def rows(values: Sequence[dict[str, Any]]) -> alt.InlineData:
-    """Data of a chart."""
     return alt.InlineData(values=list(values))
 
 
 def key(place: int) -> str:
-    """What a chart calls a group by its place: no name from outside is one that Vega has plans of its own for, as __proto__."""
+    """Key of a group in a chart, by its place: names of clients could be names that Vega treats specially, such as __proto__."""
     return f"group-{place}"
 
 
 def named_rows(values: Sequence[dict[str, Any]]) -> alt.Chart:
-    """A row a value, in their order, for marks and for names_above."""
+    """Chart with a row for each value, in their order, for marks and for names_above."""
+    # sort=None keeps the order of the rows.
     y = alt.Y("key:N", title=None, sort=None, axis=None)
     return alt.Chart(rows(values)).encode(y)
 
 
 def names_above(base: alt.Chart) -> alt.Chart:
-    """The names of the rows."""
     texts = base.mark_text(align="left", baseline="middle", dy=-6, limit=300, fill="var(--text)")
     named: alt.Chart = texts.encode(text="name:N")
     return named
 
 
 def tooltips(**titles: str) -> list[alt.Tooltip]:
-    """Fields as they are, by their titles."""
+    """Tooltips with the fields' values as they are, by title."""
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
 def time_axis(scope: Scope, field: str = "at") -> alt.X:
-    """From the begin of the stretch to its end, in UTC."""
+    """Time axis from the begin to the end of the scope, in UTC."""
     domain = [scope.begin.isoformat(), scope.end.isoformat()]
     return alt.X(
         f"{field}:T",
@@ -91,14 +90,15 @@ def time_axis(scope: Scope, field: str = "at") -> alt.X:
 
 
 def time_tooltip(field: str = "at", title: str = "UTC") -> alt.Tooltip:
-    """To the minute."""
+    """Tooltip with a time to the minute."""
     return alt.Tooltip(
         f"{field}:T", title=title, timeUnit="utcyearmonthdatehoursminutes", format="%Y-%m-%d %H:%M"
     )
 
 
 def colours_of(names: Sequence[str]) -> tuple[alt.Color, list[Legend]]:
-    """A colour a name, by places from 1, without a legend in the drawing: the page has one, which wraps on a phone."""
+    """Colours by name, with places from 1. The page has the legend, as a legend in the page wraps on a phone."""
+    # Places begin at 1, as SQL's dense_rank does.
     colours = list(SERIES[: len(names)])
     scale = alt.Scale(domain=[key(place) for place in range(1, len(names) + 1)], range=colours)
     legend = [Legend(name, colour) for name, colour in zip(names, colours, strict=True)]
@@ -113,7 +113,8 @@ def _time_format(scope: Scope) -> str:
 def line_chart(
     scope: Scope, values: Sequence[dict[str, Any]], y: alt.Y, colour: alt.Color, shown: alt.Tooltip
 ) -> Chart:
-    """A line a name over time; the point that is nearest to the pointer says its numbers."""
+    """Chart with a line for each name over time; the point nearest to the pointer shows its values."""
+    # The nearest point is chosen, as a thin line is hard to hit with a pointer.
     nearest = alt.selection_point(nearest=True, on="pointerover", fields=["at", "key"], empty=False)
     base = alt.Chart(rows(values)).encode(time_axis(scope), y, colour)
     lines = base.mark_line(

@@ -1,4 +1,4 @@
-"""The page: the answers and the chart library in one HTML file."""
+"""HTML file with the answers and the chart library."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 @cache
 def vega_script() -> str:
-    """The script, about 0.9 MB; it makes window.vegaEmbed. To bundle it takes seconds, so it is kept for the next time."""
+    """Script, about 0.9 MB, which sets window.vegaEmbed. The bundle takes seconds, so it is cached."""
     folder = cache_folder("vega")
     kept = folder / f"vl-convert-{version('vl-convert-python')}.js"
     with only_one_process(folder / "lock"):
         if not kept.exists():
             bundled = folder / "bundled"
             bundled.write_text(vl_convert.javascript_bundle(_SNIPPET), encoding="utf-8")
+            # The rename is atomic, so a killed process leaves no partial script.
             bundled.replace(kept)
     return kept.read_text(encoding="utf-8")
 
@@ -38,7 +39,7 @@ _PACKAGE = "group_coordinator.report"
 
 
 def page(report: Report, watch_every_s: float | None = None) -> str:
-    """The whole page; with an interval it asks whoever serves it for news so often."""
+    """Whole page; with an interval it reloads its content from its server so often."""
     scripts = (vega_script(), _own("page.js"))
     return (
         _environment()
@@ -47,6 +48,7 @@ def page(report: Report, watch_every_s: float | None = None) -> str:
             **_values(report),
             style=_own("page.css"),
             scripts=scripts,
+            # Inline scripts run only if their digests are in the policy.
             script_sources=" ".join(map(_source_of, scripts)),
             watch_every_s=watch_every_s,
         )
@@ -54,7 +56,7 @@ def page(report: Report, watch_every_s: float | None = None) -> str:
 
 
 def content(report: Report) -> str:
-    """What of the page changes: the inside of its body."""
+    """Part of the page that changes: the inside of its body."""
     return _environment().get_template("content.html").render(**_values(report))
 
 
@@ -82,7 +84,7 @@ def _tiles(report: Report) -> list[Tile]:
 
 @cache
 def _environment() -> Environment:
-    """Group ids come from outside: everything is escaped."""
+    # Group ids come from clients, so everything is escaped.
     return Environment(
         loader=PackageLoader(_PACKAGE, "templates"),
         autoescape=True,
@@ -98,5 +100,5 @@ def _own(name: str) -> str:
 
 
 def _source_of(script: str) -> str:
-    """How the page's Content-Security-Policy names a script: no other one may run."""
+    # A source in the page's Content-Security-Policy: no other script may run.
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

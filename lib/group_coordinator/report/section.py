@@ -1,4 +1,4 @@
-"""What a section of the page is made of."""
+"""Parts of a section of the page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from group_coordinator.report.scope import Scope
 
 Row = dict[str, Any]
 Answers = Mapping[str, list[Row]]
-"""The rows of each of a section's queries, by its name."""
+"""Rows of a section's queries, by query name."""
 
 SHOWN_ROWS = 15
-"""A table of the page is for a look; the query below it gives all."""
+"""Rows that a table of the page shows; the query below it returns all."""
 
 
 class Tile(NamedTuple):
-    """A number at the top of the page, what it counts, and a word on it; the tone `bad` asks for a look."""
+    """Number at the top of the page, its label and a note; the tone `bad` marks a problem."""
 
     number: str
     label: str
@@ -26,21 +26,21 @@ class Tile(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A text, and how it is shown: `number`, `name`, `time`, or the status of a group."""
+    """Text and its kind: `number`, `name`, `time`, or the status of a group."""
 
     text: str
     kind: str = ""
 
 
 class Legend(NamedTuple):
-    """A name in a chart, and its colour: a variable of the page's style."""
+    """Name in a chart, and its colour: a variable of the page's style."""
 
     name: str
     colour: str
 
 
 class Figure(NamedTuple):
-    """A chart: its title, what it shows in words for who does not see it, its Vega-Lite, and the names in it."""
+    """Chart: its title, a description for screen readers, its Vega-Lite, and the names in it."""
 
     title: str
     words: str
@@ -50,7 +50,7 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A table of the page: its headings, its rows, and how many rows there are in all."""
+    """Table of the page: headings, rows, and the number of all rows."""
 
     caption: str
     headings: Sequence[Cell]
@@ -60,7 +60,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a section has to say; a section without figures and listings says its sentence for nothing."""
+    """Content of a section; a section without figures and listings shows its sentence `nothing`."""
 
     tiles: Sequence[Tile] = ()
     figures: Sequence[Figure] = ()
@@ -70,11 +70,11 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A question, asked of the tables.
+    """Question that queries of the tables answer.
 
-    lead: what is to be seen, in a sentence.
-    nothing: the sentence where there is nothing to be seen.
-    example: the query that gives the whole of it, for `group-coordinator sql`.
+    lead: a sentence about the content.
+    nothing: the sentence without content.
+    example: the query of all rows, for `group-coordinator sql`.
     """
 
     name: str
@@ -91,5 +91,6 @@ def name_of(row: Row, scope: Scope, column: str = "group_id") -> str:
 
     A slash in a cluster's name is doubled, so that different pairs of names have different texts.
     """
+    # A page of a single cluster needs no cluster in names.
     name = str(row[column])
     return name if scope.cluster else f"{row['cluster_id'].replace('/', '//')} / {name}"

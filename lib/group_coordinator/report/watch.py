@@ -1,4 +1,4 @@
-"""Serves the page to a browser on this machine, and keeps it current."""
+"""Server of the page for a browser on this machine, which keeps the page current."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from group_coordinator.observability.http_server import Page, http_server, is_ow
 
 
 class Texts(NamedTuple):
-    """The page, and what of it changes."""
+    """Whole page, and the part of it that changes."""
 
     page: str
     content: str
 
 
 class Current:
-    """The texts as they were made last. One thread makes them, others read them."""
+    """Last texts, which a thread renews and other threads read."""
 
     def __init__(self, make: Callable[[], Texts]) -> None:
         self._make = make
@@ -27,18 +27,19 @@ class Current:
         self.trouble = ""
 
     def renew(self) -> None:
-        """Make them anew."""
+        """Make both texts of the page again."""
         self._texts, self.trouble = self._make(), ""
 
     def page(self) -> Page:
-        """The page, or why there is none."""
+        """Whole page, or the error."""
         return self._shown(self._texts.page)
 
     def content(self) -> Page:
-        """What of it changes."""
+        """Part of the page that changes."""
         return self._shown(self._texts.content)
 
     def _shown(self, text: str) -> Page:
+        # The old page would look current.
         if self.trouble:
             return Page(HTTPStatus.SERVICE_UNAVAILABLE, self.trouble)
         return Page(HTTPStatus.OK, text, "text/html")
@@ -46,10 +47,10 @@ class Current:
 
 @contextmanager
 def served(current: Current, host: str, port: int) -> Iterator[str]:
-    """A server for the length of the block; its address.
+    """Serve the page for the length of the block; yield its address.
 
     Raises:
-        OSError: nobody can listen there.
+        OSError: the address cannot be used.
     """
     pages = {"/": current.page, "/content": current.content}
     with http_server((host, port), "report", pages, is_own_name) as number:

@@ -1,1 +1,1 @@
-"""The sections of the page: one question a file."""
+"""Sections of the page, each in a file."""

@@ -1,4 +1,4 @@
-"""Who moved or removed offsets."""
+"""Section of the offsets that users moved or removed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from group_coordinator.report.section import (
 from group_coordinator.tables.views.definition import total_of
 
 _MOVED = "CAST(`after` AS DECIMAL(20, 0)) - `before`"
-"""The difference of two bigints may not fit a bigint."""
+"""SQL of the distance; the difference of two bigints may not fit a bigint."""
 
 
 def _queries(scope: Scope) -> Mapping[str, str]:
@@ -99,7 +99,7 @@ def _listing(changes: Sequence[Row], scope: Scope) -> Listing:
 
 
 def _moved(row: Row) -> str:
-    """From where to where; of several partitions, how far in all."""
+    # A row of one partition shows its offsets, a row of several the sum of their distances.
     after = row["after_offset"]
     if row["offsets"] == 1:
         to = "lost" if after is None else count(after)

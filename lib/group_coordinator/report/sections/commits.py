@@ -1,4 +1,4 @@
-"""How often groups commit."""
+"""Section of the commit rates of groups."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     points = answers["commits"]
     if not points:
         return Content()
+    # The query's order makes each group's rows adjacent.
     groups = [list(own) for _, own in groupby(points, key=lambda row: row["place"])]
     minutes = (scope.end - scope.begin).total_seconds() / 60
     return Content(
@@ -79,7 +80,7 @@ def _figure(groups: Sequence[Sequence[Row]], scope: Scope) -> Figure:
 
 
 def _without_gaps(points: Sequence[Row], scope: Scope) -> list[tuple[datetime, int]]:
-    """A step without commits has no row, and is 0."""
+    # A step without commits has no row.
     found = {row["at"]: row["commits"] for row in points}
     return [(at, found.get(at, 0)) for at in scope.steps()]
 

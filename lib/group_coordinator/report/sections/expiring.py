@@ -1,4 +1,4 @@
-"""Which offsets go next."""
+"""Section of the offsets that expire next."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _figure(expiring: Sequence[Row], scope: Scope) -> Figure:
 
 
 def _lines(values: Sequence[Row]) -> dict[str, Any]:
-    """From now to the end of each, with a point there."""
+    """Lines from now to each expiry, with a point at the end."""
     axis = alt.Axis(format="%b %d %H:%M", tickCount=charts.TICKS)
     now = alt.X("now:T", title=None, scale=alt.Scale(type="utc"), axis=axis)
     colour = alt.condition("datum.soon", alt.value(_SOON_COLOUR), alt.value(_LATER_COLOUR))
@@ -86,6 +86,7 @@ def _lines(values: Sequence[Row]) -> dict[str, Any]:
         *charts.tooltips(name="offsets of", left="expire"),
         charts.time_tooltip("at", "that is, in UTC"),
     ]
+    # Each row is a line from the scope's end to the expiry.
     base = charts.named_rows(values).encode(now, tooltip=tooltip)
     lines = base.mark_bar(height=3, yOffset=9).encode(x2="at:T", color=colour)
     point = base.mark_point(filled=True, size=90, yOffset=9, opacity=1)

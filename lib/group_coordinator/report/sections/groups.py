@@ -1,4 +1,4 @@
-"""How the groups are now."""
+"""Section of the current groups."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from group_coordinator.tables.views.definition import total_of
 from group_coordinator.tables.views.group_status import FROM_BAD_TO_GOOD
 
 _COLOURS = {status: f"var(--{status.lower()})" for status in FROM_BAD_TO_GOOD}
-"""The statuses, the worst first."""
+"""Colours by status, the worst first."""
 
 
 def _queries(scope: Scope) -> Mapping[str, str]:
@@ -66,6 +66,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     groups = answers["groups"]
     if not groups:
         return Content(tiles=[Tile("0", "groups")])
+    # The lag is unknown without samples of the topics' ends.
     known = [row for row in groups if row["total_lag"] is not None]
     return Content(
         tiles=_tiles(groups[0]),

@@ -1,4 +1,4 @@
-"""How far behind groups were."""
+"""Section of the lag of groups over time."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     points = answers["lag"]
     if not points:
         return Content()
+    # The query's order makes each group's rows adjacent.
     groups = [list(own) for _, own in groupby(points, key=lambda row: row["place"])]
     total = points[0]["total"]
     return Content(
@@ -108,7 +109,7 @@ def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[Figure]:
 
 
 def _unit_of(longest_s: float) -> tuple[str, int]:
-    """The unit of the axis, and its seconds: at least two of it."""
+    """Unit of the axis and its seconds, so that the longest lag is at least two units."""
     fitting = (
         unit for unit in (("d", 86_400), ("h", 3_600), ("min", 60)) if longest_s >= 2 * unit[1]
     )
@@ -132,6 +133,7 @@ def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listi
 
 
 def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
+    # A step without a sample of the topic's end has no lag.
     highest = max(points, key=lambda row: -1 if row["lag"] is None else row["lag"])
     times = [row["lag_seconds"] for row in points if row["lag_seconds"] is not None]
     return [

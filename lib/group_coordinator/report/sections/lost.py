@@ -1,4 +1,4 @@
-"""Which offsets went, and why."""
+"""Section of the lost offsets, with reasons."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def _figure(reasons: Sequence[Row], scope: Scope) -> Figure:
 
 def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dict[str, Any]:
     values = [row | {"at": row["at"].isoformat()} for row in reasons]
+    # Few losses need few ticks: an axis with halves would be wrong.
     most = max(sum(row["offsets"] for row in own) for _, own in groupby(reasons, itemgetter("at")))
     axis = alt.Axis(labelExpr=charts.COUNTS, tickCount=min(most, 4))
     scale = alt.Scale(domain=[each.name for each in legend], range=[each.colour for each in legend])

@@ -1,4 +1,4 @@
-"""Topics that nobody reads on in, or writes to."""
+"""Section of the topics without reading groups or without writes."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ ORDER BY total_lag DESC NULLS LAST, cluster_id, topic LIMIT {SHOWN_ROWS}"""  # n
 
 def _content(answers: Answers, scope: Scope) -> Content:
     topics = answers["topics"]
+    # Without rows the page shows the section's sentence.
     return Content(listings=(_listing(topics, scope),) if topics else ())
 
 
