@@ -1,4 +1,4 @@
-"""Threads beside the main one, and what is done again: at intervals, or after a failure."""
+"""Background threads, and loops that repeat work at intervals or after a failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from tenacity.nap import sleep_using_event
 
 
 class Background(Thread):
-    """Calls `run` with an event that `end` sets, as does the end of a with block; a daemon does not keep the process alive."""
+    """Thread that calls `run` with an event.
+
+    `end` and the end of a with block set the event; a daemon thread does not delay the exit.
+    """
 
     def __init__(self, run: Callable[[Event], None], name: str, *, daemon: bool = True) -> None:
         self._ended = Event()
@@ -25,7 +28,7 @@ class Background(Thread):
         self.end()
 
     def end(self, timeout_s: float | None = None) -> None:
-        """Return when the thread has ended, if it was started, or after so long."""
+        """Set the event, and return when the thread has ended or after the timeout. Without a start it returns at once."""
         self._ended.set()
         if self.ident is not None:
             self.join(timeout_s)
@@ -33,9 +36,9 @@ class Background(Thread):
 
 @contextmanager
 def running_beside(run: Callable[[Event], None], stop: Event, name: str) -> Iterator[None]:
-    """Call `run` in a thread until the block ends, which sets the event that it is given.
+    """Call `run` in a thread until the block ends, which sets its event.
 
-    If it fails, `stop` is set, and its failure is raised when the block has ended.
+    If `run` fails, `stop` is set, and the failure is raised at the end of the block.
     """
     failures: list[BaseException] = []
 
@@ -46,6 +49,7 @@ def running_beside(run: Callable[[Event], None], stop: Event, name: str) -> Iter
             failures.append(failure)
             stop.set()
 
+    # No daemon: the work is ended cleanly before the process exits.
     with Background(guarded, name, daemon=False):
         yield
     if failures:
@@ -65,16 +69,17 @@ def repeat(
     share: float = 1.0,
     failed: Callable[[Exception, int], None] = _raise,
 ) -> None:
-    """Work again and again until `ended` is set.
+    """Call `work` until `ended` is set.
 
     Args:
-        work: what is done.
+        work: the function.
         ended: ends the pauses too.
-        interval_s: the pause after each time.
-        first_s: the pause before the first time; None: the same.
-        share: of the time that the work may take; the pause is longer after work that takes long.
-        failed: hears of a failure, and how many there were in a row; raises it where it ends the work.
+        interval_s: the pause after each call.
+        first_s: the pause before the first call; None: the interval.
+        share: part of the time that the work may take; the pause is longer after work that takes long.
+        failed: called with a failure and the number of failures in a row; raises it to end the loop.
     """
+    # The pause is an event's wait, so that `ended` interrupts it.
     failures, pause_s = 0, interval_s if first_s is None else first_s
     while not ended.wait(pause_s):
         begun_s = time.monotonic()
@@ -85,6 +90,7 @@ def repeat(
             failures += 1
             failed(failure, failures)
         took_s = time.monotonic() - begun_s
+        # Long work on a loaded machine must leave time for other threads.
         pause_s = max(interval_s, took_s / share - took_s)
 
 
@@ -96,14 +102,14 @@ def keep_trying(
     passes: Callable[[BaseException], bool],
     say: Callable[[BaseException, int], None],
 ) -> None:
-    """Run, and run again until it ends well or `stop` is set, which ends the pauses too.
+    """Call `run` until it succeeds or `stop` is set, which ends the pauses too.
 
     Args:
-        run: what may fail.
-        stop: once it is set, nothing is tried any more.
+        run: function that may fail.
+        stop: once it is set, there are no more attempts.
         pause_s: between a failure and the next attempt.
-        passes: whether a failure may pass; another one is raised.
-        say: hears of every failure that may pass, with the number of the attempt, from 1.
+        passes: returns True for a failure that is retried; any other failure is raised.
+        say: called with each retried failure and the number of the attempt, from 1.
     """
 
     def attempt() -> None:

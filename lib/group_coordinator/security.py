@@ -1,4 +1,4 @@
-"""How to log in to the Kafka cluster: one set of settings, for Java's clients and for kafka-python's."""
+"""Login to the Kafka cluster: the same settings for Java's clients and for kafka-python's."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NEEDED: dict[Mechanism, tuple[str, ...]] = {
     "SCRAM-SHA-256": _NAME_AND_PASSWORD,
     "SCRAM-SHA-512": _NAME_AND_PASSWORD,
     "OAUTHBEARER": (*_NAME_AND_PASSWORD, _ENDPOINT),
-    # The machine's own identity logs in: a role, or what the AWS environment variables say.
+    # The machine's own identity logs in: a role, or the AWS environment variables.
     "AWS_MSK_IAM": (),
 }
 _OPTIONAL: dict[Mechanism, tuple[str, ...]] = {"OAUTHBEARER": (_SCOPE,)}
 
 
 class Secret(str):
-    """A text that does not show in a log or an error, though any library can use it; `reveal` returns it."""
+    """Text that logs and errors show as `***`, though any library can use it; `reveal` returns the text."""
 
     __slots__ = ()
 
@@ -50,20 +50,20 @@ class Secret(str):
         return format(str(self), form)
 
     def reveal(self) -> str:
-        """The text itself."""
+        # str() would return the hidden form.
         return "".join(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """The security settings; a field's name is its key with underscores, an empty text is a setting that is not set.
+    """Security settings; a field's name is its key with underscores, an empty text is a setting without a value.
 
-    Files are PEM, which both sides read: a truststore has certificates of authorities, a keystore a private key
-    (PKCS 8) and its certificates.
+    Files are PEM, which both clients read: a truststore has certificates of authorities, a keystore a private key (PKCS
+    8) and its certificates.
 
     Raises:
-        ConfigError: a setting that the protocol needs is missing, or one is set that it does not use, or the endpoint of
-            tokens is not reached by TLS.
+        ConfigError: a setting that the protocol needs is missing, or an unused setting has a value, or the token endpoint
+            is not reached by TLS.
     """
 
     security_protocol: Protocol
@@ -86,7 +86,7 @@ class Security:
             if not getattr(self, field):
                 raise self._missing(field)
         optional = _OPTIONAL.get(self.sasl_mechanism, ()) if self._has_login else ()
-        # The password may be in the environment of programs that need none.
+        # The password may be in the environment of programs that do not need it.
         for field in ("sasl_username", _ENDPOINT, _SCOPE):
             if getattr(self, field) and field not in (*needed, *optional):
                 raise self._unused(field, self._mechanism if self._has_login else self._protocol)
@@ -106,8 +106,8 @@ class Security:
                 raise ConfigError(key_of(field), file, "no such file")
 
     def java_options(self) -> dict[str, str]:
-        """Properties of Java's clients."""
         options: dict[str, str] = {"security.protocol": self.security_protocol}
+        # Passwords go to the JVM as text, so they are revealed here.
         if self._has_login:
             options |= self._java_login()
         if self._is_encrypted and self.ssl_truststore_location:
@@ -121,7 +121,7 @@ class Security:
         return options
 
     def python_options(self) -> dict[str, str]:
-        """Keyword arguments of kafka-python's clients; with OAUTHBEARER they lack its provider of tokens."""
+        """Keyword arguments of kafka-python's clients; with OAUTHBEARER they lack its token provider."""
         options: dict[str, str] = {"security_protocol": self.security_protocol}
         if self._has_login:
             options["sasl_mechanism"] = self.sasl_mechanism
@@ -200,6 +200,7 @@ def _check_endpoint(url: str) -> None:
         parts = urlsplit("")
     login, _, _ = parts.netloc.rpartition("@")
     if login:
+        # The URL of an error message must not show a password.
         shown = url.replace(f"{login}@", "***@")
         raise ConfigError(key, shown, "give name and password as sasl.username and sasl.password")
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
@@ -210,9 +211,9 @@ def _check_endpoint(url: str) -> None:
 
 
 def variable_of(key: str) -> str:
-    """The environment variable that may hold a secret."""
+    """Environment variable of a secret setting."""
     return f"GROUP_COORDINATOR_{key.replace('.', '_').upper()}"
 
 
 SECRETS = tuple(key_of(field) for field, hint in get_type_hints(Security).items() if hint is Secret)
-"""The keys of the settings that must not show."""
+"""Keys of the settings with secrets."""

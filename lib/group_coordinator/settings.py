@@ -1,4 +1,4 @@
-"""Every setting, read from conf/coordinator.toml: the home of all defaults."""
+"""Settings from conf/coordinator.toml, which has all defaults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from group_coordinator.core.model.config import (
 from group_coordinator.security import SECRETS, Secret, Security, variable_of
 
 DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordinator.toml"
-"""conf/coordinator.toml; the package holds a link to it, and a wheel a copy."""
+"""conf/coordinator.toml: a link in the package, a copy in a wheel."""
 
 Text = Annotated[str, Meta(min_length=1)]
 PartitionCount = Annotated[int, Meta(ge=1, le=2**31 - 1)]
@@ -44,11 +44,11 @@ Part = TypeVar("Part")
 
 
 RECORD_OVERHEAD = 64 * 1024
-"""bytes. What a Kafka record takes beside its value, the response: the key is a group id, at most 32767 bytes."""
+"""bytes of a Kafka record in addition to its value, the response: its key is a group id, at most 32767 bytes."""
 
 
 class SettingsError(ValueError):
-    """A setting is unknown, or its value is wrong; the message names both."""
+    """Unknown setting or invalid value; the message names both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class JobSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the state machine needs, and what the job around it needs."""
+    """Settings of the state machine and of the job around it."""
 
     coordinator: CoordinatorConfig
     job: JobSettings
@@ -126,7 +126,7 @@ class Settings:
 
 _TYPES: dict[str, Any] = {
     key_of(field): hint
-    # CoordinatorConfig checks its own bounds, so that none with a wrong value can be made.
+    # CoordinatorConfig checks its own bounds, so no instance with an invalid value exists.
     for part, with_bounds in ((CoordinatorConfig, False), (JobSettings, True), (Security, True))
     for field, hint in get_type_hints(part, include_extras=with_bounds).items()
     if hint is not Security
@@ -138,7 +138,7 @@ def load(
     overrides: Sequence[str] = (),
     environment: Mapping[str, str] = os.environ,
 ) -> Settings:
-    """Read the defaults, a file of one's own, secrets of the environment, `KEY=VALUE` texts; the later one wins.
+    """Read the defaults, a file, secrets of the environment, and `KEY=VALUE` texts; the later wins.
 
     Raises:
         SettingsError: a key is unknown, a value does not fit, or the file cannot be read.
@@ -146,6 +146,7 @@ def load(
     values = _read(DEFAULTS)
     if path is not None:
         values |= _read(path)
+    # Secrets of the environment override the file, which may be shared.
     values |= _secrets_of(environment)
     values |= dict(_parse(text) for text in overrides)
     try:
@@ -157,7 +158,7 @@ def load(
 
 
 def keys_given(path: Path | None = None, overrides: Sequence[str] = ()) -> frozenset[str]:
-    """The keys that a file of one's own, or a `KEY=VALUE` text, gives a value.
+    """Keys with a value in a file or in a `KEY=VALUE` text.
 
     Raises:
         SettingsError: as for `load`.
@@ -167,7 +168,7 @@ def keys_given(path: Path | None = None, overrides: Sequence[str] = ()) -> froze
 
 
 def secrets_in(path: Path) -> list[str]:
-    """The keys of the secrets that a file of one's own has.
+    """Keys of the secrets in a file.
 
     Raises:
         SettingsError: as for `load`.
@@ -181,7 +182,7 @@ def _build(part: type[Part], values: Mapping[str, Any], **built: Any) -> Part:
 
 
 def _secrets_of(environment: Mapping[str, str]) -> dict[str, Secret]:
-    """Others may read a secret on a command line or in a file."""
+    # A command line or a file may be readable for other users.
     found = {key: environment.get(variable_of(key), "") for key in SECRETS}
     return {key: Secret(value) for key, value in found.items() if value}
 
@@ -190,6 +191,7 @@ def _read(file: Traversable) -> dict[str, Any]:
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, RecursionError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # tomllib's message for a key that is a value and a table.
         way_out = _KEY_BEGINS_KEY if "overwrite" in str(error) else ""
         raise SettingsError(f"{file}: {error}{way_out}") from error
     return {key: _convert(key, value) for key, value in _flat(document)}
@@ -198,11 +200,11 @@ def _read(file: Traversable) -> dict[str, Any]:
 _KEY_BEGINS_KEY = (
     ': give each key once, and quote a key that begins another one, such as "events.topic"'
 )
-"""To TOML a dotted key is a value in tables, which cannot be a table itself."""
+"""TOML reads a dotted key as a value in tables, and a table cannot be a value too."""
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys are nested tables to TOML, quoted ones are not: read both alike."""
+    """Yield dotted keys, which TOML nests, and quoted keys alike."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
@@ -239,7 +241,7 @@ def _convert(key: str, value: object) -> Any:
 
 
 def _truth(key: str, value: object) -> bool:
-    """As Kafka reads it: a 1, or yes, might mean the opposite of what the user thinks."""
+    # As in Kafka, only these words count: 1 or yes might mean the opposite.
     text = str(value).strip().lower()
     if text not in {"true", "false"}:
         raise SettingsError(f"{key} = {value}: Expected true or false")
