@@ -1,4 +1,4 @@
-"""`group-coordinator check`: whether a run would find all that it needs."""
+"""`group-coordinator check`: the checks of a run's prerequisites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options and the findings of `check`, which tests whether a program can run."""
+"""Options and findings of `check`, which tests that a program can run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDTH = len("events partitions")
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
-    """Print each finding as soon as it is known; exit with status 1 if something that a run needs is wrong."""
+    """Print each finding as soon as it is known; exit with status 1 if a prerequisite is wrong."""
     wrong = 0
     for finding in findings:
         wrong += not finding.is_right and finding.is_needed
@@ -77,7 +77,9 @@ def findings(
         yield from preflight(settings, lambda: make_session(settings))
         return
     given = client_options(command_config)
+    # Other programs log in with client properties, so their user may differ from the job's.
     connection = connection_of(job.bootstrap_servers, job.security, given, command_config)
     yield from rights_of(program, job, connection)
     if program == _GATEWAY:
+        # Only the gateway acts for other users.
         yield from identity_of_clients(job, connection)

@@ -1,4 +1,4 @@
-"""`group-coordinator gateway`: Kafka's own clients, coordinated by the job."""
+"""`group-coordinator gateway`: the proxy for Kafka's own clients, whose groups the job coordinates."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ def command(
         "gateway.listen": listen,
         "gateway.advertised.host": advertise,
     }
+    # Options override the file and --set.
     from_options = [f"{key}={value}" for key, value in given.items() if value is not None]
     found = settings.load(config, [*overrides, *from_options])
     job, given = found.job, client_options(command_config)

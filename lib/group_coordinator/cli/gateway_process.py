@@ -1,4 +1,4 @@
-"""`group-coordinator gateway` in a process of its own, beside a run of the job on the same machine."""
+"""Process of `group-coordinator gateway` next to a run of the job on the same machine."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from group_coordinator.local.java import python_module
 
 _LOOK_S = 0.1
 _DRAIN_TIMEOUT_S = 15.0
-"""The gateway gives requests that are on their way 5 s."""
+"""Longest wait for the end of the process; the gateway gives pending requests 5 s."""
 
 
 def gateway_command(
     config: Path | None, overrides: Sequence[str], bootstrap_server: str | None
 ) -> list[str]:
-    """The gateway, with the settings of a job that was given these options; secrets are in the environment of both."""
+    """Command of a gateway with the settings of a job with these options; secrets are in the environment of both."""
+    # The main program, not a fork: the job's threads must not be copied.
     command = python_module("group_coordinator.cli.main", "gateway")
     if config is not None:
         command += ["--config", str(config)]
@@ -31,12 +32,13 @@ def gateway_command(
 
 
 def run_gateway_process(command: Sequence[str], stop: Event, ended: Event) -> None:
-    """Run the gateway until one of the events is set, then let it drain.
+    """Run the gateway until either event is set, then let it drain.
 
-    With `stop` it drains while the job ends its last batch, whose answers still leave. What it says goes where ours goes.
+    With `stop` it drains while the job ends its last batch, whose responses still leave. Its output goes to this
+    program's output.
 
     Raises:
-        JobRefusedError: it ended by itself.
+        JobRefusedError: the gateway ended by itself.
     """
     with _running(command) as process:
         while not (stop.is_set() or ended.wait(_LOOK_S)):
@@ -49,7 +51,7 @@ def run_gateway_process(command: Sequence[str], stop: Event, ended: Event) -> No
 
 @contextmanager
 def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """In a session of its own: a Ctrl-C in our terminal is for us, who tell it to drain then."""
+    # With its own session the gateway does not get the Ctrl-C of this terminal. It gets SIGTERM at the end.
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603 - the program that runs
     watchdog = Watchdog(-process.pid)
     try:

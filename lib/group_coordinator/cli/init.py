@@ -1,4 +1,4 @@
-"""`group-coordinator init`: the topics and the tables."""
+"""`group-coordinator init`: creation of the topics and the tables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def command(
     if topics_only:
         return
     with scratch_folder() as scratch:
-        # Spark's jars are looked for only where Spark is needed.
+        # Spark's jars are fetched only if Spark is needed.
         tables = create_tables_of(
             settings.job, lambda: local_session(settings.job, session_jars(settings.job), scratch)
         )

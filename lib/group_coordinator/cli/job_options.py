@@ -1,4 +1,4 @@
-"""The options of the commands that run the job, and the settings that result."""
+"""Options of the commands that run the job, and the resulting settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def job_options(function: Function) -> Function:
-    """Add --config, --set and --bootstrap-server."""
     server = bootstrap_server_option(
         "The Kafka cluster with the two topics; the setting bootstrap.servers."
     )
@@ -24,7 +23,6 @@ def job_options(function: Function) -> Function:
 
 
 def metrics_option(function: Function) -> Function:
-    """Add --metrics."""
     return click.option(
         "--metrics",
         metavar="HOST:PORT",
@@ -33,7 +31,6 @@ def metrics_option(function: Function) -> Function:
 
 
 def partitions_option(function: Function) -> Function:
-    """Add --partitions."""
     return click.option(
         "--partitions",
         metavar="N",
@@ -43,7 +40,7 @@ def partitions_option(function: Function) -> Function:
 
 
 def run_options(function: Function) -> Function:
-    """Add what the commands that run the coordinator have in common."""
+    """Add the common options of the commands that run the coordinator."""
     options = (
         click.option(
             "--drain", is_flag=True, help="Process what is there, fire what is due, and end."
@@ -68,6 +65,7 @@ def run_options(function: Function) -> Function:
         ),
         metrics_option,
     )
+    # click lists options in the reverse order of their decorators.
     for option in reversed(options):
         function = option(function)
     return function
@@ -79,7 +77,7 @@ def job_settings(
     bootstrap_server: str | None,
     metrics: str | None = None,
 ) -> Settings:
-    """The settings that result from the options."""
+    """Settings that result from the options."""
     given = {"bootstrap.servers": bootstrap_server, "metrics.listen": metrics}
     named = [f"{key}={value}" for key, value in given.items() if value is not None]
     return load(config, [*overrides, *named])

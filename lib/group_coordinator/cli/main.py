@@ -1,4 +1,4 @@
-"""`group-coordinator`: finds the command and turns failures into exit statuses."""
+"""`group-coordinator`: the entry point, which finds the command and turns errors into exit statuses."""
 
 from __future__ import annotations
 
@@ -44,27 +44,28 @@ _EXTRAS = {
     **dict.fromkeys(("delta", "matplotlib", "pyspark", "rich"), "local"),
     **dict.fromkeys(("altair", "jinja2", "vl_convert"), "report"),
 }
-"""The modules that a cluster does not need, and the extra that brings each."""
+"""Modules that a cluster does not need, and the extra of each."""
 
 _CTRL_C = 130
-"""The exit status that shells know: 128 + SIGINT."""
+"""Exit status of shells after Ctrl-C: 128 + SIGINT."""
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is used, so that those without Spark start at once."""
+    """Command group that imports a command at its use, so that commands without Spark start at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """All names, in the order of the help."""
+        """Command names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The object named `command` in the command's module."""
+        """Object `command` of the command's module."""
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
         try:
             command: click.Command = import_module(f"group_coordinator.{module}").command
         except ModuleNotFoundError as error:
+            # A missing module of our own is a defect.
             if error.name not in _EXTRAS:
                 raise
             raise click.ClickException(
@@ -78,7 +79,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, meaning) for name, (_, meaning) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; 1 is the status of a refusal, 2 of wrong usage."""
+        """Run the command; errors that a user can fix have status 1, wrong usage 2."""
         try:
             escape_missing_characters()
             with refusals_shown(), _all_written(), signals_raised_in_python():
@@ -86,7 +87,7 @@ class LazyGroup(click.Group):
         except SettingsError as error:
             raise click.UsageError(str(error)) from error
         except UnicodeEncodeError as error:
-            # Python keeps bytes of an argument that are no text as halves of characters.
+            # Python keeps undecodable bytes of an argument as surrogates.
             if error.reason != "surrogates not allowed":
                 raise
             raise click.UsageError(f"{error.object[: error.end]!r} is not UTF-8") from error
@@ -100,16 +101,16 @@ class LazyGroup(click.Group):
 
 @contextmanager
 def _all_written() -> Iterator[None]:
-    """Write what is left; that nobody reads it any more ends the command, and a full disk is told."""
     try:
         try:
             yield
         finally:
+            # The rest of the buffer is written here, as an error at Python's end would be lost.
             click.echo(nl=False)
     except OSError as error:
         if error.errno not in {errno.EPIPE, errno.ENOSPC}:
             raise
-        # Python would try again when it ends.
+        # Python would try again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
             raise click.exceptions.Exit(1) from error

@@ -1,4 +1,4 @@
-"""`group-coordinator mirror`: another cluster's groups in the same tables, on this machine."""
+"""`group-coordinator mirror`: the mirror of another cluster's groups, on this machine."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def command(**given: Any) -> None:
       group-coordinator sql "SELECT group_id, topic, partition, committed_offset FROM offsets"
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     settings, keys, options = mirroring(**given)
+    # Each query has its own checkpoint, which no other process may use.
     queries = [QUERY_NAME] + [compaction_query.QUERY_NAME] * options.with_compaction
     with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
         run_mirror(

@@ -1,4 +1,4 @@
-"""The options of the commands that mirror a cluster, and what follows from them."""
+"""Options of the commands that mirror a cluster, and the resulting settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Mirroring(NamedTuple):
-    """What a command hands to the job."""
+    """Settings and options of a mirror job."""
 
     settings: Settings
     given: frozenset[str]
@@ -31,7 +31,7 @@ class Mirroring(NamedTuple):
 
 
 def mirror_options(function: Function) -> Function:
-    """Add all options of a mirror, which `mirroring` takes by their names."""
+    """Add all options of a mirror: the keyword arguments of `mirroring`."""
     options = (
         bootstrap_server_option("The Kafka cluster that is mirrored. [bootstrap.servers]"),
         click.option("--cluster", metavar="NAME", help="What the tables call it. [cluster.id]"),
@@ -66,7 +66,7 @@ def mirroring(
     config: Path | None,
     overrides: tuple[str, ...],
 ) -> Mirroring:
-    """The settings and the options that a command line amounts to."""
+    """Settings and options of a command line."""
     named = {
         "bootstrap.servers": bootstrap_server,
         "cluster.id": cluster,
@@ -75,7 +75,7 @@ def mirroring(
     from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
     settings = mirror_settings(load(config, [*overrides, *from_options]), topic)
     given = options_of_both(command_config)
-    # Only to report an invalid login with the name of the file.
+    # The connection is only checked here: an error names the file.
     job = settings.job
     connection_of(job.bootstrap_servers, job.security, given.python, command_config)
     options = MirrorOptions(drain, with_compaction, given.java, given.python)

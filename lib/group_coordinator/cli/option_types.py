@@ -1,4 +1,4 @@
-"""Whole numbers, times and durations in options and files, parsed as Java does."""
+"""Types of options and fields: whole numbers, times and durations, parsed as Java does."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ LAST_INT64 = 2**63 - 1
 
 
 def whole_number(text: str, most: int) -> int | None:
-    """The number from 0 to `most` that the text says; None: it says none."""
+    """Parse a number from 0 to `most`; None: the text is none."""
     number = java_number(text)
     return None if number is None or not 0 <= number <= most else number
 
 
 class NumberRange(click.IntRange):
-    """The range of an option's number. Without it click accepts Python's notation, such as 1_0."""
+    """Range of an option's number. Without it click accepts Python's notation, such as 1_0."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse the number.
+        """Parse the number, if it is a text.
 
         Raises:
             click.BadParameter: the text is not a whole number, or is out of range.
@@ -36,11 +36,11 @@ class NumberRange(click.IntRange):
 
 
 INT64 = NumberRange(-LAST_INT64 - 1, LAST_INT64)
-"""The range of offsets, shifts and times in milliseconds."""
+"""Range of offsets, shifts and times in milliseconds."""
 
 
 LONGEST_S = 366 * 86_400
-"""The longest interval at which a command does something again, in seconds."""
+"""Longest interval of repeated commands, in seconds."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
@@ -48,13 +48,14 @@ _DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")
 
 
 def time_of(text: str) -> datetime:
-    """A time of ISO 8601, in UTC, as all times in the tables are; without a zone it is meant so.
+    """Parse a time of ISO 8601 to UTC, as all times in the tables are; without a zone it is UTC.
 
     Raises:
-        click.BadParameter: it is none.
+        click.BadParameter: the text is no time.
     """
     try:
         found = datetime.fromisoformat(text)
+        # A time without a zone has the tables' zone.
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (OverflowError, ValueError) as error:
         raise click.BadParameter(
@@ -63,7 +64,7 @@ def time_of(text: str) -> datetime:
 
 
 def as_of_option(function: Function) -> Function:
-    """Add --as-of, which becomes a time, or None."""
+    """Add --as-of, with a time or None."""
     option = click.option(
         "--as-of",
         type=time_of,
@@ -74,10 +75,10 @@ def as_of_option(function: Function) -> Function:
 
 
 def duration_ms_of(text: str) -> int:
-    """A number and its unit, such as 90m, in milliseconds: at least 1.
+    """Convert a number with its unit, such as 90m, to milliseconds: at least 1.
 
     Raises:
-        click.BadParameter: it is none.
+        click.BadParameter: the text is no duration.
     """
     parts = _DURATION.fullmatch(text)
     if parts is None or not int(parts[1]):

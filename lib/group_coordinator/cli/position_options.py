@@ -1,4 +1,4 @@
-"""The options of the commands that sample positions, and what follows from them."""
+"""Options of the commands that sample positions, and the resulting settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Sampling(NamedTuple):
-    """What a command hands to the job."""
+    """Settings and options of a sampling job."""
 
     job: JobSettings
     connection: Connection
@@ -32,7 +32,7 @@ class Sampling(NamedTuple):
 
 
 def position_options(function: Function) -> Function:
-    """Add all options of the sampling, which `sampling` takes by their names."""
+    """Add all options of the sampling: the keyword arguments of `sampling`."""
     options = (
         bootstrap_server_option("The Kafka cluster. [bootstrap.servers]"),
         click.option(
@@ -69,7 +69,7 @@ def sampling(
     config: Path | None,
     overrides: tuple[str, ...],
 ) -> Sampling:
-    """What a command line amounts to."""
+    """Settings and options of a command line."""
     given = {"bootstrap.servers": bootstrap_server, "cluster.id": cluster}
     from_options = [f"{key}={value}" for key, value in given.items() if value is not None]
     job = load(config, [*overrides, *from_options]).job

@@ -1,4 +1,4 @@
-"""`group-coordinator positions`: samples where the topics' logs begin and end."""
+"""`group-coordinator positions`: samples of the topics' start and end offsets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(**given: Any) -> None:
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     wanted = sampling(**given)
     with scratch_folder() as scratch:
-        # Spark's jars are looked for only where Spark is needed.
+        # Spark's jars are fetched only if Spark is needed.
         sample_positions(
             *wanted, lambda: local_session(wanted.job, session_jars(wanted.job), scratch)
         )

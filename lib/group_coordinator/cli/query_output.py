@@ -1,4 +1,4 @@
-"""An answer of the tables as CSV, as JSON, or as a file."""
+"""Output of a query as CSV, as JSON, or as a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PARQUET = "parquet"
 
 
 def write_csv(answer: pa.Table, out: TextIO) -> None:
-    """RFC 4180 with a header line; null is an empty field. Only a terminal gets escapes: programs need every character."""
+    """Write RFC 4180 with a header line; null is an empty field. Only terminals get escapes, as programs need every character."""
     rows = rows_of(answer)
     text_of = partial(shown_cell, encoding=out.encoding) if out.isatty() else cell_text
     writer = csv.writer(out, lineterminator="\n")
@@ -39,10 +39,10 @@ def write_csv(answer: pa.Table, out: TextIO) -> None:
 
 
 def write_json(answer: pa.Table, out: TextIO) -> None:
-    """An array with one object a row; times as ISO 8601, bytes as base64.
+    """Write an array with an object for each row; times as ISO 8601, bytes as base64.
 
     Raises:
-        click.ClickException: several columns have one name.
+        click.ClickException: several columns have the same name.
     """
     _check_names(answer)
     document = json.encode(
@@ -55,7 +55,7 @@ FORMATS: Mapping[str, Writer] = {"csv": write_csv, "json": write_json}
 
 
 def format_option(formats: Collection[str], default: str) -> Callable[[Function], Function]:
-    """Add --format, by which a user chooses one of these."""
+    """Add --format with these formats."""
     return click.option(
         "--format",
         "printed",
@@ -67,7 +67,7 @@ def format_option(formats: Collection[str], default: str) -> Callable[[Function]
 
 
 def output_option(formats: Collection[str]) -> Callable[[Function], Function]:
-    """Add --output, by which a user chooses one of these, or Parquet, and a file."""
+    """Add --output with these formats or Parquet, and a file."""
     kinds = [*formats, _PARQUET]
     return click.option(
         "--output",
@@ -78,10 +78,10 @@ def output_option(formats: Collection[str]) -> Callable[[Function], Function]:
 
 
 def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
-    """Before a long question: --output begins with the format of its file.
+    """Check before a long query that --format is not given with --output, which has its own format.
 
     Raises:
-        click.UsageError: the user gave --format beside it.
+        click.UsageError: both options are given.
     """
     if output is not None:
         kind, file = output
@@ -96,11 +96,12 @@ def show(
     printed: str,
     output: tuple[str, Path] | None,
 ) -> None:
-    """Print the answer, or write it into a file, which stays as it is where the answer cannot be written."""
+    """Print the rows, or write them to a file, which stays unchanged after an error."""
     if output is None:
         writers[printed](answer, sys.stdout)
         return
     kind, file = output
+    # Converted before the file is opened: an error leaves the old file.
     content = _parquet(answer) if kind == _PARQUET else _text(writers[kind], answer)
     try:
         file.write_bytes(content)
@@ -115,7 +116,7 @@ def _text(writer: Writer, answer: pa.Table) -> bytes:
 
 
 def _parquet(answer: pa.Table) -> pa.Buffer:
-    """A file with two columns of one name can be written, and most programs do not read it."""
+    # Parquet allows two columns with the same name, but most programs cannot read them.
     _check_names(answer)
     out = pa.BufferOutputStream()
     try:
@@ -136,7 +137,7 @@ def _check_names(answer: pa.Table) -> None:
 
 
 def rows_of(answer: pa.Table) -> list[tuple[Any, ...]]:
-    """A tuple a row, of Python's own values.
+    """Convert rows to tuples of Python's own values.
 
     Raises:
         click.ClickException: Python has no such value.
@@ -156,7 +157,7 @@ def _values(name: str, column: pa.ChunkedArray) -> list[Any]:
 
 
 def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Nanoseconds (now() has them) would come out as objects of pandas."""
+    # Nanoseconds (now() has them) would become objects of pandas.
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
         return column.cast(pa.timestamp("us", kind.tz), safe=False)
@@ -166,7 +167,7 @@ def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def shown_cell(value: object, encoding: str | None) -> str:
-    """Return a value as one line of printable text in this encoding; null is empty."""
+    """Return a value as a line of printable text in this encoding; null is empty."""
     text = cell_text(value)
     if isinstance(value, list | dict):
         return visible_json(text, encoding)

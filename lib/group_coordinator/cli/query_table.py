@@ -1,4 +1,4 @@
-"""An answer of the tables as a table for people."""
+"""Output of a query as a table for people."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rich.text import Text
 from group_coordinator.cli.query_output import rows_of, shown_cell
 
 _UNLIMITED_WIDTH = 100_000
-"""The width without a terminal: a file or a pipe must not lose the end of a line."""
+"""Width without a terminal: a file or a pipe must not lose the end of a line."""
 _GAP = "   "
 
 
 def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
-    """Aligned columns, numbers to the right; where a terminal is too narrow for them, one line a value."""
+    """Print aligned columns, numbers to the right; on a terminal that is too narrow, a line for each value."""
     out = out or sys.stdout
     console = Console(highlight=False, file=out)
     if not console.is_terminal:
@@ -28,7 +28,7 @@ def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
         [shown_cell(value, console.encoding) for value in row]
         for row in (answer.column_names, *rows_of(answer))
     )
-    # Not by rich's Table: it takes ten seconds for 30,000 rows.
+    # rich's Table takes ten seconds for 30,000 rows.
     heading, *lines = _aligned(answer.schema.types, [names, *rows]) or [""]
     width = cell_len(heading)
     if width <= console.width:
@@ -41,7 +41,7 @@ def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
 
 
 def _aligned(kinds: Sequence[pa.DataType], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a line for each row, all of the same width; the first row is the headings."""
+    """Format a line for each row, all of the same width; the first row has the headings."""
     texts = zip(*rows, strict=True)
     columns = [_padded(*column) for column in zip(kinds, texts, strict=True)]
     return [_GAP.join(line) for line in zip(*columns, strict=True)]
@@ -51,6 +51,7 @@ def _padded(kind: pa.DataType, texts: Sequence[str]) -> list[str]:
     width = max(map(cell_len, texts))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return [" " * (width - cell_len(text)) + text for text in texts]
+    # rich counts terminal cells: wide characters take two.
     return [set_cell_size(text, width) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""`group-coordinator rebuild`: make a lost checkpoint again, on this machine."""
+"""`group-coordinator rebuild`: the rebuild of a lost checkpoint, on this machine."""
 
 from __future__ import annotations
 

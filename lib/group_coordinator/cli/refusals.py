@@ -1,4 +1,4 @@
-"""What a user can mend, as a user sees it: one plain sentence on standard error and exit status 1."""
+"""Errors that a user can fix: a plain sentence on standard error and exit status 1."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REFUSALS = (
 
 @contextmanager
 def refusals_shown() -> Iterator[None]:
-    """Turn refusals into click's error with status 1."""
+    """Turn errors that a user can fix into click's error with status 1."""
     try:
         yield
     except _REFUSALS as error:

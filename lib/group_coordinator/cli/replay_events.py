@@ -1,4 +1,4 @@
-"""`replay-events`: try events on the state machine, without Kafka or Spark."""
+"""`replay-events`: the state machine on events from a file, without Kafka or Spark."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ def command(file: BinaryIO, config: Path | None, overrides: tuple[str, ...]) -> 
     output = sys.stdout.buffer
     for line in file:
         if line.strip():
+            # Invalid UTF-8 is an error of its line, not of the command.
             for result in replay.line(line.decode(errors="surrogateescape")):
                 output.write(visible_json(json.encode(result).decode(), None).encode() + b"\n")
+            # Flushed for programs that wait for the results of a line.
             output.flush()

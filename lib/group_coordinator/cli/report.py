@@ -1,4 +1,4 @@
-"""`group-coordinator report`: the tables as one HTML page, or served and kept current; without Spark and without a JVM."""
+"""`group-coordinator report`: the tables as an HTML page, or served and kept current; without Spark and without a JVM."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LOOPBACK = "127.0.0.1:8090"
 
 
 def address_of(text: str) -> tuple[str, int]:
-    """HOST:PORT in two.
+    """Split HOST:PORT into its parts.
 
     Raises:
-        click.BadParameter: it is none.
+        click.BadParameter: the text has another form.
     """
     try:
         return host_and_port(text)
@@ -111,6 +111,7 @@ def command(
     root = tables or loaded.job.tables_root
 
     def report() -> Report:
+        # Read again for each page of --watch.
         end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
         moment = None if as_of is None else Moment(as_of, loaded.coordinator)
         return ask(root, Scope(_begin(end, hours), end, cluster), moment)
@@ -145,6 +146,7 @@ def _begin(end: datetime, hours: int) -> datetime:
 
 def _write(text: str, output: Path) -> None:
     try:
+        # The page is complete before the file is opened.
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise click.FileError(str(output), error.strerror) from error
@@ -168,7 +170,7 @@ def _watch(report: Callable[[], Report], listen: tuple[str, int], every_s: int) 
 
 
 def _renew(current: Current) -> None:
-    """Tables may be away for a while: the page says so, and the next round tries again."""
+    # The tables may be unreachable for a while: the page shows the error, and the next round tries again.
     try:
         current.renew()
     except ClientError as error:

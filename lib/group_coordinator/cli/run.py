@@ -72,6 +72,7 @@ def command(
         accept_new_partitions,
         gateway if with_gateway else None,
     )
+    # Each query has its own checkpoint, which no other process may use.
     queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
     with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
         run_coordinator(

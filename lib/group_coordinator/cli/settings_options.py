@@ -1,4 +1,4 @@
-"""The options that override a command's settings: file, single settings, bootstrap servers, login."""
+"""Options that override a command's settings: file, single settings, bootstrap servers, login."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from group_coordinator.settings import SettingsError, secrets_in
 
 
 def refuse_given(*parameters: str, why: str) -> None:
-    """Refuse options of the command that is run.
+    """Reject options of the running command.
 
     Args:
         parameters: the names of the options' parameters.
-        why: what the message says after the option, as users write it.
+        why: text of the message after the option, as users write it.
 
     Raises:
-        click.UsageError: the user gave one of them.
+        click.UsageError: the user gave such an option.
     """
     context = click.get_current_context()
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
+        # Defaults are no conflict.
         if parameter.name in parameters and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{parameter.opts[0]} {why}")
 
@@ -86,7 +87,7 @@ def _with_secrets_unread(_: click.Context, __: click.Parameter, file: Path | Non
 def _without_secrets(
     _: click.Context, __: click.Parameter, overrides: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Process lists, shell histories and logs of schedulers show a command line."""
+    # Process lists, shell histories and logs of schedulers show a command line.
     for override in overrides:
         key = override.partition("=")[0].strip()
         if key in SECRETS:

@@ -1,4 +1,4 @@
-"""`group-coordinator sql`: questions to the Delta tables, answered without Spark and without a JVM."""
+"""`group-coordinator sql`: queries of the Delta tables, without Spark and without a JVM."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ FORMATS = {"table": print_table, **PLAIN_FORMATS}
 
 
 class _Asking(click.Command):
-    """Takes a query that begins with a comment for no option."""
+    """Command whose query may begin with a comment, which looks like an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(
-            ctx, [f"\n{one}" if one.startswith("-- ") else one for one in args]
+            # click takes only texts that begin with a dash for options.
+            ctx,
+            [f"\n{one}" if one.startswith("-- ") else one for one in args],
         )
 
 

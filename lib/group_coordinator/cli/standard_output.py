@@ -24,6 +24,7 @@ def visible_json(document: str, encoding: str | None) -> str:
         character = found[0]
         if is_seen(character) and character.encode(encoding or "utf-8", "ignore"):
             return character
+        # JSON's escapes are UTF-16 code units.
         units = character.encode("utf-16-be", "surrogatepass")
         return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 

@@ -1,4 +1,4 @@
-"""`group-coordinator-job`: the jobs where Spark is provided, by spark-submit or a scheduler (jobs/, python_wheel_task)."""
+"""`group-coordinator-job`: the jobs on a cluster with Spark, by spark-submit or a scheduler (jobs/, python_wheel_task)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from group_coordinator.streaming.session import submitted_session
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """One sentence and status 1 for what a user can mend; 2 for a setting that is wrong."""
+    """Exit with a sentence and status 1 for an error that a user can fix; 2 for an invalid setting."""
     try:
         with refusals_shown(), signals_raised_in_python():
             yield
@@ -61,9 +61,9 @@ def jobs() -> None:
 
 
 def main() -> None:
-    """The entry point; it returns where the job has ended well.
+    """Entry point, which returns if the job succeeds.
 
-    A scheduler that calls it (Databricks' python_wheel_task) takes a SystemExit, even of status 0, for a failure.
+    A scheduler that calls it (Databricks' python_wheel_task) treats a SystemExit as a failure, even with status 0.
     """
     try:
         jobs()
@@ -140,6 +140,7 @@ def mirror(**given: Any) -> None:
 def positions(**given: Any) -> None:
     """Sample where the topics' logs begin and end; SIGTERM ends it between two samples, with status 0."""
     wanted = sampling(**given)
+    # The tables may be written without a session, so spark-submit's login is shared first.
     use_login_of_submit(wanted.job)
     sample_positions(*wanted, partial(submitted_session, wanted.job))
 

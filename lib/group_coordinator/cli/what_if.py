@@ -1,4 +1,4 @@
-"""`group-coordinator what-if`: another retention, tried on the past; without Spark and without a JVM."""
+"""`group-coordinator what-if`: another retention on the past events; without Spark and without a JVM."""
 
 from __future__ import annotations
 
@@ -77,6 +77,7 @@ def command(
     refuse_format_of_file(output)
     loaded = settings.load(config, overrides)
     end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
+    # The other retention replaces only this setting.
     moment = Moment(end, replace(loaded.coordinator, offsets_retention_ms=retention_ms))
     try:
         answer = what_if(tables or loaded.job.tables_root, moment, groups)

@@ -1,1 +1,1 @@
-"""Kafka's client properties from the file of `--command-config`, for the clients of kafka-python and of Spark."""
+"""Client properties of Kafka from the file of `--command-config`, for the clients of kafka-python and of Spark."""

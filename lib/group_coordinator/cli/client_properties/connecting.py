@@ -1,4 +1,4 @@
-"""Connect to a cluster with the login of the settings; client properties take precedence."""
+"""Connection with the login of the settings; client properties take precedence."""
 
 from __future__ import annotations
 

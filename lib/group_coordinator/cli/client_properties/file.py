@@ -1,4 +1,4 @@
-"""A .properties file, read as Java does; a warning if it has secrets that other users can read."""
+"""Reader of .properties files with Java's rules, and a warning for secrets that other users can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from group_coordinator.streaming.cluster_options import DATABRICKS
 
 
 class PropertiesError(ValueError):
-    """A file or a property cannot be used; the message names it."""
+    """Invalid file or property; the message names it."""
 
 
 def read_properties(path: Path) -> dict[str, str]:
@@ -33,7 +33,7 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def _decoded(content: bytes) -> str:
-    """Decode UTF-8, or Latin-1, which Java expects. Latin-1 text is hardly ever valid UTF-8."""
+    # Java expects Latin-1, but most files are UTF-8. Latin-1 text is hardly ever valid UTF-8.
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -45,15 +45,16 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
     for element in parse(text):
         if isinstance(element, KeyValue):
             line = element.source.strip()
+            # Java reads such a line as an empty value, which is hardly ever meant.
             if not element.value and line[-1] not in "=:":
                 raise PropertiesError(f"{line!r} is not KEY=VALUE")
             yield element.key, element.value.strip()
 
 
 def warn_if_others_read(file: Path, secrets: Collection[str]) -> None:
-    """Say on standard error that other users can read the secrets of a file.
+    """Print a warning on standard error if other users can read the secrets of a file.
 
-    Databricks mounts all files with the same mode, which says nothing about who reads them.
+    Databricks mounts all files with the same mode, which has no meaning for readers.
     """
     if secrets and DATABRICKS not in os.environ and file.stat().st_mode & stat.S_IROTH:
         click.echo(

@@ -1,4 +1,4 @@
-"""Converts the login in Kafka's client properties to options of kafka-python."""
+"""Conversion of the login in Kafka's client properties to options of kafka-python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKEN_PROPERTIES = {
     "client_secret": f"{_CREDENTIALS}.secret",
     "scope": "sasl.oauthbearer.scope",
 }
-"""Properties since Kafka 4.1. The options of the login module, which are older, still work."""
+"""Properties since Kafka 4.1. The older options of the login module still work."""
 _ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 _TOKEN_OPTIONS = {"client_id": "clientId", "client_secret": "clientSecret", "scope": "scope"}
 _NAME_AND_PASSWORD = {"username": "sasl_plain_username", "password": "sasl_plain_password"}
@@ -87,6 +87,7 @@ def _token_options(properties: Mapping[str, str], given: Mapping[str, str]) -> d
         for name, key in _TOKEN_PROPERTIES.items()
     }
     endpoint = properties.get(_ENDPOINT, "")
+    # The settings may have the whole login.
     if not endpoint and not any(found.values()):
         return {}
     if not (endpoint and found["client_id"] and found["client_secret"]):

@@ -1,4 +1,4 @@
-"""The names of the properties that Kafka's clients have, from version 3.9 to 4.4."""
+"""Names of the properties that Kafka's clients have, from version 3.9 to 4.4."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OF_EVERY_CLIENT = """
     ssl.truststore.location ssl.truststore.password ssl.truststore.type
 """
 OF_EVERY_CLIENT: Final = frozenset(_OF_EVERY_CLIENT.split())
-"""Properties of all three: the admin client, the consumer and the producer."""
+"""Properties of the admin client, the consumer and the producer."""
 
 _SECRETS = frozenset(
     (
@@ -58,10 +58,10 @@ _SECRETS = frozenset(
         *("ssl.keystore.password", "ssl.truststore.password"),
     )
 )
-"""Kafka hides certificates too, which are public."""
+"""Properties with secrets. Kafka hides certificates too, which are public."""
 
 _SECRET_OPTION = re.compile("password|secret", re.IGNORECASE)
-"""Login modules of Kerberos and of AWS have no such option."""
+"""Options with secrets; login modules of Kerberos and of AWS have none."""
 
 _OF_SOME_CLIENTS = """
     bootstrap.controllers buffer.memory buffer.memory.allocation.strategy compression.gzip.level compression.lz4.level
@@ -108,7 +108,6 @@ def secrets_in(properties: Mapping[str, str]) -> list[str]:
 
 
 def is_known(name: str) -> bool:
-    """Whether a client of Kafka or of kafka-python has this property."""
     return name in _KNOWN
 
 

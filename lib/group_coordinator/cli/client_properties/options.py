@@ -1,4 +1,4 @@
-"""Converts Kafka's client properties to options of kafka-python and of Java's clients."""
+"""Conversion of Kafka's client properties to options of kafka-python and of Java's clients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from group_coordinator.core.model.config import ConfigError
 _BUFFERS = ("receive_buffer_bytes", "send_buffer_bytes")
 """Buffer sizes. The default is the operating system's: None in kafka-python, -1 in Kafka."""
 _IDLE = "connections_max_idle_ms"
-"""A connection that is idle for longer is closed. A number below 0: never in Kafka, at once in kafka-python."""
+"""Longest idle time of a connection. A number below 0 means never in Kafka, and at once in kafka-python."""
 _FOR_EVER_MS = 2**31 - 1
 _ADDRESS = "bootstrap.servers"
 """Ignored in the file: --bootstrap-server takes precedence, as in Kafka's tools."""
@@ -60,7 +60,7 @@ def client_options(command_config: Path | None) -> dict[str, Any]:
 def options_of_both(command_config: Path | None) -> ClientProperties:
     """Read options of kafka-python, and the properties that all of Java's clients have.
 
-    The properties of one kind of client are left out: Spark rejects some, and chooses `group.id` itself.
+    The properties of some kinds of clients are left out: Spark rejects some, and chooses `group.id` itself.
     """
     properties = given_properties(command_config)
     java = {key: properties[key] for key in properties if key in OF_EVERY_CLIENT - {_ADDRESS}}
@@ -69,6 +69,7 @@ def options_of_both(command_config: Path | None) -> ClientProperties:
     )
     for store in ("truststore", "keystore"):
         if is_pem(java.get(f"ssl.{store}.location", "")):
+            # Java does not detect PEM by the content.
             java.setdefault(f"ssl.{store}.type", "PEM")
     return ClientProperties(python, java)
 
@@ -96,15 +97,17 @@ def python_options(
 
     Args:
         properties: Kafka's names, or kafka-python's with dots.
-        origin: where the properties come from, such as a file; messages begin with it.
-        tells_of: the properties that standard error names if they have no effect.
+        origin: source of the properties, such as a file; messages begin with it.
+        tells_of: properties that are reported on standard error if they have no effect.
 
     Raises:
         click.UsageError: a property cannot be used.
     """
     hidden = secrets_in(properties)
     properties = {
-        key: value if key in hidden else java_trimmed(value) for key, value in properties.items()
+        # Java trims values of all types but passwords.
+        key: value if key in hidden else java_trimmed(value)
+        for key, value in properties.items()
     }
     try:
         options = {
@@ -115,6 +118,7 @@ def python_options(
     except (ConfigError, PropertiesError) as error:
         raise click.UsageError(f"{origin}: {error}") from error
     used = {_ADDRESS, *USED_BY_TLS, *used_by_login(properties)}
+    # Properties without effect are reported, as a typo would stay unnoticed.
     idle = [key for key in properties if _option(key) not in OF_PYTHON and key not in used]
     _tell_unknown([key for key in idle if not is_known(key)], origin)
     known = [key for key in idle if is_known(key) and key in set(tells_of)]
@@ -129,6 +133,7 @@ def _plain_options(properties: Mapping[str, str]) -> dict[str, Any]:
         for key, value in properties.items()
         if _option(key) in OF_PYTHON and key != _ADDRESS
     }
+    # The clients differ in the meaning of a negative number: see _IDLE.
     if options.get(_IDLE, 0) < 0:
         options[_IDLE] = _FOR_EVER_MS
     return {name: value for name, value in options.items() if name not in _BUFFERS or value != -1}

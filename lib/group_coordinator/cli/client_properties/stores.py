@@ -1,4 +1,4 @@
-"""Converts the TLS properties of Kafka's clients to options of kafka-python, which reads PEM files only."""
+"""Conversion of the TLS properties of Kafka's clients to options of kafka-python, which reads PEM files only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USED_BY_TLS: Final = frozenset(
         *("ssl.keystore.key", "ssl.keystore.certificate.chain", "ssl.key.password"),
     )
 )
-"""The properties that `tls_options` uses. The content decides the type of a store: Java too reads JKS and PKCS12 under either type."""
+"""Properties of `tls_options`. The content decides the type of a store: Java too reads JKS and PKCS12 under either type."""
 
 _PEM, _JKS = b"-----BEGIN ", b"\xfe\xed\xfe\xed"
 _CERTIFICATE = re.compile(
@@ -36,7 +36,7 @@ _CERTIFICATE = re.compile(
 )
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _VERSIONS_OFF = ("SSLv2Hello", "SSLv3", "TLSv1", "TLSv1.1")
-"""Java knows them too, and by default does not speak them, whatever the property says."""
+"""Versions that Java knows, but does not use by default, whatever the property has."""
 _PASSWORD = "STORE_PASSWORD"  # noqa: S105 - the name of a variable
 _KEYTOOL_TIMEOUT_S = 60
 
@@ -58,7 +58,7 @@ def tls_options(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_pem(file: str) -> bool:
-    """Whether the file exists and is PEM."""
+    """Return True if the file exists and is PEM."""
     path = Path(file)
     return path.is_file() and _PEM in path.read_bytes()
 
@@ -86,6 +86,7 @@ def _host_name_check(properties: Mapping[str, str]) -> dict[str, Any]:
             f"{key} = {algorithm} is not valid: set https, or an empty value, which checks no host name"
         )
     is_checked = {"ssl_check_hostname": algorithm != ""}
+    # The same option under kafka-python's name.
     other = properties.get("ssl.check.hostname")
     if other is not None and (other.lower() == "true") != is_checked["ssl_check_hostname"]:
         raise PropertiesError(
@@ -97,7 +98,7 @@ def _host_name_check(properties: Mapping[str, str]) -> dict[str, Any]:
 def _authorities(properties: Mapping[str, str]) -> dict[str, Any]:
     for key in ("ssl.truststore.certificates", "ssl.truststore.location"):
         if properties.get(key) == "":
-            # Java fails too: a variable without a value must not let every authority of the machine in.
+            # Java fails too: a variable without a value must not trust every authority of the machine.
             raise PropertiesError(
                 f"{key} is empty: set it, or remove it to trust the machine's own authorities"
             )
@@ -110,6 +111,7 @@ def _authorities(properties: Mapping[str, str]) -> dict[str, Any]:
     else:
         return {}
     try:
+        # Loaded here only for a clear error: kafka-python would fail at the connect.
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
     except OSError as error:
         raise PropertiesError(f"{key}: the file has no readable certificate") from error
@@ -120,6 +122,7 @@ def _pem_of(location: str, properties: Mapping[str, str]) -> str:
     if _PEM in _content("ssl.truststore.location", location):
         return location
     try:
+        # Only Java reads JKS, so keytool prints the certificates.
         said = _listed(location, properties.get("ssl.truststore.password"))
     except JavaMissingError as error:
         raise PropertiesError(
@@ -141,7 +144,7 @@ def _pem_of(location: str, properties: Mapping[str, str]) -> str:
 
 
 def _listed(store: str, password: str | None) -> str:
-    """Return the output of keytool -list. Without a password keytool prompts, and continues after an empty line."""
+    # Without a password keytool prompts, and continues after an empty line.
     by_password = [] if password is None else ["-storepass:env", _PASSWORD]
     command = [java("keytool"), "-J-Duser.language=en", "-list", "-rfc", "-keystore", store]
     done = subprocess.run(  # noqa: S603 - Java's own program
@@ -159,12 +162,12 @@ def _listed(store: str, password: str | None) -> str:
 
 
 def _key(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Return the key's options. The key stays in its own file: no copy of it is written."""
     if "ssl.keystore.key" in properties:
         raise PropertiesError(
             "ssl.keystore.key is not supported, as kafka-python reads a key from a file: write the key and "
             "ssl.keystore.certificate.chain to a file, and set ssl.keystore.location to that file"
         )
+    # The key stays in its own file: no copy of it is written.
     location = properties.get("ssl.keystore.location")
     if not location:
         return {}
@@ -175,7 +178,7 @@ def _key(properties: Mapping[str, str]) -> dict[str, Any]:
         )
     password = properties.get("ssl.key.password")
     try:
-        # Without a password OpenSSL would prompt at the terminal; with an empty one it fails.
+        # Without a password OpenSSL would prompt at the terminal; with an empty password it fails.
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(location, password=password or "")
     except (OSError, ValueError) as error:
         raise PropertiesError(
@@ -201,7 +204,7 @@ def _content(key: str, location: str) -> bytes:
 
 
 def _kept(certificates: str) -> str:
-    """Write the certificates, which are no secret, to a file that is deleted when this program ends."""
+    # Certificates are no secrets. The file is deleted at the program's end.
     file = Path(_folder().name, sha256(certificates.encode()).hexdigest()).with_suffix(".pem")
     file.write_text(certificates, encoding="utf-8")
     return str(file)

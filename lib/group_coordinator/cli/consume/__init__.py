@@ -1,4 +1,4 @@
-"""`group-coordinator consume`: what Kafka's kafka-console-consumer does, in a group of this coordinator."""
+"""`group-coordinator consume`: Kafka's kafka-console-consumer for groups of this coordinator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.signals import stop_on_signals_to_python
 
 _KILLED_BY = 128
-"""Exit statuses of shells are this and the number of the signal; Kafka's tool has them too."""
+"""Exit status of a killed program in shells and in Kafka's tool, minus the number of the signal."""
 
 
 @click.command()
@@ -127,6 +127,7 @@ def command(
     what = wanted(asked, properties, given["isolation_level"])
     formatter = Formatter(_formatter_properties(given))
     job = settings.load(config, overrides).job
+    # As in Kafka's tools, the option overrides the file.
     servers = bootstrap_server or job.bootstrap_servers
     connection = connection_of(servers, job.security, what.connecting, properties.origin)
     with stop_on_signals_to_python() as stop, standard_out() as out:
@@ -140,6 +141,7 @@ def command(
 
 
 def _formatter_properties(given: dict[str, Any]) -> dict[str, str]:
+    # The short options are defaults of the formatter's properties.
     short = {
         f"{part}.deserializer": given[f"{part}_deserializer"]
         for part in ("key", "value")
@@ -149,8 +151,8 @@ def _formatter_properties(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _limits(given: dict[str, Any]) -> Limits:
-    """Return the limits. As in Kafka, -1 records and a negative timeout mean no limit."""
     most, timeout_ms = given["max_messages"], given["timeout_ms"]
+    # As in Kafka, -1 records and a negative timeout mean no limit.
     return Limits(
         None if most in (None, -1) else max(most, 0),
         None if timeout_ms is None or timeout_ms < 0 else timeout_ms / 1000,

@@ -1,4 +1,4 @@
-"""A record as kafka-console-consumer prints it: what its DefaultMessageFormatter does."""
+"""Formatter of records, like the DefaultMessageFormatter of kafka-console-consumer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXTS = {
     "null.literal": "null",
 }
 _FIELDS = ("timestamp", "partition", "offset", "delivery", "epoch", "headers", "key", "value")
-"""In the order in which they are printed."""
+"""Fields in the order of the output."""
 _DESERIALIZED = ("key.deserializer", "value.deserializer", "headers.deserializer")
 _KNOWN = (*(f"print.{field}" for field in _FIELDS), *_TEXTS, *_DESERIALIZED)
 _JAVA_PACKAGE = "org.apache.kafka.common.serialization."
@@ -28,14 +28,14 @@ _TIMESTAMP_TYPES = {0: b"CreateTime:%d", 1: b"LogAppendTime:%d"}
 
 Deserializer = Callable[[bytes], bytes]
 Record = Any
-"""kafka-python's ConsumerRecord."""
+"""Record class of kafka-python."""
 
 
 class Formatter:
-    """Prints records by the properties print.key, key.separator and so on.
+    """Formats records by the properties print.key, key.separator and so on.
 
     Raises:
-        click.UsageError: a property is not known, or has a value that is not.
+        click.UsageError: a property or its value is unknown.
     """
 
     def __init__(self, properties: Mapping[str, str]) -> None:
@@ -64,14 +64,15 @@ class Formatter:
         self._printers = [
             printers[field]
             for field in _FIELDS
+            # As Java's Boolean.parseBoolean: all other words are false.
             if given.get(f"print.{field}", "").strip().casefold() == "true"
         ]
 
     def line(self, record: Record) -> bytes:
-        """The record with a separator between its fields and one at its end; nothing if no field is wanted.
+        """Line of the record, with a separator between its fields and at its end; empty without fields.
 
         Raises:
-            ValueError: its bytes are not what the deserializer reads.
+            ValueError: the deserializer cannot read the bytes.
         """
         fields = [print_field(record) for print_field in self._printers]
         return self._between.join(fields) + self._end if fields else b""
@@ -97,6 +98,7 @@ def _deserializer(java_class: str) -> Deserializer:
     if name in {"", "ByteArrayDeserializer"}:
         return bytes
     if name == "StringDeserializer":
+        # Java replaces invalid UTF-8 too.
         return lambda content: content.decode(errors="replace").encode()
     if name in _NUMBERS:
         number = struct.Struct(_NUMBERS[name])

@@ -1,4 +1,4 @@
-"""Connects what a source needs, and disconnects it."""
+"""Connections of a source, opened and closed together."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ from group_coordinator.settings import JobSettings
 
 @contextmanager
 def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator[Source]:
-    """The source of the records that are wanted.
+    """Open the source of the records.
 
     Raises:
-        ChannelError: the cluster does not answer, does not let us in, or lacks the job's topics.
+        ChannelError: the cluster does not answer, rejects the login, or lacks the job's topics.
     """
     with ExitStack() as stack:
         consumer = connection.open(
             KafkaConsumer,
             client_id=wanted.member.client_id,
+            # Commits go through the member, as the coordinator is the job.
             enable_auto_commit=False,
             allow_auto_create_topics=False,
             **wanted.fetching,
@@ -56,6 +57,7 @@ def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator
         )
         member = _member(wanted, channel, cluster, topics)
         if not wanted.stays_member:
+            # The callbacks run in reverse order: the source commits before the member leaves.
             stack.callback(lambda: wait([member.leave_async()], CLOSE_TIMEOUT_S))
         source = _group_source(wanted, consumer, channel, topics, member)
         yield stack.enter_context(closing(source))
@@ -77,6 +79,7 @@ def _member(
     return GroupMember(
         channel,
         wanted.group_id,
+        # The subscription follows once the topics are known.
         [],
         PartitionCounts(cluster),
         topic_ids=topics.ids,

@@ -1,4 +1,4 @@
-"""The loop that prints records until enough are printed, none has come for a while, or a signal arrives."""
+"""Loop that prints records until a limit, a timeout without records, or a signal."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from group_coordinator.cli.consume.sources import Source
 
 @contextmanager
 def standard_out() -> Iterator[IO[bytes]]:
-    """Give the bytes of standard output; that the reader is gone ends the block, as it ends Kafka's tool."""
+    """Yield the bytes of standard output; a closed pipe ends the block, as it ends Kafka's tool."""
     out = sys.stdout.buffer
     try:
         yield out
     except BrokenPipeError:
         click.echo("Unable to write to standard out, closing consumer.", err=True)
-        # What is left in the buffer is written when Python ends.
+        # Python writes the rest of the buffer at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Limits(NamedTuple):
-    """When to end without being told; None: never."""
+    """Limits of the output; None: no limit."""
 
     max_messages: int | None
     timeout_s: float | None
-    """Without a record."""
+    """Timeout without a record."""
     skips_errors: bool
-    """Whether a record that cannot be printed is left out."""
+    """Leave out records that cannot be printed."""
 
 
 class Printing:
-    """Prints what a source gives, and counts."""
+    """Prints and counts the records of a source."""
 
     def __init__(
         self,
@@ -55,14 +55,14 @@ class Printing:
         self._out = out
         self._clock = clock
         self.count = 0
-        """Of the records that were printed."""
+        """Number of printed records."""
 
     def run(self, stop: Event, most: int) -> None:
-        """Print until it is over, and say how many.
+        """Print until a limit is reached, then the number of records.
 
         Args:
-            stop: ends it.
-            most: how many records are taken at once.
+            stop: ends the loop.
+            most: records of one poll.
 
         Raises:
             ValueError: a record cannot be printed.
@@ -82,6 +82,7 @@ class Printing:
                 return
             for record in records:
                 self._print(record)
+            # Flushed after each poll, so that a pipe sees the records at once.
             self._out.flush()
 
     def _is_silent_since(self, heard_s: float) -> bool:
@@ -93,6 +94,7 @@ class Printing:
         return most if wanted is None else min(most, wanted - self.count)
 
     def _print(self, record: object) -> None:
+        # As in Kafka's tool, skipped records count too.
         self.count += 1
         try:
             line = self._formatter.line(record)

@@ -1,4 +1,4 @@
-"""Kafka's properties, from a file and from KEY=VALUE options."""
+"""Kafka's properties from a file and from KEY=VALUE options."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from group_coordinator.core.java_text import java_trimmed
 
 
 def key_values(given: Iterable[str]) -> dict[str, str]:
-    """KEY=VALUE texts as a dict.
+    """Convert KEY=VALUE texts to a dict.
 
     Raises:
-        click.UsageError: one has no = or no key.
+        click.UsageError: a text has no = or no key.
     """
     found = {}
     for text in given:
@@ -30,7 +30,7 @@ def key_values(given: Iterable[str]) -> dict[str, str]:
 
 
 class Properties:
-    """Properties of `consume`. Those that its methods do not return are options of kafka-python, or have no effect."""
+    """Properties of `consume`. Properties that its methods do not return are options of kafka-python, or have no effect."""
 
     def __init__(self, file: Path | None, given: Iterable[str]) -> None:
         """Read the file and the KEY=VALUE options, which take precedence.
@@ -39,6 +39,7 @@ class Properties:
             click.UsageError: the file or an option cannot be read, or an option has a secret.
         """
         self.origin = "--command-property" if file is None else str(file)
+        # Secrets are checked first, so that the error does not depend on other options.
         options = key_values(given)
         for key in secrets_in(options):
             name = "sasl.jaas.config" if key == "sasl.password" else key
@@ -49,11 +50,11 @@ class Properties:
         self._left = given_properties(file) | options
 
     def text(self, name: str) -> str | None:
-        """Take one; None: it is not given."""
+        """Return and remove a property; None: it has no value."""
         return self._left.pop(name, None)
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
-        """Take one of these words, in any case."""
+        """Return and remove a property with one of these words, in any case."""
         given = self.text(name)
         value = given and java_trimmed(given)
         if value is not None and value.casefold() not in choices:
@@ -63,7 +64,7 @@ class Properties:
         return value and value.casefold()
 
     def number(self, name: str, default: int, most: int = LAST_INT32) -> int:
-        """Take a number from 0 up; most of Kafka's have 32 bits."""
+        """Return and remove a number from 0 up; most of Kafka's have 32 bits."""
         value = self.text(name)
         if value is None:
             return default
@@ -75,7 +76,7 @@ class Properties:
         return number
 
     def is_true(self, name: str) -> bool | None:
-        """Take true or false."""
+        """Return and remove a property with true or false."""
         value = self.choice(name, ("true", "false"))
         return None if value is None else value == "true"
 

@@ -1,4 +1,4 @@
-"""Sources of records: the partitions that a group's coordinator assigns, with commits of the printed records, or a single partition."""
+"""Sources of records: assigned partitions of a group, with commits of the printed records, or a single partition."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from group_coordinator.clients.offset_messages import Offsets
 from group_coordinator.clients.results import PartitionResults
 
 CLOSE_TIMEOUT_S = 5.0
-"""How long the end waits for the job."""
+"""Longest wait for the job at the end."""
 
 
 class Commits:
-    """Sends what has changed.
+    """Commits of changed offsets.
 
     Args:
         send: the member's commit.
-        interval_s: between two commits; None: nothing is ever committed.
+        interval_s: between two commits; None: no commits.
         clock: seconds, never going back.
     """
 
@@ -47,18 +47,18 @@ class Commits:
         self._last: Future[PartitionResults] | None = None
 
     def begin(self, committed: Mapping[TopicPartition, int]) -> None:
-        """Partitions were assigned, and these offsets of them are committed already."""
+        """Note the committed offsets of newly assigned partitions."""
         self._committed |= committed
 
     def commit_if_due(self, positions: Callable[[], Mapping[TopicPartition, int]]) -> None:
-        """Commit what was printed, if the interval has passed and the last commit is answered."""
+        """Commit the positions, if the interval has passed and the last commit has a response."""
         is_answered = self._last is None or self._last.done()
         if self._interval_s is not None and is_answered and self._clock() >= self._due_s:
             self._due_s = self._clock() + self._interval_s
             self.commit(positions())
 
     def commit(self, positions: Mapping[TopicPartition, int]) -> None:
-        """Commit these, without waiting for the answer."""
+        """Commit changed offsets, without waiting for the response."""
         changed = {
             partition: offset
             for partition, offset in positions.items()
@@ -71,47 +71,48 @@ class Commits:
         self._last.add_done_callback(partial(self._take, changed))
 
     def close(self) -> None:
-        """Wait for the answer to the last commit, but not for ever."""
+        """Wait for the response to the last commit, up to a timeout."""
         if self._last is not None:
             wait([self._last], CLOSE_TIMEOUT_S)
 
     def _take(
         self, offsets: Mapping[TopicPartition, int], answer: Future[PartitionResults]
     ) -> None:
-        """In the thread of the channel."""
+        # Called in the thread of the channel.
         try:
             answer.result().all()
         except ClientError as error:
             for partition in offsets:
+                # The next commit includes these offsets again.
                 self._committed.pop(partition, None)
             click.echo(f"Offsets were not committed: {error}", err=True)
 
 
 POLL_MS = 100
 _SILENCE_S = 15.0
-"""A first answer takes the initial rebalance delay, 3 seconds, and a few batches of the job."""
+"""Time until a hint: the first assignment takes the initial rebalance delay, 3 seconds, and a few batches of the job."""
 
 _NO_TOPIC = "There is no such topic yet."
 
 
 class Source(Protocol):
-    """Gives records, for one thread."""
+    """Source of records for a single thread."""
 
     def poll(self, most: int) -> list[Record]:
-        """What has come by now, so many at most; waits a little if there is nothing."""
+        """Return the next records, `most` at most; wait briefly if there are none."""
         ...
 
     def printed(self, record: Record) -> None:
-        """A record of the last poll is done with."""
+        """Note that a record of the last poll was printed."""
         ...
 
     def close(self) -> None:
-        """Commit what was printed."""
+        """Commit the offsets of printed records."""
         ...
 
 
 class PartitionSource:
-    """Reads one partition, for no group."""
+    """Source that reads a partition without a group."""
 
     def __init__(
         self, consumer: KafkaConsumer, partition: TopicPartition, first_offset: str | int
@@ -126,22 +127,22 @@ class PartitionSource:
             consumer.seek(partition, first_offset)
 
     def poll(self, most: int) -> list[Record]:
-        """As Source says."""
+        """Return the next records of the partition."""
         return _polled(self._consumer, most)
 
     def printed(self, record: Record) -> None:
-        """As Source says: nobody is told."""
+        """Do nothing, as there is no group to commit for."""
 
     def close(self) -> None:
-        """As Source says: there is nothing to commit."""
+        """Do nothing, as there is no group to commit for."""
 
 
 class GroupSource:
-    """Reads what is assigned to a member, from what its group has committed.
+    """Source that reads the partitions of a member, from the committed offsets of its group.
 
     Args:
         member: not joined yet.
-        topics: what it subscribes to.
+        topics: the subscription.
         consumer: of kafka-python, without a group.
         fetch_offsets: the committed offsets of partitions.
         commits: as the member.
@@ -168,44 +169,47 @@ class GroupSource:
         self._silent_from_s = clock() + _SILENCE_S
         self._assigned: frozenset[TopicPartition] = frozenset()
         self._next: dict[TopicPartition, int] = {}
-        """The offset behind the last record that was printed."""
+        """Offset behind the last printed record, by partition."""
 
     def poll(self, most: int) -> list[Record]:
-        """As Source says.
+        """Return the next records of the assigned partitions.
 
         Raises:
-            ClientError: the coordinator or the cluster refuses.
-            KafkaError: the brokers do.
+            ClientError: the coordinator or the cluster returns an error.
+            KafkaError: a broker returns an error.
         """
         if self._topics.look():
             self._member.subscribe(self._topics.names)
         if self._topics.names:
             self._member.poll()
         self._tell_silence()
+        # The assignment changes only inside the member's poll.
         if self._member.assignment != self._assigned:
             self._take_over()
         if not self._assigned:
+            # kafka-python's poll returns at once without an assignment.
             time.sleep(POLL_MS / 1000)
             return []
         self._commits.commit_if_due(self._positions)
         records = _polled(self._consumer, most)
         for record in records:
+            # The first record that is not printed yet, in case of an end in the middle.
             self._next.setdefault(TopicPartition(record.topic, record.partition), record.offset)
         return records
 
     def printed(self, record: Record) -> None:
-        """As Source says."""
+        """Note the next offset of the record's partition."""
         self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
 
     def close(self) -> None:
-        """As Source says; the member stays."""
+        """Commit the printed records; the member stays in its group."""
         self._commit(self._assigned)
         self._commits.close()
 
     def _take_over(self) -> None:
-        """Commit what goes, before the member's next poll tells the coordinator; begin what comes where the group was."""
         kept = self._assigned & self._member.assignment
         if kept != self._assigned:
+            # Revoked partitions are committed before the member's next poll, which releases them to other members.
             self._commit(self._assigned - kept)
             self._begin(kept)
         come = self._member.assignment - kept
@@ -221,7 +225,7 @@ class GroupSource:
         self._commits.begin({one: offset.offset for one, offset in committed.items()})
 
     def _commit(self, partitions: Collection[TopicPartition]) -> None:
-        # Who is no member any more would commit as an administrator.
+        # A commit outside the group would count as an administrator's.
         if self._member.generation_id >= 0:
             positions = self._positions()
             self._commits.commit({one: positions[one] for one in partitions if one in positions})
@@ -232,7 +236,7 @@ class GroupSource:
         self._consumer.assign(sorted(assigned))
 
     def _positions(self) -> dict[TopicPartition, int]:
-        """Where the group goes on, once that is known: behind what was printed, or where reading begins."""
+        """Known positions of the group: behind the printed records, or the first offset to read."""
         known = {one: self._next.get(one) for one in self._assigned}
         asked = {
             one: self._consumer.position(one, timeout_ms=0) if at is None else at
@@ -241,7 +245,7 @@ class GroupSource:
         return {one: at for one, at in asked.items() if at is not None}
 
     def _tell_silence(self) -> None:
-        """Say once what is waited for, if it takes long."""
+        # A long wait for partitions is explained once.
         if self._member.state is MemberState.STABLE:
             self._silent_from_s = float("inf")
         elif self._clock() >= self._silent_from_s:

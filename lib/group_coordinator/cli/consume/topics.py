@@ -1,4 +1,4 @@
-"""The topics that a consumer subscribes to: one, or those whose names match; as the brokers know them."""
+"""Topics of a subscription: a topic, or all topics with matching names, from the brokers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterator, Mapping
 from group_coordinator.clients.cluster.cluster import Cluster
 
 INTERNAL = frozenset({"__consumer_offsets", "__share_group_state", "__transaction_state"})
-"""Kafka's own, which no pattern matches (exclude.internal.topics)."""
+"""Kafka's internal topics, which no pattern matches (exclude.internal.topics)."""
 _SOON_S = 1.0
-"""How long a topic that does not exist yet is not looked for."""
+"""Interval of requests for a topic that does not exist yet."""
 
 
 class Topics:
-    """Looks at the cluster now and then; a topic that does not exist is waited for, and never made.
+    """Topics of the cluster, read at intervals; a missing topic is awaited, and never created.
 
     Args:
-        cluster: asked.
-        topic: the name; None: those that the pattern matches from end to end.
+        cluster: source of the topics.
+        topic: the name; None: all topics whose whole name matches the pattern.
         include: the pattern.
-        max_age_s: after so long it looks again.
+        max_age_s: interval of the requests.
         clock: seconds, never going back.
     """
 
@@ -39,19 +39,20 @@ class Topics:
         self._clock = clock
         self._due_s = clock()
         self.ids: dict[str, str] = {}
-        """By name; it grows, as members of the consumer protocol need it."""
+        """Topic ids by name; entries are only added, as members of the consumer protocol need them."""
         self.names: frozenset[str] = frozenset()
 
     def look(self) -> bool:
-        """Ask again if it is time; returns whether there are other topics than before.
+        """Ask again after the interval; return True if the topics have changed.
 
         Raises:
-            ChannelError: the cluster does not answer, or does not let us in.
+            ChannelError: the cluster does not answer, or rejects the login.
         """
         if self._clock() < self._due_s:
             return False
         found = self._cluster.topic_ids(None if self._topic is None else [self._topic])
         names = frozenset(filter(self._is_wanted, found))
+        # The member holds the same dict.
         self.ids |= {name: found[name] for name in names}
         self._due_s = self._clock() + (self._max_age_s if names else min(_SOON_S, self._max_age_s))
         before, self.names = self.names, names
@@ -64,7 +65,7 @@ class Topics:
 
 
 class PartitionCounts(Mapping[str, int]):
-    """How many partitions each topic has, asked when the leader of a classic group needs it: other members may read other topics."""
+    """Partition counts for the leader of a classic group, read at each use: other members may read other topics."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

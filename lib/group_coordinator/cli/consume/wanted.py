@@ -1,4 +1,4 @@
-"""The options of `consume` and Kafka's consumer properties: valid combinations, with the rules and words of kafka-console-consumer."""
+"""Options of `consume` and Kafka's consumer properties: valid combinations, with the rules and words of kafka-console-consumer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GENERATED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options that say what to read."""
+    """Options for the topics and offsets to read."""
 
     topic: str | None
     include: str | None
@@ -29,15 +29,16 @@ class Options:
     from_beginning: bool
 
     def check(self) -> None:
-        """Refuse what does not go together.
+        """Check the combination of the options.
 
         Raises:
-            click.UsageError: it does not.
+            click.UsageError: the options contradict each other, or an option is missing.
         """
         if (self.topic is None) == (self.include is None):
             raise click.UsageError(
                 "Exactly one of the following arguments is required: [topic], [include]"
             )
+        # The order of the checks is that of Kafka's tool, for the same first error.
         if self.partition is not None and self.topic is None:
             raise click.UsageError("The topic is required when partition is specified.")
         if self.offset is not None and self.partition is None:
@@ -48,7 +49,7 @@ class Options:
             )
 
     def pattern(self) -> re.Pattern[str] | None:
-        """The topics of --include."""
+        """Pattern of --include, None without the option."""
         if self.include is None:
             return None
         try:
@@ -59,7 +60,7 @@ class Options:
             ) from error
 
     def first_offset(self) -> str | int:
-        """Where a partition is read from: a number, earliest or latest."""
+        """First offset of a partition: a number, earliest or latest."""
         if self.offset is None:
             return "earliest" if self.from_beginning else "latest"
         number = whole_number(self.offset, LAST_INT64)
@@ -73,7 +74,7 @@ class Options:
         return self.offset.casefold()
 
     def reset(self, auto_offset_reset: str | None) -> str:
-        """Where a partition begins that the group has no offset of."""
+        """Offset reset for partitions without a committed offset."""
         if self.from_beginning and auto_offset_reset not in {None, "earliest"}:
             raise click.UsageError(
                 f"Can't simultaneously specify --from-beginning and 'auto.offset.reset={auto_offset_reset}', "
@@ -82,7 +83,7 @@ class Options:
         return auto_offset_reset or ("earliest" if self.from_beginning else "latest")
 
     def named_group(self, *others: str | None) -> str | None:
-        """The group that the option and these properties name; None: none of them does."""
+        """Group of the option and the properties; None without a group."""
         groups = list(dict.fromkeys(name for name in (self.group, *others) if name is not None))
         if len(groups) > 1:
             raise click.UsageError(
@@ -96,7 +97,7 @@ class Options:
 
 
 def generated_group() -> str:
-    """A name as kafka-console-consumer makes it: nobody is likely to use it again."""
+    """Random name in the form of kafka-console-consumer, which is hardly ever used again."""
     return f"console-consumer-{randbelow(_GENERATED)}"
 
 
@@ -108,25 +109,25 @@ _FETCHING = {
     "fetch.max.wait.ms": 500,
     "max.partition.fetch.bytes": 1_048_576,
 }
-"""Properties of fetching, with Kafka's defaults, that kafka-python has too."""
+"""Properties of fetching that kafka-python has too, with Kafka's defaults."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be read, for which group, and how."""
+    """Topics, group and clients of a command line."""
 
     topic: str | None
     include: re.Pattern[str] | None
     partition: int | None
     first_offset: str | int
-    """Of a partition."""
+    """First offset of the partition."""
     group_id: str
     commit_interval_s: float | None
     """None: no offsets are committed."""
     metadata_max_age_s: float
     member: MemberOptions
     most: int
-    """Records that are taken at once."""
+    """Records of one poll."""
     fetching: Mapping[str, Any]
     """Options of kafka-python's consumer."""
     connecting: Mapping[str, Any]
@@ -134,22 +135,22 @@ class Wanted:
 
     @property
     def stays_member(self) -> bool:
-        """Whether it does not leave its group at the end: a static member comes back, and nobody need rebalance.
+        """The member stays in its group at the end: a static member comes back, without a rebalance.
 
-        The consumer protocol has a word for that (epoch -2), the classic one has none.
+        The consumer protocol has a heartbeat for that (epoch -2), the classic protocol has none.
         """
         return self.member.group_protocol == "classic" and bool(self.member.group_instance_id)
 
 
 def wanted(options: Options, properties: Properties, isolation_level: str) -> Wanted:
-    """Read the properties.
+    """Read and check the properties.
 
     Raises:
-        click.UsageError: they do not go with the options, or one of them is not known.
+        click.UsageError: a property contradicts the options, or is unknown.
     """
     options.check()
     named = options.named_group(properties.text("group.id"))
-    # The option counts, as in Kafka.
+    # The option takes precedence, as in Kafka.
     properties.text("isolation.level")
     return Wanted(
         topic=options.topic,
@@ -162,18 +163,19 @@ def wanted(options: Options, properties: Properties, isolation_level: str) -> Wa
         member=_member(properties),
         most=properties.number("max.poll.records", 500),
         fetching={**_fetching(options, properties), "isolation_level": isolation_level},
+        # The last field, as all other properties must be taken before.
         connecting=properties.rest(),
     )
 
 
 def _commit_interval_s(options: Options, properties: Properties, *, is_named: bool) -> float | None:
-    """A group that named itself is not meant to be used again: its offsets would be in everybody's way (KIP-211)."""
     interval_s = properties.number("auto.commit.interval.ms", 5_000) / 1000
     commits = properties.is_true("enable.auto.commit")
     if options.partition is not None and commits:
         raise click.UsageError(
             "A partition is read without a group: enable.auto.commit=true has none to commit for."
         )
+    # A generated group is hardly used again, so its offsets would only be in the way (KIP-211).
     is_wanted = is_named if commits is None else commits
     return interval_s if is_wanted else None
 
@@ -186,6 +188,7 @@ def _member(properties: Properties) -> MemberOptions:
         group_instance_id=properties.text("group.instance.id"),
         group_protocol="consumer" if protocol == "consumer" else "classic",
         session_timeout_ms=properties.number("session.timeout.ms", defaults.session_timeout_ms),
+        # Kafka's clients send max.poll.interval.ms as their rebalance timeout.
         rebalance_timeout_ms=properties.number(
             "max.poll.interval.ms", defaults.rebalance_timeout_ms
         ),

@@ -1,4 +1,4 @@
-"""`group-coordinator groups`: what Kafka's kafka-consumer-groups does, for the groups of this coordinator."""
+"""`group-coordinator groups`: Kafka's kafka-consumer-groups for the groups of this coordinator."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def command(
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     choices = {name.replace("_", "-"): value for name, value in options.items()}
     action = usage.check(choices)
+    # This action needs no cluster.
     if action == "validate-regex":
         context.exit(0 if actions.validate_regex(choices["validate-regex"]) else 1)
     job = settings.load(config, overrides).job
@@ -111,6 +112,7 @@ def _delete(session: Session, options: dict[str, Any]) -> bool:
 
 def _reset_offsets(session: Session, options: dict[str, Any]) -> bool:
     if not options["dry-run"] and not options["execute"]:
+        # As in Kafka's tool, a reset without --execute is a dry run.
         click.echo(reset.DRY_RUN, err=True)
     request = reset.ResetRequest(aim_of(options), options["execute"], shown_by(options))
     return reset.reset_offsets(session, chosen(session.admin, options), request)

@@ -1,4 +1,4 @@
-"""The actions of `groups`: each prints its outcome and returns whether all of it succeeded."""
+"""Actions of `groups`: each prints its outcome and returns True if all of it succeeded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from group_coordinator.core.topics.patterns import InvalidPatternError, check_pa
 
 
 class Session:
-    """The coordinator, the brokers, which are connected to when they are first asked, and where results go."""
+    """Coordinator, brokers, and output of an action. The brokers are connected at the first use."""
 
     def __init__(self, admin: AdminClient, connection: Connection, output: Output) -> None:
         self.admin = admin
@@ -37,10 +37,10 @@ class Session:
 
     @cached_property
     def cluster(self) -> Cluster:
-        """The brokers.
+        """Connection to the brokers.
 
         Raises:
-            BrokerUnreachableError: they do not answer.
+            BrokerUnreachableError: the brokers do not answer.
         """
         return Cluster(self._connection)
 
@@ -53,6 +53,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        # The property may never have been used.
         if "cluster" in self.__dict__:
             self.cluster.close()
         self.admin.close()
@@ -75,21 +76,21 @@ _PARTITION_LEVEL = frozenset(
 )
 FAILED = "Executing consumer group command failed due to "
 UNKNOWN_PARTITION = -1
-"""Kafka's mark for a topic that does not exist."""
+"""Kafka's partition number for a topic that does not exist."""
 
 
 def print_error(message: str) -> None:
-    """An error as Kafka's tool words it; Kafka prints it to stdout."""
+    """Print an error in the words of Kafka's tool, but to stderr: Kafka prints it to stdout."""
     click.echo(f"\nError: {message}", err=True)
 
 
 def print_failure(error: ClientError) -> None:
-    """The command as a whole, or one group of it, failed."""
+    """Print an error of the whole command."""
     print_error(f"{FAILED}{error.kafka_text}")
 
 
 def print_failure_of_group(group: str, error: ClientError) -> None:
-    """The same of one group; none of Kafka's fixed messages, which may have its letters, names it."""
+    # Kafka's fixed messages never name a group, even if they contain its letters.
     is_named = group and group in str(error) and str(error) != type(error).__doc__
     print_error(f"{FAILED}{error.kafka_text}" + ("" if is_named else f" (group '{group}')"))
 
@@ -100,7 +101,7 @@ def list_groups(
     states: Collection[str] | None,
     types: Collection[str] | None,
 ) -> bool:
-    """`--list`: names only, or a table where states or types (None: not asked for, empty: all) are wanted."""
+    """Print names, or a table with states or types (None: without them, empty: all values) for `--list`."""
     listings = [
         listing
         for listing in session.admin.list_consumer_groups(states, types)
@@ -124,12 +125,13 @@ def describe_offsets(
     columns: Sequence[layout.Column],
     is_wanted: Callable[[describe.OffsetRow], bool],
 ) -> bool:
-    """`--describe --offsets`."""
     descriptions = session.admin.describe_consumer_groups(groups)
+    # Groups with an error have no rows.
     living = _living(descriptions.values())
     offsets = session.admin.list_offsets_of_groups([group.group_id for group in living])
     ends = session.cluster.end_offsets(
         {partition for committed in offsets.values() for partition in committed}
+        # Assigned partitions without a commit have a row too.
         | {partition for group in living for partition in describe.assigned_partitions(group)}
     )
     for group in living:
@@ -145,7 +147,6 @@ def describe_offsets(
 def describe_members(
     session: Session, groups: Collection[str], last: Sequence[layout.Column]
 ) -> bool:
-    """`--describe --members`; the headings come even without members."""
     descriptions = session.admin.describe_consumer_groups(groups)
     for group in _living(descriptions.values()):
         _print_notice(group)
@@ -157,7 +158,6 @@ def describe_members(
 def describe_states(
     session: Session, groups: Collection[str], columns: Sequence[layout.Column]
 ) -> bool:
-    """`--describe --state`."""
     admin = session.admin
     descriptions = admin.describe_consumer_groups(groups)
     living = _living(descriptions.values())
@@ -183,7 +183,7 @@ def _print_notice(group: GroupDescription) -> None:
 
 
 def _print_failures(groups: Collection[GroupDescription]) -> bool:
-    """After the tables, so that one wrong name does not hide the other groups as it does in Kafka's tool."""
+    # Errors follow the tables, so that a wrong name does not hide the other groups as in Kafka's tool.
     failed = {group.group_id: group.error for group in groups if group.error is not None}
     for group, error in failed.items():
         print_failure_of_group(group, error)
@@ -191,7 +191,6 @@ def _print_failures(groups: Collection[GroupDescription]) -> bool:
 
 
 def delete_groups(session: Session, groups: Collection[str]) -> bool:
-    """`--delete` (KIP-229)."""
     results = session.admin.delete_consumer_groups(groups)
     failed = {group: error for group, error in results.errors.items() if error is not None}
     deleted = [group for group in results if group not in failed]
@@ -212,7 +211,7 @@ def delete_groups(session: Session, groups: Collection[str]) -> bool:
 
 
 def delete_offsets(session: Session, group: str, topics: Collection[TopicChoice]) -> bool:
-    """`--delete-offsets` (KIP-496)."""
+    # Kafka deletes by partition, so whole topics are expanded here.
     whole_topics = [choice.topic for choice in topics if choice.partitions is None]
     known = _partitions_of_topics(session, group, whole_topics)
     results = session.admin.delete_consumer_group_offsets(
@@ -239,7 +238,7 @@ def delete_offsets(session: Session, group: str, topics: Collection[TopicChoice]
 def _partitions_of_topics(
     session: Session, group: str, topics: Collection[str]
 ) -> dict[str, list[int]]:
-    """All partitions of each topic; of one that is no longer there, those that the group has offsets for."""
+    """Partitions of each topic; of a deleted topic, the partitions with offsets of the group."""
     known = {
         topic: sorted(numbers) for topic, numbers in session.cluster.partitions(topics).items()
     }
@@ -253,7 +252,7 @@ def _partitions_of_topics(
 
 
 def _summary(error: ClientError) -> str:
-    """What Kafka's tool says above the table, by the first error."""
+    """Summary of Kafka's tool above the table, by the first error."""
     if not isinstance(error, CoordinatorResponseError):
         return str(error)
     if error.code in _GROUP_LEVEL:
@@ -264,7 +263,6 @@ def _summary(error: ClientError) -> str:
 
 
 def validate_regex(regex: str) -> bool:
-    """`--validate-regex`."""
     try:
         check_pattern(regex)
     except InvalidPatternError as error:

@@ -1,4 +1,4 @@
-"""What the options of `groups` mean: which groups, and where their offsets go."""
+"""Groups, partitions and scenario that the options of `groups` choose."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Options = Mapping[str, Any]
 
 
 def is_chosen(options: Options) -> Callable[[str], bool]:
-    """Whether a group is one of those of --regex; without it all are.
+    """Return a filter for groups by --regex; without the option it accepts all groups.
 
     Raises:
-        click.UsageError: it is no regular expression.
+        click.UsageError: the text is no regular expression.
     """
     regex = options["regex"]
     if regex is None:
@@ -47,17 +47,18 @@ def is_chosen(options: Options) -> Callable[[str], bool]:
 
 
 def chosen(admin: AdminClient, options: Options) -> Collection[str]:
-    """The groups that the command is about; all of them, and a pattern's, are looked up in the tables."""
+    """Groups of the command; the tables have the groups for all groups or a pattern."""
     if options["all-groups"] or options["regex"] is not None:
         is_wanted = is_chosen(options)
         listed = [listing.group_id for listing in admin.list_consumer_groups()]
         return [group for group in listed if is_wanted(group)]
+    # A repeated option counts once.
     groups: Collection[str] = dict.fromkeys(options["group"])
     return groups
 
 
 def aim_of(options: Options) -> reset.Aiming:
-    """Which partitions go where."""
+    """Partitions and scenario of a reset."""
     choices = [usage.topic_choice(text) for text in options["topic"]]
     if options["from-file"] is not None:
         return reset.at_file(reset.read_plans(options["from-file"], options["group"]))
@@ -70,10 +71,10 @@ def aim_of(options: Options) -> reset.Aiming:
 
 
 def _topics(choices: Collection[usage.TopicChoice]) -> reset.Topics:
-    """A topic that is named with partitions and without them is meant as a whole."""
     topics: dict[str, set[int] | None] = {}
     for topic, partitions in choices:
         known = topics.get(topic, set())
+        # A topic with and without partitions counts as the whole topic.
         topics[topic] = None if partitions is None or known is None else known.union(partitions)
     return topics
 
@@ -84,7 +85,7 @@ def _scenario(options: Options) -> Scenario:
     if options["shift-by"] is not None:
         return ShiftBy(options["shift-by"])
     if options["to-datetime"] is not None:
-        # Below 0 are Kafka's marks, -1 the end of the log.
+        # Numbers below 0 are Kafka's special values, -1 the end of the log.
         return ToTime(max(0, options["to-datetime"]))
     if options["by-duration"] is not None:
         return ToTime(max(0, time.time_ns() // 1_000_000 - options["by-duration"]))
@@ -99,7 +100,7 @@ _PLAIN: Mapping[str, Scenario] = {
 
 
 def shown_by(options: Options) -> reset.Showing:
-    """How the new offsets are printed; a file for one group, named by --group, does not name it."""
+    """Output of the new offsets. The file for a single group, named by --group, has no group column."""
     if not options["export"]:
         return reset.show_offsets
     return reset.export_of_one if len(options["group"]) == 1 else reset.export_of_several

@@ -1,4 +1,4 @@
-"""The rows that `groups` prints, from what the coordinator and the brokers say."""
+"""Rows of `groups`, from descriptions of the coordinator and offsets of the brokers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from group_coordinator.clients.errors import ClientError
 
 @dataclass(frozen=True, slots=True)
 class OffsetRow:
-    """A partition that is assigned, committed, or both; a field without a value is None."""
+    """Partition that is assigned, committed, or both; a field without a value is None."""
 
     group_id: str
     partition: TopicPartition
@@ -24,19 +24,18 @@ class OffsetRow:
 
     @property
     def offset(self) -> int | None:
-        """The committed offset."""
         return int(self.committed.offset) if self.committed else None
 
     @property
     def leader_epoch(self) -> int | None:
-        """The leader epoch that was committed with the offset."""
+        """Leader epoch of the commit; None: unknown."""
         if self.committed is None or self.committed.leader_epoch < 0:
             return None
         return int(self.committed.leader_epoch)
 
     @property
     def lag(self) -> int | None:
-        """How far the commit is behind the end of the log."""
+        """Lag of the committed offset."""
         if self.offset is None or self.end_offset is None:
             return None
         return self.end_offset - self.offset
@@ -44,32 +43,31 @@ class OffsetRow:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """A member of a group."""
+    """Member of a group with its target assignment."""
 
     group_id: str
     member: MemberDescription
     target_epoch: int | None
-    """The epoch of the target assignment, one for the whole group; None: a classic group."""
+    """Epoch of the target assignment, the same for the whole group; None: a classic group."""
 
     @property
     def assignment(self) -> str | None:
-        """The member's partitions."""
+        """Partitions of the member as a text."""
         return _shown(self.member.assignment)
 
     @property
     def target_assignment(self) -> str | None:
-        """The member's target assignment."""
         return _shown(self.member.target_assignment)
 
     @property
     def upgraded(self) -> str | None:
-        """Whether the member speaks the consumer protocol, as Java writes it."""
+        """Use of the consumer protocol, as Java writes a boolean."""
         upgraded = self.member.upgraded
         return None if upgraded is None else str(upgraded).lower()
 
 
 def _shown(partitions: Iterable[TopicPartition]) -> str | None:
-    """Partitions as Kafka's tool writes them: topic1:0,1;topic2:2."""
+    """Partitions in the form of Kafka's tool: topic1:0,1;topic2:2."""
     topics: dict[str, list[int]] = {}
     for topic, number in sorted(partitions):
         topics.setdefault(topic, []).append(number)
@@ -80,7 +78,7 @@ def _shown(partitions: Iterable[TopicPartition]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """A group as a whole; its coordinator is the broker that leads its partition of the events topic."""
+    """Whole group; its coordinator is the leader of its partition of the events topic."""
 
     group: GroupDescription
     coordinator: Broker | None
@@ -88,14 +86,14 @@ class StateRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStatus:
-    """The result of deleting one partition's offset; partition -1 is a topic that does not exist."""
+    """Result of the deletion of a partition's offset; partition -1 is a topic that does not exist."""
 
     partition: TopicPartition
     error: ClientError | None
 
     @property
     def text(self) -> str:
-        """The STATUS column."""
+        """Text of the STATUS column."""
         return f"Error: {self.error.kafka_text}" if self.error else "Successful"
 
 
@@ -104,7 +102,8 @@ def offset_rows(
     offsets: Mapping[TopicPartition, OffsetAndMetadata | None],
     ends: Mapping[TopicPartition, int],
 ) -> list[OffsetRow]:
-    """Members with the most partitions first, then what is committed and assigned to nobody."""
+    """Rows of the members with the most partitions first, then the committed partitions without a member."""
+    # Their rows have `-` in the columns of the member.
     unassigned = set(offsets) - assigned_partitions(group)
     owned: list[tuple[MemberDescription | None, Iterable[TopicPartition]]] = [
         (member, member.assignment)
@@ -118,17 +117,15 @@ def offset_rows(
 
 
 def has_lag(row: OffsetRow) -> bool:
-    """Whether there is something behind the committed offset; without one nobody knows."""
     return row.lag is not None and row.lag > 0
 
 
 def assigned_partitions(group: GroupDescription) -> set[TopicPartition]:
-    """All partitions that some member has."""
+    """Partitions assigned to any member."""
     return {partition for member in group.members for partition in member.assignment}
 
 
 def member_rows(group: GroupDescription) -> list[MemberRow]:
-    """The members in the coordinator's order."""
     return [
         MemberRow(group.group_id, member, group.target_assignment_epoch) for member in group.members
     ]
@@ -137,7 +134,7 @@ def member_rows(group: GroupDescription) -> list[MemberRow]:
 def partition_statuses(
     errors: Mapping[TopicPartition, ClientError | None],
 ) -> list[PartitionStatus]:
-    """In the order of Kafka's tool, which compares topic and partition as one text: t10 comes before t2."""
+    # Kafka's tool compares topic and partition as one text: t10 comes before t2.
     return [
         PartitionStatus(partition, errors[partition])
         for partition in sorted(errors, key=lambda one: f"{one.topic}{one.partition}")
@@ -145,7 +142,7 @@ def partition_statuses(
 
 
 def notice(group: GroupDescription) -> str | None:
-    """What the tool says on stderr before the table of a group that is not Stable."""
+    """Kafka's message on stderr before the table of a group that is not Stable."""
     match group.state:
         case "Empty":
             return f"\nConsumer group '{group.group_id}' has no active members."
@@ -156,5 +153,5 @@ def notice(group: GroupDescription) -> str | None:
 
 
 def quoted(groups: Collection[str]) -> str:
-    """Group names in a sentence."""
+    """Group names for a sentence."""
     return ", ".join(f"'{group}'" for group in groups)

@@ -1,4 +1,4 @@
-"""The options of `groups`: those of Kafka's kafka-consumer-groups with Java's forms of times, and a few that users of other tools know."""
+"""Options of `groups`: the options of Kafka's kafka-consumer-groups with Java's forms of times, and some options of other tools."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _DURATION = re.compile(
 )
 _UNITS_MS = {"days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1_000}
 _LONGEST_MS = 2**62
-"""146 million years: so long before or behind today there is still a time that Kafka's protocol can say."""
+"""Limit of 146 million years: all times within it fit Kafka's protocol."""
 
 
 def duration_ms(text: str) -> int:
-    """A duration of ISO 8601 (PnDTnHnMnS) in milliseconds; it may be negative.
+    """Convert a duration of ISO 8601 (PnDTnHnMnS) to milliseconds; it may be negative.
 
     Raises:
-        click.BadParameter: it is none.
+        click.BadParameter: the text is no duration.
     """
     found = _DURATION.fullmatch(text)
     parts = {name: found[name] for name in _UNITS_MS} if found else {}
@@ -45,10 +45,10 @@ def duration_ms(text: str) -> int:
 
 
 def timestamp_ms(text: str) -> int:
-    """A date and time of ISO 8601, with a T between them, in milliseconds since 1970; without a zone it is UTC.
+    """Convert a date and time of ISO 8601, with a T between them, to milliseconds since 1970; without a zone it is UTC.
 
     Raises:
-        click.BadParameter: it is none.
+        click.BadParameter: the text is no time.
     """
     if "T" not in text:
         raise click.BadParameter(
@@ -194,6 +194,6 @@ _OTHERS = (
 
 
 def groups_options(function: Function) -> Function:
-    """Add all of them, in this order."""
+    """Add all options of `groups` in the order of the help."""
     every = (*_ACTIONS, *_SCOPE, *_VIEWS, *_RESETS, *_OTHERS)
     return reduce(lambda decorated, option: option(decorated), reversed(every), function)

@@ -1,4 +1,4 @@
-"""The output of `groups`: tables, byte for byte as kafka-consumer-groups prints them, or a JSON or YAML document."""
+"""Output of `groups`: tables, byte for byte as kafka-consumer-groups prints them, or a JSON or YAML document."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ _MISSING = "-"
 
 
 class Column(NamedTuple):
-    """A column; without `margin` it does not grow with its texts, and long ones stick out."""
+    """Column of a table; without `margin` it has a fixed width, which long texts exceed."""
 
     heading: str
     value: Callable[[Any], object]
     width: int = 15
     margin: int | None = None
     field: str | None = None
-    """Its name in a document; None: the heading in lower case, empty: it is not there."""
+    """Field name in a document; None: the heading in lower case, empty: no field."""
     plain: Callable[[Any], object] | None = None
-    """The value in a document; None: the same."""
+    """Value in a document; None: the same."""
 
     def wide_enough(self, texts: Sequence[str]) -> int:
-        """The width for these texts."""
+        """Width of the column for these texts."""
         if self.margin is None:
             return self.width
+        # Kafka's tool computes the same widths, which scripts may rely on.
         return max([self.width, *(len(text) + self.margin for text in texts)])
 
 
 def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
-    """Headings and rows, `-` for a missing value; no line break at the end."""
+    """Format headings and rows, `-` for a missing value; no line break at the end."""
     bodies = [[_text(column.value(row)) for row in rows] for column in columns]
     padded = [
         [text.ljust(column.wide_enough(body)) for text in (column.heading, *body)]
@@ -49,7 +50,7 @@ def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
 
 
 def plain_row(columns: Sequence[Column], row: object) -> dict[str, object]:
-    """A row as an object of JSON."""
+    """Convert a row to a JSON object."""
     return {
         _field(column): (column.plain or column.value)(row) for column in columns if _field(column)
     }
@@ -98,7 +99,7 @@ LISTING = {
     frozenset({"state"}): (_LISTED, _STATE),
     frozenset({"type", "state"}): (_LISTED, _TYPE, _STATE),
 }
-"""Columns of --list, by what is asked for beside the name."""
+"""Columns of --list by the wanted columns next to the name."""
 
 _GROUP = Column("GROUP", attrgetter("group_id"), margin=0)
 _LEADER_EPOCH = Column("LEADER-EPOCH", attrgetter("leader_epoch"))
@@ -124,7 +125,7 @@ MEMBERS = (
     Column("#PARTITIONS", lambda row: len(row.member.assignment), field="partition_count"),
 )
 END_OF_LINE = (Column("", lambda _: "", 0, field=""),)
-"""Kafka's tool leaves a blank where the verbose columns would begin."""
+"""Column without a text: Kafka's tool leaves a blank where the verbose columns would begin."""
 ASSIGNMENTS = (
     Column("CURRENT-EPOCH", attrgetter("member.member_epoch")),
     Column(
@@ -148,7 +149,7 @@ UPGRADED = (Column("UPGRADED", attrgetter("upgraded"), 0, plain=attrgetter("memb
 INSTANCE = (
     Column("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
 )
-"""Third column of --members, where a member of the group is static."""
+"""Third column of --members, if a member of the group is static."""
 
 _STATES = (
     Column("GROUP", attrgetter("group.group_id"), margin=0),
@@ -174,11 +175,11 @@ DELETIONS = (
     Column("GROUP", lambda row: row[0]),
     Column("ERROR", lambda row: _error(row[1])),
 )
-"""Of documents only."""
+"""Columns of documents only."""
 
 
 class NewOffset(NamedTuple):
-    """Where a reset puts a partition."""
+    """New offset of a partition in a reset."""
 
     group_id: str
     partition: TopicPartition
@@ -186,7 +187,7 @@ class NewOffset(NamedTuple):
 
 
 def new_offset_columns(groups: Collection[str]) -> list[Column]:
-    """Columns of --reset-offsets; groups without rows take room too."""
+    """Columns of --reset-offsets, wide enough for groups without rows too."""
     wide_enough = max([_GROUP.width, *map(len, groups)])
     return [
         _GROUP._replace(width=wide_enough),
@@ -197,7 +198,7 @@ def new_offset_columns(groups: Collection[str]) -> list[Column]:
 
 
 def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:
-    """Columns of --members; instance ids appear when a member has one."""
+    """Columns of --members, with the instance ids if a member is static."""
     instance = INSTANCE if any(row.member.group_instance_id for row in rows) else ()
     is_mixed = {row.member.upgraded for row in rows} >= {True, False}
     upgraded = UPGRADED if last is ASSIGNMENTS and is_mixed else ()
@@ -205,48 +206,45 @@ def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:
 
 
 class Output(Protocol):
-    """Where results go; errors and notices go to standard error whatever it is."""
+    """Output format of results; errors and notices go to standard error in every format."""
 
     def say(self, text: str) -> None:
-        """Text for people."""
+        """Print a text for people."""
 
     def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
-        """The same for programs."""
+        """Add the same rows for programs."""
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Print the rest of the output."""
 
 
 class Text:
-    """What Kafka's tool prints."""
+    """Output in the form of Kafka's tool."""
 
     def say(self, text: str) -> None:
-        """Print it."""
         click.echo(text)
 
     def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
-        """The text has said it."""
+        """Do nothing, as the text has the rows."""
 
     def end(self) -> None:
-        """All is printed."""
+        """Do nothing, as all is printed."""
 
 
 class Document:
-    """An array with an object a row: field names are the headings of the columns, null is a missing value."""
+    """Array with an object for each row: field names are the headings of the columns, null is a missing value."""
 
     def __init__(self, encode: Callable[[Any], str]) -> None:
         self._encode = encode
         self._rows: list[Mapping[str, object]] = []
 
     def say(self, text: str) -> None:
-        """Programs read the rows."""
+        """Do nothing, as programs read the rows."""
 
     def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
-        """Add the rows."""
         self._rows += [plain_row(columns, row) for row in rows]
 
     def end(self) -> None:
-        """Print the document."""
         click.echo(self._encode(self._rows))
 
 
@@ -255,8 +253,8 @@ def _json(rows: Any) -> str:
 
 
 def _yaml(rows: Any) -> str:
-    """Write YAML; escape all non-ASCII characters if one needs an escape, as PyYAML has no finer choice."""
     plain = _yaml_document(rows, allow_unicode=True)
+    # PyYAML can only escape all non-ASCII characters or none.
     is_visible = visible_json(plain, sys.stdout.encoding) == plain
     return plain if is_visible else _yaml_document(rows, allow_unicode=False)
 
@@ -274,6 +272,6 @@ FORMATS: Mapping[str, Callable[[], Output]] = {
 
 
 def show_table(output: Output, columns: Sequence[Column], rows: Sequence[object]) -> None:
-    """A table below an empty line."""
+    """Print a table below an empty line, and record its rows."""
     output.say(f"\n{table(columns, rows)}")
     output.record(columns, rows)

@@ -1,4 +1,4 @@
-"""`groups --reset-offsets` and its files: all groups are planned first; only if all can be, and with --execute, offsets change."""
+"""Resets by `groups --reset-offsets` and its files: all groups are planned before offsets change, and only with --execute."""
 
 from __future__ import annotations
 
@@ -36,19 +36,20 @@ _FIRST_PLAIN = "-"
 
 
 def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartition, int]]:
-    """The new offsets that the file has for each group.
+    """New offsets of each group in a file.
 
-    Lines without a group are about the one group of the command line.
+    Lines without a group belong to the group of the command line.
 
     Raises:
-        click.UsageError: the file cannot be read, or a line is not as it should be.
+        click.UsageError: the file cannot be read, or a line is invalid.
     """
     try:
-        # Spreadsheets put a mark before the text.
+        # Spreadsheets write a byte order mark before the text.
         lines = csv.reader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
         rows = [(lines.line_num, row) for row in lines if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise click.UsageError(f"{path}: {error}") from error
+    # As in Kafka's tool, the first line decides the form of the file.
     has_group = len(groups) != 1 or (bool(rows) and len(rows[0][1]) == len(_OF_SEVERAL))
     plans: dict[str, dict[TopicPartition, int]] = {}
     columns = _OF_SEVERAL if has_group else _OF_ONE_GROUP
@@ -73,7 +74,7 @@ def _number(place: str, column: str, text: str, most: int) -> int:
 
 
 def export(plans: Mapping[str, Offsets], *, with_groups: bool) -> str:
-    """The plans as a file, which `read_plans` reads."""
+    """Format the plans as a file for `read_plans`."""
     return "".join(
         f"{','.join(_field(text) for text in row)}\n"
         for group, offsets in plans.items()
@@ -87,7 +88,7 @@ def _rows(group: tuple[str, ...], offsets: Offsets) -> Iterable[tuple[str, ...]]
 
 
 def _field(text: str) -> str:
-    """Quoted where Kafka's tool quotes: it looks at the characters of short texts only."""
+    # Kafka's tool quotes by the characters of short texts only.
     is_plain = len(text) <= _LONGEST_UNCHECKED and all(each >= _FIRST_PLAIN for each in text)
     if is_plain:
         return text
@@ -96,23 +97,23 @@ def _field(text: str) -> str:
 
 
 Topics = Mapping[str, Collection[int] | None]
-"""Partitions by topic; None: all of them."""
+"""Partitions by topic; None: all of a topic."""
 
 DRY_RUN = (
     "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
     "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are scripting "
     "this command and want to keep the current default behavior without prompting."
 )
-"""Kafka's words; this command stays as it is."""
+"""Kafka's warning; this command keeps its default."""
 _RESETTABLE = frozenset({"Empty", "Dead"})
 
 
 class NoPlanError(ClientError):
-    """Nothing says where the group's offsets should go."""
+    """No plan has offsets for the group."""
 
 
 class Aim(NamedTuple):
-    """Which partitions of a group go where."""
+    """Partitions and scenario of a group's reset."""
 
     partitions: Collection[TopicPartition]
     scenario: Scenario
@@ -124,7 +125,7 @@ Showing = Callable[[Session, Mapping[str, Offsets]], None]
 
 @dataclass(frozen=True, slots=True)
 class ResetRequest:
-    """What the command line asks for."""
+    """Reset with the options of a command line."""
 
     aim: Aiming
     is_executed: bool
@@ -132,18 +133,14 @@ class ResetRequest:
 
 
 def at_topics(scenario: Scenario, topics: Topics) -> Aiming:
-    """`--topic`."""
     return lambda planner, _: Aim(planner.partitions_of(topics), scenario)
 
 
 def at_all_topics(scenario: Scenario) -> Aiming:
-    """`--all-topics`."""
     return lambda planner, group: Aim(planner.committed(group).keys(), scenario)
 
 
 def at_file(plans: Mapping[str, Offsets]) -> Aiming:
-    """`--from-file`."""
-
     def aim(_: ResetPlanner, group: str) -> Aim:
         if group not in plans:
             raise NoPlanError(f"No reset plan for group {group} found")
@@ -153,7 +150,7 @@ def at_file(plans: Mapping[str, Offsets]) -> Aiming:
 
 
 def at_group(other: str, topics: Topics) -> Aiming:
-    """`--to-group`; without topics all that the other group has committed."""
+    """Reset to another group's offsets; without topics to all of them."""
 
     def aim(planner: ResetPlanner, _: str) -> Aim:
         offsets = {
@@ -174,15 +171,16 @@ def _is_among(partition: TopicPartition, topics: Topics) -> bool:
 
 
 def reset_offsets(session: Session, groups: Collection[str], request: ResetRequest) -> bool:
-    """`--reset-offsets`."""
     try:
         plans = _plans(session, groups, request)
+    # Kafka's tool prints this error without its usual prefix.
     except NothingToShiftError as error:
         print_error(str(error))
         return False
     except ClientError as error:
         print_error(f"{FAILED}{error}")
         return False
+    # With --execute an error of a group does not stop the other groups.
     done = {
         group: plan.offsets
         for group, plan in plans.items()
@@ -195,7 +193,8 @@ def reset_offsets(session: Session, groups: Collection[str], request: ResetReque
 def _plans(
     session: Session, groups: Collection[str], request: ResetRequest
 ) -> dict[str, Plan | None]:
-    """A plan for each group, None: it cannot be reset, and an error says why."""
+    """Plan of each group, None: the group cannot be reset, and the error is printed."""
+    # All groups are described at once, before the first plan.
     planner = ResetPlanner(session.admin, session.cluster)
     descriptions = session.admin.describe_consumer_groups(groups)
     return {group: _plan(planner, descriptions[group], request) for group in sorted(descriptions)}
@@ -205,6 +204,7 @@ def _plan(planner: ResetPlanner, group: GroupDescription, request: ResetRequest)
     if group.error is not None and not isinstance(group.error, GroupIdNotFoundError):
         print_failure_of_group(group.group_id, group.error)
         return None
+    # Members would commit over the new offsets.
     if group.state not in _RESETTABLE:
         print_error(
             f"Assignments can only be reset if the group '{group.group_id}' is inactive, but the current state is "
@@ -248,7 +248,6 @@ def _execute(session: Session, group: str, plan: Plan) -> bool:
 
 
 def show_offsets(session: Session, offsets: Mapping[str, Offsets]) -> None:
-    """The table of new offsets."""
     rows = [
         layout.NewOffset(group, partition, offset)
         for group, of_group in offsets.items()
@@ -261,10 +260,8 @@ def show_offsets(session: Session, offsets: Mapping[str, Offsets]) -> None:
 
 
 def export_of_one(session: Session, offsets: Mapping[str, Offsets]) -> None:
-    """`--export` for the one group of the command line."""
     session.output.say(export(offsets, with_groups=False))
 
 
 def export_of_several(session: Session, offsets: Mapping[str, Offsets]) -> None:
-    """`--export` for several groups."""
     session.output.say(export(offsets, with_groups=True))

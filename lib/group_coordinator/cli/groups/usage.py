@@ -1,4 +1,4 @@
-"""Which options of `groups` go together; the rules and words of Kafka's kafka-consumer-groups."""
+"""Valid combinations of the options of `groups`, with the rules and words of Kafka's kafka-consumer-groups."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCENARIOS = (
     "from-file",
     "to-group",
 )
-"""In the order in which Kafka's tool finds two of them; to-group is ours."""
+"""Scenarios in the order in which Kafka's tool finds two of them; to-group is our own."""
 STATES = (
     "PreparingRebalance",
     "CompletingRebalance",
@@ -45,7 +45,7 @@ _NEEDS = {
     "regex": ("list", "describe", "delete", "reset-offsets"),
     **dict.fromkeys((*SCENARIOS, "all-topics", "dry-run", "execute", "export"), ("reset-offsets",)),
 }
-"""Options that only some actions take. Kafka's tool ignores those of --reset-offsets elsewhere: `--delete --dry-run` deletes."""
+"""Options that need certain actions. Kafka's tool ignores options of --reset-offsets elsewhere: `--delete --dry-run` deletes."""
 _EXCLUDES = (
     ("group", "all-groups"),
     ("group", "list"),
@@ -59,24 +59,25 @@ _EXCLUDES = (
     ("to-group", "all-topics"),
 )
 _OWN_SCOPE = frozenset({"from-file", "to-group"})
-"""Scenarios that say which partitions they are about."""
+"""Scenarios that choose their partitions themselves."""
 
 
 class TopicChoice(NamedTuple):
-    """What a `--topic` asks for; partitions None: all of them."""
+    """Topic and partitions of a `--topic`; partitions None: all of them."""
 
     topic: str
     partitions: tuple[int, ...] | None
 
 
 def check(options: Mapping[str, Any]) -> str:
-    """The action that the options ask for.
+    """Return the action of the options.
 
     Raises:
-        click.UsageError: the options do not go together; where several things are wrong, what Kafka's tool finds first.
+        click.UsageError: the options contradict each other; of several errors the first that Kafka's tool finds.
     """
     given = [name for name, value in options.items() if _is_given(name, value)]
     actions = [name for name in ACTIONS if name in given]
+    # The order of the checks is that of Kafka's tool, for the same first error.
     _check_available(given, actions)
     for action in actions:
         _CHECKS[action](given, options)
@@ -106,7 +107,7 @@ def _check_available(given: Collection[str], actions: Collection[str]) -> None:
 
 
 def _check_nothing(given: Collection[str], options: Mapping[str, Any]) -> None:
-    """Anything goes."""
+    """Accept all other options together."""
 
 
 def _check_describe(given: Collection[str], options: Mapping[str, Any]) -> None:
@@ -177,12 +178,12 @@ _CHECKS = {
 
 
 def states(text: str | None) -> list[str] | None:
-    """The states in the option's value; None: the option is not given, empty: all states."""
+    """States in the option's value; None: without the option, empty: all states."""
     return _parsed(text, STATES, "Invalid state list '{}'. Valid states are: {}")
 
 
 def types(text: str | None) -> list[str] | None:
-    """The group types in the option's value; None: the option is not given, empty: all types."""
+    """Group types in the option's value; None: without the option, empty: all types."""
     return _parsed(text, TYPES, "Invalid types list '{}'. Valid types are: {}")
 
 
