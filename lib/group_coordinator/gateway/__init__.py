@@ -1,1 +1,1 @@
-"""A proxy before a Kafka cluster: the job answers what is about groups, the brokers answer all else."""
+"""Proxy between Kafka's clients, the brokers and the job: the job answers group APIs, the brokers all other APIs."""

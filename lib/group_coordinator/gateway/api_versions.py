@@ -1,4 +1,4 @@
-"""ApiVersions: what that very broker has, less what is hidden, and the group APIs as the job has them."""
+"""ApiVersions: the broker's APIs without hidden features, and the group APIs in the job's versions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _FEATURES = ("supportedFeatures", "finalizedFeatures")
 
 
 def too_new(correlation_id: int) -> bytes:
-    """The answer to a version that nobody knows: in version 0, with the versions that can be asked (KIP-511)."""
+    """Response to an unknown version: in version 0, with the range of ApiVersions itself (KIP-511)."""
     entry = _entry(API_VERSIONS, API_VERSIONS.versions[0], API_VERSIONS.versions[-1])
     body = {"errorCode": ErrorCode.UNSUPPORTED_VERSION, "apiKeys": [entry]}
     return wire.response("ApiVersions", 0, correlation_id, body)
 
 
 def rewritten(version: int, frame: memoryview) -> bytes:
-    """A broker's answer as clients get it.
+    """Rewrite a broker's response for clients.
 
     Raises:
-        WireError: it does not parse.
+        WireError: the response does not parse.
     """
     answered = _version_of(version, frame)
     correlation_id, body = wire.response_body("ApiVersions", answered, frame)
@@ -36,16 +36,17 @@ def rewritten(version: int, frame: memoryview) -> bytes:
 
 
 def _version_of(version: int, frame: memoryview) -> int:
-    """A broker that is older than this gateway begins with UNSUPPORTED_VERSION, and says so in version 0."""
+    # A broker older than this gateway answers UNSUPPORTED_VERSION, in version 0.
     error_code = int.from_bytes(frame[4:6], signed=True)
     return 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version
 
 
 def _shown(entry: dict[str, Any]) -> dict[str, int] | None:
-    """The broker's lowest version stays: librdkafka of old takes Produce from a higher one for no compression (KAFKA-18659)."""
     api = APIS.get(entry["apiKey"])
     if api is None or api.way is Way.GROUPS:
         return None
+    # The broker's lowest version stays: an old librdkafka concludes from a higher version of Produce that there is no
+    # compression (KAFKA-18659).
     highest = min(entry["maxVersion"], api.versions[-1])
     return _entry(api, entry["minVersion"], highest) if entry["minVersion"] <= highest else None
 

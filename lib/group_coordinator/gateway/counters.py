@@ -1,4 +1,4 @@
-"""Counters of the gateway, and their text for Prometheus."""
+"""Counters of the gateway in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from typing import NamedTuple
 from group_coordinator.gateway.served import Api
 
 BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""seconds. The upper ends of the ranges in which answers are counted."""
+"""seconds. Upper bounds of the histogram of response times."""
 
 
 class AnswerTimes:
-    """How long the answers to one API took."""
+    """Histogram of an API's response times."""
 
     def __init__(self) -> None:
         self.counts = [0] * (len(BOUNDS_S) + 1)
         self.sum_s = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more answer."""
         self.counts[bisect_left(BOUNDS_S, seconds)] += 1
         self.sum_s += seconds
 
 
 class Counters:
-    """Counted since the start."""
+    """Counters since the start of the gateway."""
 
     def __init__(self) -> None:
         self.connections = 0
@@ -36,51 +35,51 @@ class Counters:
         self.refused: Counter[tuple[str, int | None]] = Counter()
         self.malformed = 0
         self.closed: Counter[str] = Counter()
-        """Connections that a limit closed, by its name."""
+        """Connections that a limit closed, by the limit's name."""
         self.failed = 0
         self.answers: dict[str, AnswerTimes] = {}
 
     def count_request(self, api: Api, version: int, node_id: int | None) -> None:
-        """A request was taken; ApiVersions is in every version."""
+        """Count an accepted request by API, version and node. ApiVersions is accepted in every version."""
         self.requests[api.name, _counted(api, version), node_id] += 1
 
     def count_refused(self, api: Api | None, version: int) -> None:
-        """A request was not taken."""
+        """Count a request that was not accepted."""
         if api is None:
             self.refused["unknown", None] += 1
         else:
             self.refused[api.name, _counted(api, version)] += 1
 
     def count_answer(self, api: str, seconds: float) -> None:
-        """The job answered, after so long."""
+        """Count a response of the job and its time."""
         self.answers.setdefault(api, AnswerTimes()).add(seconds)
 
 
 def _counted(api: Api, version: int) -> int:
-    """Strangers choose keys and versions: all that is above or below the served ones counts as one."""
+    # Clients choose versions freely: all versions above or below the served range share one label.
     if version in api.versions:
         return version
     return min(max(version, api.versions[0] - 1), api.versions[-1] + 1)
 
 
 class Gauges(NamedTuple):
-    """What is so now."""
+    """Gauges of the gateway at one time."""
 
     connections: int
     open_requests: int
     parked_requests: int
-    """Joins and syncs, which wait until their group has met."""
+    """JoinGroup and SyncGroup requests that wait for other members."""
     nodes_without_port: int
-    """Brokers that clients do not find."""
+    """Brokers without a port for clients."""
     throttled: int
-    """Since the start: how often a connection was not read on, as its client had its share open."""
+    """Counter since the start: pauses of connections, as their clients were over the limit."""
 
 
 _PREFIX = "group_coordinator_gateway"
 
 
 def metrics_page(counters: Counters, gauges: Gauges) -> str:
-    """One line a figure."""
+    """Prometheus page with a line for each sample."""
     return "".join(f"{_PREFIX}_{line}\n" for line in _lines(counters, gauges))
 
 
@@ -106,6 +105,7 @@ def _lines(counters: Counters, gauges: Gauges) -> Iterator[str]:
 
 
 def _histogram(api: str, times: AnswerTimes) -> Iterable[str]:
+    # Prometheus' buckets are cumulative.
     bounds = [*map(str, BOUNDS_S), "+Inf"]
     for bound, count in zip(bounds, accumulate(times.counts), strict=True):
         yield f'answer_seconds_bucket{{api="{api}",le="{bound}"}} {count}'

@@ -1,4 +1,4 @@
-"""Decides who answers a request that is read, and puts answers together where that is more than one."""
+"""Router of collected requests: local responses, forwarded requests, and responses that combine both."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Plan: TypeAlias = MadeHere | SentOn
 
 
 class Desk:
-    """One for all connections; see gateway/connections/requests.py for what is asked of it."""
+    """Router of all connections. Its interface is Desk of gateway/connections/requests.py."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Desk:
         }
 
     def plan(self, request: Request, client: Client) -> Plan:
-        """Who answers.
+        """Choose between forwarding and a local response.
 
         Raises:
             WireError: the request does not parse.
@@ -82,30 +82,29 @@ class Desk:
         body = wire.request_body(memoryview(request.frame)[4:])
         if request.api.way is Way.GROUPS:
             asked = self._asked(request, body, client)
-            # Without the frame: joins wait for minutes.
+            # The frame is dropped, as a JoinGroup may wait for minutes.
             return MadeHere(_when_encoded(request._replace(frame=bytearray()), asked))
         return self._plans[request.api.name](request, body, client)
 
     def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
-        """As the job's channel answers an event that is too large; None: the answer would have to name what was asked."""
+        """Error response of the job to an event that is too large; None: the response would have to repeat the request's fields."""
         body = refused_unread(api.name, version, ErrorCode.INVALID_REQUEST)
         return None if body is None else wire.response(api.name, version, correlation_id, body)
 
     @property
     def own_topics(self) -> OwnTopics:
-        """Those of the coordinator."""
+        """Topics of the coordinator itself."""
         return self._own_topics
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
-        """None: the broker's answers are passed on as they come."""
+        """Function that rewrites the broker's responses; None: they are forwarded unchanged."""
         return self._addresses.rewriting(api, version)
 
     def count(self, api: Api, version: int, node_id: int | None) -> None:
-        """A request was taken."""
         self._counters.count_request(api, version, node_id)
 
     def count_refused(self, api: Api | None, version: int) -> None:
-        """The API or its version is not served."""
+        """Count a request whose API or version is not served."""
         self._counters.count_refused(api, version)
 
     def _about_topics(self, request: Request, client: Client) -> Plan:
@@ -134,6 +133,7 @@ class Desk:
         wanted = [_to_describe(key) for key in keys_of(body)] if of_groups else []
         if client.rights.are_known(wanted):
             return MadeHere(_encoded(request, self._coordinators.answer(request.version, body)))
+        # Later requests wait, so that responses and requests keep their order.
         client.hold_requests()
 
         async def found() -> bytes:
@@ -152,6 +152,7 @@ class Desk:
         of_groups, others = split(body["resources"])
         if not of_groups:
             return SentOn(request.frame, None)
+        # The job's request is sent now, next to the broker's.
         ours = self._configs_of_groups(request, {**body, "resources": of_groups}, client)
         if not others:
             return MadeHere(_when_encoded(request, ours))
@@ -182,7 +183,7 @@ class Desk:
     def _config_resources(self, request: Request, body: Body, _client: Client) -> Plan:
         asked_types = body.get("resourceTypes")
         if asked_types is None:
-            return SentOn(request.frame, None)  # version 0 knows client metrics alone
+            return SentOn(request.frame, None)  # version 0 has only client metrics
 
         async def with_ours(frame: memoryview) -> bytes:
             _, theirs = wire.response_body(request.api.name, request.version, frame)
@@ -193,10 +194,7 @@ class Desk:
         return SentOn(request.frame, with_ours)
 
     def _asked(self, request: Request, body: Body, client: Client) -> asyncio.Future[Body]:
-        """The job is asked before this returns: the order of a group's requests is that of their coming.
-
-        A client may go at any time, also before its broker answers to the rest: then nobody waits for this.
-        """
+        # The job's request is sent before this returns, so a group's requests keep the order of their arrival.
         asked_at_s = monotonic()
         client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
         api = request.api.name
@@ -207,6 +205,7 @@ class Desk:
             self._counters.count_answer(api, monotonic() - asked_at_s)
             return found
 
+        # A client may leave before its broker answers the rest. The future then ends without a reader.
         return asyncio.ensure_future(timed())
 
 

@@ -1,4 +1,4 @@
-"""The gateway at work: its ports, its connections, and how it ends."""
+"""The running gateway: its ports, its connections, and its shutdown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from group_coordinator.gateway.served import PARKED_APIS
 
 CONNECT_TIMEOUT_S = 10.0
 _CONNECTING_AT_ONCE = 32
-"""To one broker, which lets 50 wait (socket.listen.backlog.size) and makes others try again after a second."""
+"""Concurrent connects to one broker, which queues 50 (socket.listen.backlog.size). Further connects would wait a second."""
 
 _DRAIN_LOOK_S = 0.02
 _LONGEST_REST_S = 10.0
@@ -40,23 +40,23 @@ _log = logging.getLogger(__name__)
 
 
 class Options(NamedTuple):
-    """Where the gateway listens, and its limits."""
+    """Addresses and limits of the gateway."""
 
     listen: Address
     advertised_host: str
     max_idle_ms: int
     tls: SSLContext | None = None
-    """Of the ports of clients; None: they are plain."""
+    """TLS context of the clients' ports; None: the ports are plain."""
     subject_claim: str = "sub"
-    """Where a token of OAUTHBEARER has the user's name."""
+    """Claim of an OAUTHBEARER token with the user's name."""
     limits: Limits = NO_LIMITS
     client_open_max_bytes: int = 8 * 1024 * 1024
-    """What requests may take that one client has open."""
+    """Limit of the pending requests' bytes of one client."""
     closed: Closed = Closed()
 
 
 class Gateway:
-    """Shows the cluster's brokers at ports of its own."""
+    """Proxy that shows each broker at a port of its own."""
 
     def __init__(self, options: Options, view: ClusterView, groups: GroupPart) -> None:
         self._options = options
@@ -81,16 +81,16 @@ class Gateway:
         self._connections: set[Connection] = set()
         self._strangers = Strangers()
         self._turns = defaultdict[Address, FairTurns](partial(FairTurns, _CONNECTING_AT_ONCE))
-        """Of clients that want a connection to a broker."""
+        """Limits of concurrent connects, by broker."""
         self._unreachable: set[int | None] = set()
-        """Nodes whose absence was told, None for all."""
+        """Nodes whose failure was logged, None for all."""
         self._is_draining = False
 
     async def open(self) -> None:
-        """Take connections.
+        """Accept connections.
 
         Raises:
-            OSError: a port is taken, or the address is not this machine's.
+            OSError: a port is in use, or the address is not this machine's.
         """
         self._listeners.open(self._view.brokers)
 
@@ -101,11 +101,11 @@ class Gateway:
         return f"Gateway at {listen}, clients see {host}: {at_ports}"
 
     def drain_check(self) -> str | None:
-        """For readiness."""
+        """Reason of the readiness page during the shutdown."""
         return "it was told to stop" if self._is_draining else None
 
     async def keep_tidy(self) -> None:
-        """Hang up on idle clients, keep the brokers of the others, and open ports, until this is cancelled."""
+        """Close idle connections, keep the brokers' connections of the others alive, and open ports, until this is cancelled."""
         while True:
             await asyncio.sleep(min(self._options.max_idle_ms / 10_000, _LONGEST_REST_S))
             self.open_ports()
@@ -115,7 +115,6 @@ class Gateway:
                 each.keep_broker(now_s)
 
     def gauges(self) -> Gauges:
-        """What is so now."""
         slots = [slot for each in self._connections for slot in each.exchange.slots]
         parked = sum(slot.api.name in PARKED_APIS for slot in slots)
         return Gauges(
@@ -127,7 +126,7 @@ class Gateway:
         )
 
     def nodes_without_port(self) -> Mapping[int, str]:
-        """Brokers that are there and that clients do not find, and why."""
+        """Brokers of the cluster without a port, and the errors."""
         return {
             node: why
             for node, why in self._listeners.without_port.items()
@@ -135,20 +134,20 @@ class Gateway:
         }
 
     def open_ports(self) -> None:
-        """For brokers of which no client has heard yet, and for those whose port was taken."""
+        """Open the ports of new brokers, and ports that were in use before."""
         for node in self._view.brokers:
             self._listeners.address_of(node)
         self._listeners.try_again()
 
     def abort_idle(self, now_s: float) -> None:
-        """Hang up on those that were silent for too long and wait for no answer; also on those that do not end."""
+        """Abort connections that were idle for too long and have no pending request, even if a close is under way."""
         for each in tuple(self._connections):
             idle_ms = (now_s - each.client.used_at_s) * 1000
             if idle_ms > self._options.max_idle_ms and not each.waits:
                 each.abort()
 
     async def drain(self, timeout_s: float) -> None:
-        """Take no more connections and requests, and end each connection once its answers have left."""
+        """Accept no more connections and requests, and close each connection after its responses."""
         self._is_draining = True
         self._listeners.close()
         loop = asyncio.get_running_loop()
@@ -159,20 +158,19 @@ class Gateway:
             for each in tuple(self._connections):
                 if each.is_drained:
                     each.close()
+            # Responses are still arriving, so the connections are checked again.
             await asyncio.sleep(_DRAIN_LOOK_S)
         for each in tuple(self._connections):
             each.abort()
-        await asyncio.sleep(0)  # what was aborted is told so in the loop's next round
+        await asyncio.sleep(0)  # asyncio calls connection_lost in the next pass of the loop
 
-    # What connections ask (Surroundings).
+    # Interface Surroundings, for connections:
 
     @property
     def desk(self) -> Desk:
-        """Decides about requests."""
         return self._desk
 
     def login(self, failed: Callable[[], None]) -> Login:
-        """Of a client that has just come."""
         return Login(
             failed,
             is_wanted=self._view.access.wants_login,
@@ -180,14 +178,13 @@ class Gateway:
         )
 
     def has_authorizer(self) -> bool:
-        """As brokers say."""
         return self._view.has_authorizer
 
     async def connect(self, node_id: int | None, upstream: Line, host: str) -> None:
-        """Try the broker's addresses in turn, for a client from a host.
+        """Try the broker's addresses in turn, for a client of a host.
 
         Raises:
-            OSError: none of them can be reached.
+            OSError: no address can be reached.
         """
         loop = asyncio.get_running_loop()
         failures = []
@@ -197,6 +194,7 @@ class Gateway:
                     await loop.create_connection(
                         lambda: upstream, *broker, ssl=self._view.access.of_clients.tls
                     )
+            # The bootstrap port tries all brokers, a node's port only its own.
             except OSError as error:  # TimeoutError is one
                 failures.append(f"{broker}: {str(error) or 'no answer'}")
             else:
@@ -204,68 +202,59 @@ class Gateway:
                 return
         name = "brokers" if node_id is None else f"node {node_id}"
         trouble = f"{name} cannot be reached: {'; '.join(failures)}"
+        # The same failure of a node is logged once, until it is reachable again.
         if node_id not in self._unreachable:
             self._unreachable.add(node_id)
             _log.warning("Clients are hung up on, %s", trouble)
         raise ConnectionError(trouble)
 
     def came(self, connection: Connection) -> None:
-        """A client is there."""
         self.counters.connections += 1
         self._connections.add(connection)
+        # A connection accepted just before the shutdown.
         if self._is_draining:
             connection.abort()
 
     def went(self, connection: Connection) -> None:
-        """It is gone."""
         self._connections.discard(connection)
         self._admission.leave(connection.host)
 
     def came_too_late(self, connection: Connection) -> None:
-        """It had its time."""
         self._admission.count(Closing.LOGIN_TIMEOUT, connection.host)
         connection.abort()
 
     def held(self, connection: Connection, held: int) -> None:
-        """It holds so many bytes now."""
         self._admission.note_held(connection, held)
 
     def login_failed(self, host: str) -> None:
-        """As its broker says."""
         self._failed_logins.note(host, asyncio.get_running_loop().time())
 
     def login_wait_s(self, host: str) -> float:
-        """For its failures."""
         return self._failed_logins.wait_s(host, asyncio.get_running_loop().time())
 
     def refused(self, connection: Connection, error: Exception) -> None:
-        """The client sent what may not come."""
         self.counters.malformed += 1
         self._strangers.tell(connection.host, connection.client.first_bytes, error)
 
     def failed(self, connection: Connection, error: BaseException) -> None:
-        """Its connection ends, the others go on."""
         self.counters.failed += 1
         self._strangers.tell_defect(connection.host, error)
 
-    # What ports ask (Door).
+    # Interface Door, for ports:
 
     def admits(self, host: str) -> bool:
-        """Whether one more may come from there."""
         return self._admission.admits(host)
 
     def failed_handshake(self, host: str) -> None:
-        """It came in vain."""
         self._admission.leave(host)
 
     def serve(self, node_id: int | None, host: str) -> Line:
-        """The client's line."""
         return Connection(self, node_id, host).client
 
-    # What answers need to know (Nodes).
+    # Interface Nodes, for responses:
 
     def show(self, node_id: int, broker: Address) -> Address | None:
-        """A broker that is new gets its port before the answer that names it leaves."""
+        """Address of a broker for clients. A new broker gets its port before the response that names it leaves."""
         self._view.learn_broker(node_id, broker)
         return self._listeners.address_of(node_id)
 

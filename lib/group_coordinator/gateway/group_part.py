@@ -1,4 +1,4 @@
-"""What the moving of bytes asks of the part that answers for groups."""
+"""Interface between the connections and the part of the gateway that answers group APIs."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from group_coordinator.gateway.login.caller import Caller
 
 
 class GroupPart(Protocol):
-    """Answers the group APIs of gateway/served.py, and those about configs for groups' resources alone."""
+    """Answers the group APIs of gateway/served.py, and the configs APIs for group resources."""
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        """The answer's body; what the request asks for is on its way before this returns, so order is that of calls.
+        """Send the request to the job before this returns, so that calls keep their order. The result is the response body.
 
-        Topics by id have their names in addition; those without one do not exist.
+        Topics by id have their names in addition; topics without a name do not exist.
         """
 
     async def groups_with_settings(self) -> Sequence[str]:
-        """The groups that have settings of their own."""
+        """Groups with a group configuration."""
 
 
 class GroupService(NamedTuple):
-    """The part for groups at work."""
+    """Running part for groups, with its readiness checks."""
 
     part: GroupPart
     checks: Sequence[Check]
-    """Whether the job's answers come."""
+    """Checks that the job answers."""

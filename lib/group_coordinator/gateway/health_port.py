@@ -1,4 +1,4 @@
-"""The HTTP port for monitoring: readiness, health and metrics."""
+"""HTTP port for monitoring: readiness, health and metrics."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from group_coordinator.observability.http_server import Page, http_server
 OLDEST_VIEW_S = 10.0
 
 Check = Callable[[], str | None]
-"""One sentence about what is amiss, None: nothing."""
+"""Readiness check: one sentence about the problem, None without a problem."""
 
 
 def cluster_check(view: ClusterView) -> Check:
-    """Whether the brokers answer this gateway itself."""
+    """Check that a broker answered the gateway recently."""
 
     def check() -> str | None:
         age_s = view.age_s()
@@ -31,12 +31,12 @@ def cluster_check(view: ClusterView) -> Check:
 
 
 def first_trouble(checks: Sequence[Check]) -> str | None:
-    """None: it is ready."""
+    """First problem of the checks; None: ready."""
     return next(filter(None, (check() for check in checks)), None)
 
 
 def ready_page(checks: Sequence[Check], nodes_without_port: Mapping[int, str]) -> Page:
-    """A node that clients do not find is named, and no reason to turn them away from all others."""
+    """Readiness page. A node without a port is named, but the gateway stays ready for all other nodes."""
     trouble = first_trouble(checks)
     if trouble is not None:
         return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{trouble}\n")
@@ -45,17 +45,18 @@ def ready_page(checks: Sequence[Check], nodes_without_port: Mapping[int, str]) -
 
 
 Pages: TypeAlias = Mapping[str, Callable[[], Page]]
-"""By path."""
+"""Pages by path."""
 
 
 def health_port(listen: Address, pages: Pages) -> AbstractContextManager[int]:
-    """As http_server, inside the event loop."""
+    """Serve pages as http_server does, made inside the event loop."""
     loop = asyncio.get_running_loop()
 
     def in_loop(page: Callable[[], Page]) -> Callable[[], Page]:
         async def made() -> Page:
             return page()
 
+        # The HTTP server has its own threads, but the gateway's state belongs to the loop.
         return lambda: asyncio.run_coroutine_threadsafe(made(), loop).result()
 
     return http_server(listen, "health-port", {path: in_loop(page) for path, page in pages.items()})

@@ -1,4 +1,4 @@
-"""Who clients are at the brokers, and to whom the coordinator's own topics are open: settled before the start."""
+"""Users of clients at the brokers, and users of the coordinator's own topics, as fixed before the start."""
 
 from __future__ import annotations
 
@@ -22,20 +22,24 @@ ONE_USER_TOLD = (
 _TOKEN_APIS = frozenset(
     f"{verb}DelegationToken" for verb in ("Create", "Renew", "Expire", "Describe")
 )
-"""A token of the gateway's user would open the brokers' other listeners to a client."""
+"""APIs of delegation tokens: a token of the gateway's user would admit a client to the brokers' other listeners."""
 _ANSWER_TIMEOUT_S = 10.0
 
 
 def clients_share_one_user(job: JobSettings, options: Mapping[str, Any]) -> bool:
-    """Whether brokers know users by certificate, and see the gateway's for all clients. Options are kafka-python's."""
+    """Return True if brokers know users by certificate, and see the gateway's certificate for all clients.
+
+    Options are kafka-python's.
+    """
     is_by_certificate = options.get("security_protocol") == "SSL" and options.get("ssl_certfile")
     return bool(is_by_certificate) and job.gateway_clients_share_one_user
 
 
 def lends_certificate(job: JobSettings, options: Mapping[str, Any]) -> bool:
-    """Whether clients' connections to brokers show the gateway's certificate.
+    """Return True if clients' connections to brokers show the gateway's certificate.
 
-    Where brokers know users by login it stands for no user. The gateway then shows it for clients that have shown it theirs.
+    Where brokers know users by login, the certificate stands for no user. The gateway shows it for clients that have
+    shown their own.
     """
     if _is_by_login(options):
         return bool(job.gateway_ssl_truststore_location)
@@ -43,11 +47,12 @@ def lends_certificate(job: JobSettings, options: Mapping[str, Any]) -> bool:
 
 
 async def check_clients_are_answered(view: ClusterView) -> None:
-    """Ask a broker without the gateway's certificate, as its clients will.
+    """Connect to a broker without the gateway's certificate, as clients will.
 
     Raises:
         GatewayStartError: no broker answers.
     """
+    # The gateway's own connections are like its clients', and have already succeeded.
     if view.access.of_clients is view.access:
         return
     failure: Exception | None = None
@@ -78,7 +83,7 @@ def check_passwords_are_hidden(job: JobSettings, host: str, options: Mapping[str
 
 
 def closed_to_clients(job: JobSettings, connection: Connection) -> Closed:
-    """The job's topics are open to the users of the gateway and of the job alone, if these log in by name."""
+    """Close the job's topics to all users but the gateway's and the job's, if these log in by name."""
     logins = (connection.options, job.security.python_options())
     names = (login.get("sasl_plain_username") for login in logins)
     return Closed(

@@ -1,4 +1,4 @@
-"""A cache with a limit in bytes: clients choose the names that it is kept by, and how long those are."""
+"""Cache with a limit in bytes, as clients choose its keys and their lengths."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import ItemsView
 from typing import Generic, TypeVar
 
 _ENTRY_BYTES = 200
-"""What an entry takes in addition to its names, about."""
+"""Memory of an entry in addition to its key, about."""
 
 Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Value = TypeVar("Value")
 
 
 class Remembered(Generic[Key, Value]):
-    """The entries that were set last; where there are too many bytes, the oldest are forgotten."""
+    """Cache of the last entries. Over the limit of bytes the oldest are removed."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -32,21 +32,21 @@ class Remembered(Generic[Key, Value]):
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """None: it is not known, or not any more."""
+        """Value of the key; None: there is none, or it was removed."""
         return self._entries.get(key)
 
     def pop(self, key: Key) -> Value | None:
-        """As get, and forget it."""
+        """Return the value, and remove the entry."""
         if key in self._entries:
             self._bytes -= _size_of(key)
         return self._entries.pop(key, None)
 
     def items(self) -> ItemsView[Key, Value]:
-        """The oldest first."""
+        """Entries of the cache, the oldest first."""
         return self._entries.items()
 
 
 def _size_of(key: str | tuple[str, ...]) -> int:
     names = (key,) if isinstance(key, str) else key
-    # A character takes one byte to four; what is beside ASCII is counted with the most.
+    # A character of UTF-8 has one to four bytes; text that is not ASCII counts with four.
     return _ENTRY_BYTES + sum(len(n) if n.isascii() else 4 * len(n) for n in names)

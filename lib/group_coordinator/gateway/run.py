@@ -1,4 +1,4 @@
-"""The life of a gateway: from settings to the end of its drain."""
+"""Life of a gateway, from its settings to the end of its shutdown."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _ANYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is refused
 
 OpenGroups: TypeAlias = Callable[[ClusterView], AbstractAsyncContextManager[GroupService]]
-"""Begins to ask the job, with what the gateway knows of the cluster."""
+"""Opens the channel to the job for a cluster view."""
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
     """Serve until SIGINT or SIGTERM.
 
     Raises:
-        GatewayStartError: the cluster does not answer, or a port cannot be had.
+        GatewayStartError: the cluster does not answer, or a port cannot be opened.
     """
     set_up_logs()
     login = connection.options
@@ -71,6 +71,7 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
     options = _options(job, connection)
     if clients_share_one_user(job, login):
         _log.warning(ONE_USER_TOLD)
+    # The buffer size is a class attribute of asyncio, so it must be set before the first connection.
     begin_small()
     try:
         brokers = [Address(*each) for each in connection.addresses()]
@@ -121,18 +122,20 @@ def _limits(job: JobSettings) -> Limits:
 async def _served(
     job: JobSettings, options: Options, view: ClusterView, open_groups: OpenGroups
 ) -> None:
+    # The handlers are set before any wait, so that a signal during the start ends it.
     stop = _stop_on_signals()
     await view.look_again()
     if view.age_s() is None:
         raise GatewayStartError(
             f"no Kafka broker answers at {job.bootstrap_servers}: {view.trouble}"
         )
+    # Clients would get no response if the brokers required the certificate that only the gateway has.
     await check_clients_are_answered(view)
     async with open_groups(view) as groups:
         gateway = Gateway(options, view, groups.part)
         health = ExitStack()
         await _open(gateway, health, _pages(gateway, view, groups), job)
-        gc.freeze()  # what is there stays: a full collection, while all clients wait, has less to look at
+        gc.freeze()  # permanent objects: a full collection, which stops all clients, takes less time
         _log.info("%s, before %s", gateway, job.bootstrap_servers)
         async with TaskGroup() as background:
             tasks = [background.create_task(view.keep_fresh())]

@@ -1,7 +1,7 @@
-"""What is done with each API of Kafka, in which versions; the APIs of the job are those of core/apis.py.
+"""Table of the APIs for clients: route and versions of each. The APIs of the job are in core/apis.py.
 
-What is neither here nor in codecs/wire is hidden: what only brokers and controllers say, share groups and streams groups.
-A version that is not here may have a broker's address where nobody would look for it, or a feature that is hidden.
+APIs that are neither here nor in codecs/wire are hidden: the APIs of brokers and controllers, share groups and streams
+groups. A version that is not here may have a broker's address in a field that is not rewritten, or a hidden feature.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from group_coordinator.core import apis
 
 
 class Way(Enum):
-    """Who answers a request."""
+    """Routes of the served APIs."""
 
     GROUPS = auto()
-    """The job: the versions are ours, whatever the brokers have."""
+    """The job; the versions are the gateway's, whatever the brokers have."""
     READ = auto()
-    """The broker, or this gateway, or both: the request says which."""
+    """The broker, the gateway, or both: it depends on the request."""
     PRODUCED = auto()
-    """The broker, if the request wants an answer at all."""
+    """The broker, if the request has a response at all."""
     LOGIN = auto()
-    """The broker; the request and the answer are read along."""
+    """The broker; request and response are read."""
     TOPICS = auto()
     """The broker, unless the request names a topic of the coordinator itself."""
     SHOWN = auto()
-    """The broker; its answer may name them."""
+    """The broker; its response may name the coordinator's topics."""
     PASSED = auto()
-    """The broker; nobody reads the request."""
+    """The broker; the request is not read."""
 
 
 class Api(NamedTuple):
-    """An API that clients may use."""
+    """API for clients: key, name, route and versions."""
 
     key: int
     name: str
@@ -47,7 +47,7 @@ GROUP_APIS = {
     for api in apis.APIS.values()
     if api.rights is not None and api.name in schemas.APIS
 }
-"""The APIs that the job answers, by name, with the rights that a client needs."""
+"""APIs of the job by name, with the rights that a client needs."""
 _BY_WAY = {
     Way.GROUPS: " ".join(["ListGroups", *GROUP_APIS]),
     Way.READ: (
@@ -70,15 +70,15 @@ _BY_WAY = {
 }
 _HIGHEST = {
     "Fetch": 15,  # 16 has addresses behind the data
-    # Beyond these transaction.version 2 is at work, where the brokers learn of a group's offsets without AddOffsetsToTxn.
+    # Later versions use transaction.version 2, where brokers get a group's offsets without AddOffsetsToTxn.
     "Produce": 11,
     "EndTxn": 4,
     "TxnOffsetCommit": 4,
 }
-"""Caps below what Kafka defines."""
+"""Highest versions where they are lower than Kafka's."""
 _LOWEST = {
     "SaslHandshake": 1
-}  # what follows the one before has no header, and nobody could tell it from a request
+}  # after version 0 the tokens have no header, so they look like requests
 
 
 def _api(name: str, way: Way) -> Api:
@@ -91,15 +91,15 @@ def _api(name: str, way: Way) -> Api:
 APIS = {
     api.key: api for way, names in _BY_WAY.items() for api in (_api(n, way) for n in names.split())
 }
-"""By key; of two ways the later one counts."""
+"""APIs by key; of two routes the later counts."""
 
 API_VERSIONS = APIS[wire.api_key("ApiVersions")]
 
 PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
-"""They are answered when a group has met, which may take minutes."""
+"""APIs whose responses wait for other members, which may take minutes."""
 
 HIDDEN_FEATURES = frozenset({"share.version", "streams.version", "transaction.version"})
-"""Features of a cluster with which clients would use what is hidden, or end transactions another way."""
+"""Features of a cluster that would lead clients to hidden APIs, or to another way to end transactions."""
 
 GROUP_RESOURCE = 32
-"""The type of a resource whose configs are the settings of a group."""
+"""Type of a resource whose configs are the settings of a group."""

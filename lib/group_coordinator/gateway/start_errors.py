@@ -1,7 +1,7 @@
-"""How the gateway says that it does not run."""
+"""Start-up error of the gateway."""
 
 from __future__ import annotations
 
 
 class GatewayStartError(Exception):
-    """A user can mend what keeps the gateway from its work; the message is one plain sentence that says what."""
+    """Start-up error that a user can fix; the message is a plain sentence with the reason."""

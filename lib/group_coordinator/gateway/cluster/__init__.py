@@ -1,1 +1,1 @@
-"""The brokers behind the gateway: their addresses, a link to each, and who coordinates."""
+"""The brokers behind the gateway: addresses, connections, and the coordinators of groups."""

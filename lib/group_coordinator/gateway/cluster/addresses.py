@@ -1,4 +1,4 @@
-"""Brokers' addresses in their answers: a client gets the gateway's in their places, by node id."""
+"""Replacement of brokers' addresses in responses: clients get the gateway's address of each node id."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from group_coordinator.codecs.host_and_port import written
 from group_coordinator.gateway.connections.slots import Rewriting
 
 _PRODUCE_READ_FROM = 10
-"""The version with addresses in its answers (KIP-951)."""
+"""First version with addresses in its responses (KIP-951)."""
 _NOBODY = -1
-"""In the place of a node's id."""
+"""Node id in place of a node that does not exist."""
 
 
 class Address(NamedTuple):
-    """Where a server listens."""
+    """Host and port of a server."""
 
     host: str
     port: int
@@ -30,16 +30,16 @@ class Nodes(Protocol):
     """The brokers, each behind a port of the gateway."""
 
     def show(self, node_id: int, broker: Address) -> Address | None:
-        """Where clients find a broker that says it is there; None: no port can be had for it."""
+        """Address of a broker for clients; None: the gateway has no free port for it."""
 
 
 class Addresses:
-    """Rewrites the answers of the four APIs that have addresses in the versions that are served."""
+    """Rewrites the responses of the four APIs that contain addresses in the served versions."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
         self._rewritings: dict[str, Callable[[int, memoryview], bytes]] = {
-            # Of many topics nothing is read.
+            # The fields from the topics on stay bytes: the response may have many topics.
             "Metadata": partial(self._all_brokers, "Metadata", "topics", "nodeId"),
             "DescribeCluster": partial(
                 self._all_brokers, "DescribeCluster", "clusterAuthorizedOperations", "brokerId"
@@ -48,7 +48,7 @@ class Addresses:
             "Produce": self._leaders,
         }
         self.rewriting = cache(self._rewriting)
-        """What is done with a broker's answer to an API in a version; None: nothing."""
+        """Function for the responses of an API and version; None: the response stays as it is."""
 
     def _rewriting(self, api: str, version: int) -> Rewriting | None:
         if api not in self._rewritings or (api == "Produce" and version < _PRODUCE_READ_FROM):
@@ -66,28 +66,28 @@ class Addresses:
         body["brokers"] = [b for b in body["brokers"] if self._replace(b, id_field)]
         shown = [broker[id_field] for broker in body["brokers"]]
         if shown and body.get("controllerId", _NOBODY) not in (_NOBODY, *shown):
-            # What is for the controller, any broker of a cluster with KRaft sends on to it.
+            # Any broker of a KRaft cluster forwards the requests for the controller.
             body["controllerId"] = shown[0]
 
     def _coordinators(self, version: int, frame: memoryview) -> bytes:
-        """Those of transactions; a node id of -1 says that there is none now."""
         correlation_id, body = wire.response_body("FindCoordinator", version, frame)
+        # Only coordinators of transactions are here. A node id of -1 means that there is none now.
         for found in body.get("coordinators", [body]):
             if found["nodeId"] >= 0 and not self._replace(found, "nodeId"):
                 found |= {"nodeId": -1, "host": "", "port": -1, "errorCode": 15}
         return wire.response("FindCoordinator", version, correlation_id, body)
 
     def _leaders(self, version: int, frame: memoryview) -> bytes:
-        """There are none but after a change of leaders."""
         correlation_id, body = wire.response_body("Produce", version, frame)
         endpoints = body.get("nodeEndpoints")
+        # Endpoints are there only after a change of leaders. Without them the bytes are kept.
         if not endpoints:
             return len(frame).to_bytes(4) + bytes(frame)
         body["nodeEndpoints"] = [e for e in endpoints if self._replace(e, "nodeId")]
         return wire.response("Produce", version, correlation_id, body)
 
     def _replace(self, entry: dict[str, Any], id_field: str) -> bool:
-        """Whether there is an address that clients can use."""
+        """Replace the address; False: clients have no address of this node."""
         shown = self._nodes.show(entry[id_field], Address(entry["host"], entry["port"]))
         if shown is None:
             return False

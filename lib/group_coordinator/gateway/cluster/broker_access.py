@@ -1,4 +1,4 @@
-"""How brokers are reached: in plain text or by TLS, with a login or without."""
+"""Access to brokers: plain text or TLS, with or without a login."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _CERTIFICATE = ("ssl_certfile", "ssl_keyfile", "ssl_password")
 
 
 class BrokerAccess:
-    """Connections of clients and the gateway's own go to the same listeners of the brokers."""
+    """TLS and login of clients' connections and of the gateway's own; both go to the same listeners."""
 
     def __init__(self, options: Mapping[str, Any], *, lends_certificate: bool = False) -> None:
-        """Options are those of kafka-python's clients. With `lends_certificate` clients' connections show the gateway's too.
+        """Take the options of kafka-python's clients. With `lends_certificate` clients' connections show the gateway's certificate too.
 
         Raises:
-            GatewayStartError: a file that they name cannot be used.
+            GatewayStartError: a file in the options cannot be used.
         """
         protocol = str(options.get("security_protocol", _PLAINTEXT))
         self.wants_login = protocol.startswith("SASL_")
-        """Whether the brokers take requests from nobody who has not logged in."""
+        """Brokers require a login."""
         self.tls = _context(options) if protocol.endswith("SSL") else None
-        """None: plain text."""
+        """None for plain text."""
         self.login_options = dict(options) if self.wants_login else {}
         self.of_clients = self
-        """Of the gateway's connections for its clients, whose logins pass through."""
+        """Access for clients' connections, whose logins pass through."""
         if self.tls is not None and options.get("ssl_certfile") and not lends_certificate:
             kept = {key: options[key] for key in options if key not in _CERTIFICATE}
             self.of_clients = BrokerAccess({**kept, "security_protocol": "SSL"})
@@ -42,11 +42,11 @@ PLAIN_ACCESS = BrokerAccess({})
 
 
 def listener_context(key_store: str, client_authorities: str) -> SSLContext | None:
-    """For the ports of clients, from PEM files; None: they are plain.
+    """TLS context for the ports of clients, from PEM files; None: the ports are plain.
 
     Args:
         key_store: the gateway's private key and its certificates; empty: none.
-        client_authorities: clients must show a certificate of one of these; empty: none is asked for.
+        client_authorities: clients must show a certificate of one of these authorities; empty: no certificate is required.
 
     Raises:
         GatewayStartError: a file cannot be used.
@@ -60,7 +60,7 @@ def listener_context(key_store: str, client_authorities: str) -> SSLContext | No
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        # With a password that is none, a key that needs one is refused instead of asked about at the terminal.
+        # An empty password makes an encrypted key an error. Without it OpenSSL would ask at the terminal.
         context.load_cert_chain(key_store, password="")
     except (OSError, ValueError) as error:
         raise GatewayStartError(
@@ -79,10 +79,10 @@ def listener_context(key_store: str, client_authorities: str) -> SSLContext | No
 
 
 def _context(options: Mapping[str, Any]) -> SSLContext:
-    """As kafka-python makes its own."""
     authorities, certificate = options.get("ssl_cafile"), options.get("ssl_certfile")
     revoked = options.get("ssl_crlfile")
     try:
+        # The same settings as in kafka-python's own context.
         context = SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         limit_versions(context, options)

@@ -1,4 +1,4 @@
-"""The gateway's own requests to a broker, on its own login."""
+"""Connection of the gateway itself to a broker, with its own login."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 
 Ask: TypeAlias = Callable[[str, int, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Asks the broker by API, version and body."""
+"""Sends a request to the broker: API, version and body."""
 
 _DEFAULT_MECHANISM = "PLAIN"
 _HANDSHAKE, _AUTHENTICATE = 1, 1
-"""The versions: later ones say the same, earlier ones do not say when the session ends."""
+"""Later versions add nothing. Earlier versions lack the end of the session."""
 
 
 async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
-    """How long the session lasts, in milliseconds; 0: without end. Options are kafka-python's.
+    """Log in with kafka-python's options; return the session lifetime in milliseconds, 0: without end.
 
     Raises:
-        ConnectionError: the broker does not let us in.
+        ConnectionError: the broker rejects the login.
     """
     name = str(options.get("sasl_mechanism") or _DEFAULT_MECHANISM)
     answer = await ask("SaslHandshake", _HANDSHAKE, {"mechanism": name})
@@ -40,7 +40,7 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
     try:
         mechanism = get_sasl_mechanism(name)(host=host, **options)
         while not mechanism.is_done():
-            # It may ask for a token over HTTP.
+            # A mechanism such as OAUTHBEARER may get a token over HTTP, which would block the loop.
             said = await asyncio.to_thread(mechanism.auth_bytes)
             body = {"authBytes": b64encode(said).decode()}
             answer = await ask("SaslAuthenticate", _AUTHENTICATE, body)
@@ -62,11 +62,11 @@ Found = TypeVar("Found")
 
 CLIENT_ID = "group-coordinator-gateway"
 _NEARLY = 0.9
-"""Of a session: a link is opened anew before the broker ends it."""
+"""Part of a session after which another connection is opened, before the broker ends this session."""
 
 
 class BrokerLink:
-    """One question at a time; after a failure it is of no use any more."""
+    """Connection that sends a request after the response to the last request. After a failure it is useless."""
 
     def __init__(self, reader: StreamReader, writer: StreamWriter) -> None:
         self._reader = reader
@@ -78,10 +78,10 @@ class BrokerLink:
 
     @classmethod
     async def open(cls, broker: Address, access: BrokerAccess = PLAIN_ACCESS) -> Self:
-        """Connect, log in if one must, and hear which versions the broker has.
+        """Connect, log in if the options require it, and read the broker's API versions.
 
         Raises:
-            OSError, EOFError: it cannot be reached, hangs up, or does not let us in.
+            OSError, EOFError: the broker is unreachable, hangs up, or rejects the login.
         """
         link = cls(*await asyncio.open_connection(*broker, ssl=access.tls))
         try:
@@ -96,6 +96,7 @@ class BrokerLink:
             lifetime_ms = await log_in(self._ask, host, access.login_options)
             if lifetime_ms:
                 self._ends_at_s = monotonic() + lifetime_ms / 1000 * _NEARLY
+        # In version 0 every broker answers.
         answer = await self._ask("ApiVersions", 0, {})
         self._highest = {
             name: entry["maxVersion"]
@@ -105,38 +106,37 @@ class BrokerLink:
 
     @property
     def is_over(self) -> bool:
-        """Whether the login is about to end: another link must be opened."""
         return self._ends_at_s is not None and monotonic() > self._ends_at_s
 
     def knows(self, api: str) -> bool:
-        """Whether the broker takes such requests."""
         return api in self._highest
 
     async def ask(self, api: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer, in the highest version that both sides know; fields that it does not have are left out.
+        """Return the response, in the highest version of both sides; fields that this version lacks are left out.
 
         Raises:
-            OSError, EOFError, WireError: there is none.
+            OSError, EOFError, WireError: there is no response.
         """
         return await self._ask(api, self.version_of(api), body)
 
     async def ask_for_much(
         self, api: str, body: dict[str, Any], read: Callable[[int, bytes], Found]
     ) -> Found:
-        """What `read` makes of the answer, by its version and bytes: in a thread, as a large one would hold the loop.
+        """Return the result of `read` for the version and bytes of the response.
+
+        It runs in a thread, as the decoding of a large response would hold the loop.
 
         Raises:
-            OSError, EOFError, WireError: there is none.
+            OSError, EOFError, WireError: there is no response.
         """
         version = self.version_of(api)
         return await asyncio.to_thread(read, version, await self._answer(api, version, body))
 
     def version_of(self, api: str) -> int:
-        """The highest that both sides know."""
+        """Highest version of both sides."""
         return min(self._highest[api], wire.valid_versions(api)[-1])
 
     def close(self) -> None:
-        """Hang up."""
         self._writer.close()
 
     async def _ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -146,5 +146,6 @@ class BrokerLink:
         async with self._one_by_one:
             self._writer.write(wire.request(api, version, next(self._numbers), CLIENT_ID, body))
             await self._writer.drain()
+            # The lock keeps a single request pending, so the next frame is its response.
             size = int.from_bytes(await self._reader.readexactly(4))
             return await self._reader.readexactly(size)

@@ -1,4 +1,4 @@
-"""Connections of the gateway's own to several brokers, each opened when it is first needed."""
+"""The gateway's own connections to several brokers. Each is opened at its first use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, Broker
 from group_coordinator.gateway.cluster.broker_link import BrokerLink
 
 FAILURES = (OSError, EOFError, WireError)
-"""What a question to a broker may raise."""
+"""Errors of a request to a broker."""
 
 
 class BrokerLinks:
-    """One link a broker."""
+    """Connections by the broker's address."""
 
     def __init__(self, access: BrokerAccess = PLAIN_ACCESS) -> None:
         self._access = access
@@ -23,31 +23,30 @@ class BrokerLinks:
         self._opening = asyncio.Lock()
 
     async def knows(self, broker: Address, api: str) -> bool:
-        """Whether the broker takes such requests.
+        """Return True if the broker supports the API.
 
         Raises:
-            OSError, EOFError, WireError: it cannot be reached.
+            OSError, EOFError, WireError: the broker is unreachable.
         """
         return (await self._opened(broker)).knows(api)
 
     async def ask(self, broker: Address, api: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer, in the highest version that both sides know.
+        """Return the response, in the highest version of both sides.
 
         Raises:
-            OSError, EOFError, WireError: there is none.
+            OSError, EOFError, WireError: there is no response.
         """
         link = await self._opened(broker)
         try:
             return await link.ask(api, body)
         except BaseException:
-            # Its answer may come later, and would be taken for another's.
+            # The response may come later, and would be read as the response to the next request.
             link.close()
             if self._links.get(broker) is link:
                 del self._links[broker]
             raise
 
     def close(self) -> None:
-        """Hang up."""
         for link in self._links.values():
             link.close()
         self._links.clear()

@@ -1,4 +1,7 @@
-"""The cluster as the gateway saw it last: brokers, topics and authorizers. Look-ups of unknown topics are limited."""
+"""Cache of the cluster's brokers, topics and authorizers, as of the last request to a broker.
+
+The rate of look-ups of unknown topics is limited.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +23,27 @@ from group_coordinator.gateway.cluster.broker_link import BrokerLink
 from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
 
 _MOST_TOPICS = 1_000
-"""Of one question. What is above it stays unknown until the gateway looks at all topics."""
+"""Topics of one request. Further topics stay unknown until the next request for all topics."""
 
 
 class Wanted(NamedTuple):
     """A topic, by name or by id."""
 
     field: str
-    """Of a MetadataRequest: name or topicId."""
+    """Field of a MetadataRequest: name or topicId."""
     value: str
 
 
 class LookUps:
-    """Nobody can make the brokers, or this process, answer more of these questions than the interval allows."""
+    """Look-ups of unknown topics: a single request at a time and in each interval.
+
+    So clients can load the brokers and this process only up to this rate.
+    """
 
     def __init__(
         self, look: Callable[[Sequence[Wanted]], Awaitable[Collection[Wanted]]], interval_s: float
     ) -> None:
-        """`look` asks the brokers, and returns which topics are not there."""
+        """Take the function that asks the brokers, and returns the topics that do not exist."""
         self._look = look
         self._interval_s = interval_s
         self._wanted: dict[Wanted, None] = {}
@@ -45,10 +51,10 @@ class LookUps:
         self._one_by_one = asyncio.Lock()
         self._next_s = 0.0
         self._missing_until_s: dict[Wanted, float] = {}
-        """Topics that were not there a moment ago, those that are forgotten first at the beginning."""
+        """Topics that did not exist in the last interval; the oldest entry is the first."""
 
     async def take(self, wanted: Iterable[Wanted]) -> None:
-        """Return when the brokers have been asked, at once if all of them were missing a moment ago."""
+        """Return after the brokers answered, at once if all topics were missing in this interval."""
         self._forget_lapsed()
         unknown = [each for each in wanted if each not in self._missing_until_s]
         if not unknown:
@@ -57,8 +63,9 @@ class LookUps:
         if self._coming is None:
             self._coming = asyncio.create_task(self._ask())
         look = self._coming
-        await asyncio.wait([look])  # who goes meanwhile takes it from nobody else
-        look.result()  # a defect is nobody's answer
+        # A caller that is cancelled must not cancel the request that the other callers wait for.
+        await asyncio.wait([look])
+        look.result()  # raises an internal error
 
     async def _ask(self) -> None:
         async with self._one_by_one:
@@ -67,6 +74,7 @@ class LookUps:
             self._wanted.clear()
             self._coming = None
             try:
+                # The requests that arrive from here on wait for the next look-up.
                 missing = await self._look(wanted)
             finally:
                 self._next_s = monotonic() + self._interval_s
@@ -80,12 +88,13 @@ class LookUps:
 
 
 LOOK_INTERVAL_S = 30.0
-"""Brokers write a denial into their logs where we may not ask."""
+"""Where the gateway lacks the right, brokers log a denial for each request."""
 _TIMEOUT_S = 5.0
 _SECURITY_DISABLED = 54
-"""What a broker without an authorizer says of ACLs."""
+"""Error code of a broker without an authorizer."""
 _ANY_ACL = {
-    "resourceTypeFilter": 4,  # the cluster, of which there is one
+    "resourceTypeFilter": 4,  # the cluster
+    # No ACL matches, so the response is short whatever the cluster has.
     "resourceNameFilter": "kafka-cluster",
     "patternTypeFilter": 3,
     "principalFilter": "User:nobody",
@@ -98,20 +107,21 @@ _log = logging.getLogger(__name__)
 
 
 class Authorizers:
-    """Asks every broker: one that is set up otherwise than the others still refuses what it refuses."""
+    """Search of all brokers for an authorizer: a broker with other settings still denies requests."""
 
     def __init__(self, access: BrokerAccess) -> None:
         self._links = BrokerLinks(access)
         self._said: dict[int, bool] = {}
-        """By node; one that does not answer is taken at its last word."""
+        """Results by node. A broker that does not answer keeps its last result."""
         self._next_look_s = monotonic()
         self.are_there = True
-        """Whether brokers let some do what they do not let others do; until all have said, they may."""
+        """A broker has an authorizer. True until all brokers have answered."""
 
     async def look(self, brokers: Mapping[int, Address]) -> None:
-        """Ask them, if it is time or one of them is new."""
+        """Ask the brokers, if the interval is over or a broker is new."""
         if monotonic() < self._next_look_s and brokers.keys() <= self._said.keys():
             return
+        # The first result is information, a later change needs attention.
         level = logging.WARNING if self._said else logging.INFO
         said = await asyncio.gather(*map(self._ask, brokers.values()))
         self._next_look_s = monotonic() + LOOK_INTERVAL_S
@@ -122,7 +132,6 @@ class Authorizers:
         self._conclude([node for node, has_one in self._said.items() if has_one], level)
 
     def close(self) -> None:
-        """Hang up."""
         self._links.close()
 
     def _conclude(self, nodes: list[int], level: int) -> None:
@@ -134,10 +143,11 @@ class Authorizers:
         self.are_there = are_there
 
     async def _ask(self, broker: Address) -> bool | None:
-        """Whether it has one; None: it does not answer."""
+        """Return True for a broker with an authorizer; None: it did not answer."""
         try:
             async with asyncio.timeout(_TIMEOUT_S):
                 if not await self._links.knows(broker, "DescribeAcls"):
+                    # A broker that does not know the API may have an authorizer.
                     return True
                 answer = await self._links.ask(broker, "DescribeAcls", _ANY_ACL)
         except FAILURES:  # TimeoutError is an OSError
@@ -149,22 +159,22 @@ LOOK_TIMEOUT_S = 5.0
 _FAILURES = (OSError, EOFError, WireError, TimeoutError)
 
 _LONGEST_NAME = 249
-"""Of a topic."""
+"""Longest topic name, in Kafka's characters."""
 _IDS_SINCE = 12
-"""Of Metadata."""
+"""First version of Metadata with topic ids as keys of a request."""
 
 
 class TopicSeen(NamedTuple):
-    """A topic: the node that leads each of its partitions, -1 for none."""
+    """Topic with the node that leads each partition, -1 for none."""
 
     topic_id: str
     leaders: tuple[int, ...]
     racks: tuple[tuple[str, ...], ...] | None
-    """Of each partition's replicas; None: they are in none."""
+    """Racks of each partition's replicas; None: no broker has a rack."""
 
 
 class ClusterView:
-    """Looks in the background, and when it is asked to; without an answer all stays as it was."""
+    """Cache that is refreshed in the background and on request. Without a response it stays as it was."""
 
     def __init__(
         self,
@@ -180,86 +190,87 @@ class ClusterView:
         self._link: BrokerLink | None = None
         self._look: asyncio.Task[None] | None = None
         self.trouble: str | None = None
-        """Why the last look failed; None: it did not."""
+        """Error of the last refresh; None: it succeeded."""
         self._authorizers = Authorizers(access)
         self._look_ups = LookUps(self._look_for, lookup_interval_ms / 1000)
         self._one_by_one = asyncio.Lock()
         self._seen_at_s: float | None = None
         self._names: dict[str, str] = {}
         self.brokers: dict[int, Address] = {}
-        """Those that are there."""
+        """Brokers of the last response."""
         self._last_known: dict[int, Address] = {}
         self.topics: dict[str, TopicSeen] = {}
 
     @property
     def has_authorizer(self) -> bool:
-        """Whether brokers let some do what they do not let others do."""
+        """Some broker has an authorizer, so rights must be checked."""
         return self._authorizers.are_there
 
     def learn_broker(self, node_id: int, address: Address) -> None:
-        """A broker's answer to a client says that another one is there."""
+        """Add a broker from a response to a client."""
         self._last_known[node_id] = address
 
     def addresses_of(self, node_id: int | None) -> list[Address]:
-        """Where a node is; for the bootstrap port all brokers that one may try, beginning with another each time."""
+        """Addresses of a node; None is the bootstrap port: all brokers, beginning with another broker each time."""
         if node_id is not None:
             return [self._last_known[node_id]] if node_id in self._last_known else []
+        # Clients of the bootstrap port are spread over the brokers.
         there = [*self.brokers.values()]
         first = next(self._turns) % max(len(there), 1)
         return list(dict.fromkeys((*there[first:], *there[:first], *self._bootstrap)))
 
     def name_of(self, topic_id: str) -> str | None:
-        """None: there is no topic with this id."""
+        """Name of a topic; None: no topic has this id."""
         return self._names.get(topic_id)
 
     def id_of(self, name: str) -> str | None:
-        """None: there is no topic of this name."""
+        """Id of a topic; None: no topic has this name."""
         return self.topics[name].topic_id if name in self.topics else None
 
     def knows(self, name: str) -> bool:
-        """Whether there is a topic of this name."""
         return name in self.topics
 
     def partition_count(self, name: str) -> int:
-        """0: there is no topic of this name."""
+        """Number of partitions; 0: no topic has this name."""
         return len(self.topics[name].leaders) if name in self.topics else 0
 
     def topic(self, name: str) -> Topic | None:
-        """All that groups must know of it; None: there is no topic of this name."""
+        """Topic metadata for groups; None: no topic has this name."""
         seen = self.topics.get(name)
         if seen is None or seen.topic_id == ZERO_UUID:
             return None
         return Topic(name, seen.topic_id, len(seen.leaders), seen.racks)
 
     def leader_of(self, topic: str, partition: int) -> Address | None:
-        """None: the partition has none, or there is no such partition."""
+        """Address of a partition's leader; None: the partition has no leader or does not exist."""
         if partition >= self.partition_count(topic):
             return None
         return self.brokers.get(self.topics[topic].leaders[partition])
 
     def age_s(self) -> float | None:
-        """How long ago a broker answered; None: never yet."""
+        """Seconds since the last response of a broker; None: there was none yet."""
         return None if self._seen_at_s is None else monotonic() - self._seen_at_s
 
     async def keep_fresh(self) -> None:
-        """Look again and again, until this is cancelled."""
+        """Refresh at each interval, until this is cancelled."""
         while True:
             await asyncio.sleep(self._interval_s)
             await self.look_again()
 
     async def look_again(self) -> None:
-        """Ask the brokers. Who asks while another's question is on its way waits for the next one, together."""
+        """Refresh now. Callers during a refresh share the next refresh."""
         running = self._look
+        # The running refresh may have read the brokers before the caller's change.
         if running is not None:
             await asyncio.wait([running])
         look = self._look
         if look is running or look is None:
             self._look = look = asyncio.create_task(self._try_to_look())
         await asyncio.wait([look])
-        look.result()  # a defect is nobody's answer
+        look.result()  # raises an internal error
 
     async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
-        """Ask the brokers about these topics, together with all others that are looked for; without an answer all stays as it was."""
+        """Look up these topics, together with all other pending look-ups. Without a response the cache stays as it was."""
         by_name = (Wanted("name", name) for name in names if len(name) <= _LONGEST_NAME)
         await self._look_ups.take((*by_name, *(Wanted("topicId", each) for each in topic_ids)))
 
@@ -272,7 +283,7 @@ class ClusterView:
         await self._authorizers.look(self.brokers)
 
     async def _look_for(self, wanted: Sequence[Wanted]) -> Collection[Wanted]:
-        """Returns what is not there."""
+        """Return the topics that do not exist."""
         for field in ("name", "topicId"):
             values = [each.value for each in wanted if each.field == field]
             topics = [{"name": None, field: value} for value in values]
@@ -287,17 +298,19 @@ class ClusterView:
         return wanted.value in known
 
     async def _found(self, topics: Sequence[dict[str, Any]] | None) -> _Picture | None:
-        """What brokers say of these topics, or of all; None: nothing."""
+        """Ask for these topics, None: all; None without a response."""
         try:
             async with asyncio.timeout(LOOK_TIMEOUT_S):
                 link = await self._open_link()
                 is_by_id = any("topicId" in topic for topic in topics or ())
                 if is_by_id and link.version_of("Metadata") < _IDS_SINCE:
+                    # Older brokers do not accept ids: all topics are read instead.
                     topics = None
                 body = {"topics": topics, "allowAutoTopicCreation": False}
                 found = await link.ask_for_much("Metadata", body, _picture)
         except _FAILURES as error:
             self._hang_up()
+            # Only the first of several failures is logged.
             if self.trouble is None:
                 _log.warning(
                     "The cluster does not say what is in it: %s", str(error) or repr(error)
@@ -329,9 +342,9 @@ class ClusterView:
         self._seen_at_s = monotonic()
 
     def _add(self, found: _Picture, gone: Collection[str] = ()) -> None:
-        """What is found takes the place of what was; what is not found of `gone`, is gone."""
         self.brokers = found.brokers
         self._last_known |= self.brokers
+        # Both the topics in the response and the missing topics lose their former entries.
         for name in (*gone, *found.topics):
             before = self.topics.pop(name, None)
             if before is not None:
@@ -340,7 +353,6 @@ class ClusterView:
         self._names |= found.names
 
     def close(self) -> None:
-        """Hang up."""
         self._authorizers.close()
         self._hang_up()
 
@@ -351,19 +363,19 @@ class ClusterView:
 
 
 class _Picture(NamedTuple):
-    """What a broker's answer says."""
+    """Brokers and topics of a Metadata response."""
 
     brokers: dict[int, Address]
     topics: dict[str, TopicSeen]
     names: dict[str, str]
-    """By topic id."""
+    """Names by topic id."""
 
 
 def _picture(version: int, frame: bytes) -> _Picture:
     first, found = wire.response_elements("Metadata", version, "topics", frame)
     brokers = {b["nodeId"]: Address(b["host"], b["port"]) for b in first["brokers"]}
     racks = {b["nodeId"]: b["rack"] for b in first["brokers"] if b.get("rack")}
-    # A topic without leaders has an error and is there all the same.
+    # A topic without leaders has an error code, and exists all the same.
     topics = {t["name"]: _seen(t, racks) for t in found if t["partitions"]}
     names = {seen.topic_id: name for name, seen in topics.items() if seen.topic_id != ZERO_UUID}
     return _Picture(brokers, topics, names)

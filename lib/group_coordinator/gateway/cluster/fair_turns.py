@@ -1,4 +1,4 @@
-"""At most so many at once, and the addresses of those who wait in turns: one of them cannot keep the others out."""
+"""Limit of concurrent operations with a queue for each address, so that no address can starve the others."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from contextlib import asynccontextmanager
 
 
 class FairTurns:
-    """Of connects to one broker."""
+    """Queues for connecting to a broker."""
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once
         self._waiting: OrderedDict[str, deque[Future[None]]] = OrderedDict()
-        """By address; the one whose turn is next is the first."""
+        """Queues by address; the address whose turn is next is the first."""
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:
-        """Of a client from there."""
+        """Wait for a turn, and hold it inside the context."""
         await self._wait(host)
         try:
             yield
@@ -35,14 +35,16 @@ class FairTurns:
         try:
             await turn
         except asyncio.CancelledError:
+            # A turn that was given together with the cancellation goes to the next waiter.
             if not turn.cancelled():
-                self._pass_on()  # it came with the end of the wait
+                self._pass_on()
             raise
 
     def _pass_on(self) -> None:
         while self._waiting:
             host, turns = self._waiting.popitem(last=False)
             turn = turns.popleft()
+            # The address goes to the end, so that the others have their turns first.
             if turns:
                 self._waiting[host] = turns
             if not turn.done():

@@ -1,4 +1,4 @@
-"""FindCoordinator for groups: any node's port serves any group, and each group has a node."""
+"""FindCoordinator for groups: each group has a node, though the port of any node serves any group."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from group_coordinator.gateway.cluster.addresses import Address
 
 
 def coordinator_of(group_id: str, node_ids: Collection[int]) -> int:
-    """One of the nodes, of which there must be at least one; every gateway before a cluster names the same."""
+    """Return the group's node. All gateways of a cluster compute the same node. The node ids must not be empty."""
+    # A CRC of the id needs no state, so all gateways agree without talking to each other.
     ordered = sorted(node_ids)
     return ordered[crc32(group_id.encode()) % len(ordered)]
 
 
 OF_GROUPS, OF_TRANSACTIONS = 0, 1
-"""Key types; 2 are share groups."""
+"""Key types; share groups have 2."""
 _SEVERAL_KEYS_FROM = 4
 _MESSAGES = {
     ErrorCode.NONE: "NONE",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
 }
-"""What brokers say beside a code, in versions for one key."""
+"""Messages of brokers in versions with one key."""
 
 
 class Coordinators:
-    """Answers with the nodes that there are at the time."""
+    """Responses by the nodes of the cluster view."""
 
     def __init__(
         self, node_ids: Callable[[], Collection[int]], address_of: Callable[[int], Address | None]
@@ -37,7 +38,10 @@ class Coordinators:
         self._address_of = address_of
 
     def answer(self, version: int, body: Body, denied: Collection[str] = frozenset()) -> Body:
-        """To a request for groups, or for what is not served; nobody hears of the groups that are `denied`."""
+        """Return the response for key type 0 (groups); other key types are invalid.
+
+        The `denied` groups get an authorization failure.
+        """
         of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
 
         def find(key: str) -> dict[str, Any]:
@@ -53,7 +57,7 @@ class Coordinators:
         return {"coordinators": [{"key": key, **find(key)} for key in body["coordinatorKeys"]]}
 
     def share_of(self, node_id: int, group_ids: Iterable[str]) -> frozenset[str]:
-        """The groups that clients look for at this node."""
+        """Groups that clients look for at this node."""
         node_ids = self._node_ids()
         if not node_ids:
             return frozenset()
@@ -73,6 +77,6 @@ def _nobody(code: ErrorCode) -> dict[str, Any]:
 
 
 def keys_of(body: Body) -> Sequence[str]:
-    """What a request asks for, in any version."""
+    """Keys of a request in any version."""
     keys: Sequence[str] = body["coordinatorKeys"] if "coordinatorKeys" in body else [body["key"]]
     return keys

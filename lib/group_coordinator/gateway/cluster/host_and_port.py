@@ -1,4 +1,4 @@
-"""The addresses on which the gateway and the metrics of a job listen."""
+"""Validation of the addresses in the gateway's settings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from group_coordinator.gateway.start_errors import GatewayStartError
 
 
 def listen_address(setting: str, text: str) -> Address:
-    """HOST:PORT, where this process is to listen.
+    """Parse HOST:PORT, on which this process listens.
 
     Raises:
-        GatewayStartError: it is something else.
+        GatewayStartError: the text has another form, or port 0.
     """
     try:
         address = Address(*host_and_port(text))

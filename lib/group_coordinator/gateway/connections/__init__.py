@@ -1,1 +1,1 @@
-"""The bytes of one client: frames in, answers out in order, and what is relayed."""
+"""The connection of a peer: frames, pipeline, forwarding and limits."""

@@ -1,4 +1,4 @@
-"""Limits of connections, of the bytes of requests that are not whole, and of the time until a client has logged in."""
+"""Limits of connections, of bytes in incomplete requests, and of the time until a client's login."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Holder = TypeVar("Holder")
 
 
 class HeldBytes(Generic[Holder]):
-    """Beyond `most` the largest must go: with `n` holders nobody who holds at most `most / n` ever does."""
+    """Bytes by holder. Over `most` the largest holders are evicted: of `n` holders, none with at most `most / n` bytes."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -22,7 +22,7 @@ class HeldBytes(Generic[Holder]):
         self.total = 0
 
     def note(self, holder: Holder, held: int) -> list[Holder]:
-        """A client holds so much now. Returns those that are too many, which count no more."""
+        """Set the bytes of a holder. Return the evicted holders, which count no more."""
         self._count(holder, held)
         largest = []
         while self.total > self._most:
@@ -38,21 +38,21 @@ class HeldBytes(Generic[Holder]):
 
 _MIB = 1024 * 1024
 BEFORE_LOGIN_BYTES = 8 * _MIB
-"""What all clients together that nobody knows may hold in requests that are not whole, or not sent on."""
+"""Bytes of all clients before their logins together: incomplete requests and requests that are not forwarded yet."""
 AFTER_LOGIN_BYTES = 256 * _MIB
-"""What all others may, in requests that are not whole and in the job's answers that cannot leave."""
+"""Bytes of all other clients: incomplete requests, and the job's responses that cannot leave."""
 _SILENCE_S = 60.0
 
 _log = logging.getLogger(__name__)
 
 
 class Limits(NamedTuple):
-    """Settings of the gateway, by Kafka's names where it has them."""
+    """Settings of the gateway, by Kafka's names where Kafka has them."""
 
     max_connections: int
     max_connections_per_ip: int
     login_timeout_ms: int
-    """From the first sign of a client to the end of its login; where none is wanted, to its first request."""
+    """Time from the connect to the end of the login; without logins, to the first request."""
     failed_login_delay_ms: int
 
 
@@ -60,7 +60,7 @@ NO_LIMITS = Limits(2**31 - 1, 2**31 - 1, 2**31 - 1, 0)
 
 
 class Closing(Enum):
-    """Why a client was hung up on that sent nothing wrong; the value is its label on /metrics."""
+    """Reason to close the connection of a client that sent nothing wrong. The value is its label on /metrics."""
 
     MAX_CONNECTIONS = "max-connections"
     MAX_CONNECTIONS_PER_IP = "max-connections-per-ip"
@@ -69,26 +69,25 @@ class Closing(Enum):
 
 
 class Held(Protocol):
-    """A connection."""
+    """Connection whose bytes are counted."""
 
     is_new: bool
-    """Whether its client has still to log in or, where no login is wanted, to ask something."""
+    """The client's login, or its first request if no login is needed, is still to come."""
 
     host: str
-    """Where the client is."""
+    """Host of the client."""
 
-    def abort(self) -> None:
-        """Hang up at once."""
+    def abort(self) -> None: ...
 
 
 class Admission:
-    """Of one gateway."""
+    """Limits of the gateway, with their counters and log lines."""
 
     def __init__(self, limits: Limits, counters: Counters) -> None:
         self._limits = limits
         self._counters = counters
         self._logged: dict[Closing, tuple[float, int]] = {}
-        """When it was last logged, and how many there had been."""
+        """Time of the last log line, and the count at that time."""
         self._total = 0
         self._clients: Counter[str] = Counter()
         self._held_by_new: HeldBytes[Held] = HeldBytes(BEFORE_LOGIN_BYTES)
@@ -101,7 +100,7 @@ class Admission:
         }
 
     def admits(self, host: str) -> bool:
-        """Whether one more client from there may stay; if so it counts, until `leave`."""
+        """Return True if a client from this host may stay. It counts until `leave`."""
         if self._total >= self._limits.max_connections:
             self.count(Closing.MAX_CONNECTIONS, host)
         elif self._clients[host] >= self._limits.max_connections_per_ip:
@@ -113,24 +112,24 @@ class Admission:
         return False
 
     def leave(self, host: str) -> None:
-        """It has gone."""
         self._total -= 1
         self._clients[host] -= 1
         if not self._clients[host]:
             del self._clients[host]
 
     def note_held(self, connection: Held, held: int) -> None:
-        """It holds so many bytes now."""
+        """Set the bytes that the connection holds; abort the largest connections over the limit."""
         holders = self._held_by_new if connection.is_new else self._held_by_others
         for largest in holders.note(connection, held):
             self.count(Closing.UNFINISHED_REQUESTS, largest.host)
             largest.abort()
 
     def count(self, why: Closing, host: str) -> None:
-        """A client was hung up on; logged once a minute at most for each reason."""
+        """Count a closed connection. Each reason is logged once a minute at most."""
         self._counters.closed[why.value] += 1
         count, now_s = self._counters.closed[why.value], get_running_loop().time()
         logged_at_s, before = self._logged.get(why, (-_SILENCE_S, 0))
+        # A flood of connections must not flood the log.
         if now_s - logged_at_s >= _SILENCE_S:
             self._logged[why] = (now_s, count)
             _log.warning(

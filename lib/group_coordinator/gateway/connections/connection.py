@@ -1,4 +1,4 @@
-"""A client's connection and, once a request must be sent on, its own to a broker."""
+"""A client's connection and, from the first forwarded request on, a connection to a broker for it."""
 
 from __future__ import annotations
 
@@ -31,56 +31,53 @@ _ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
 
 
 class Surroundings(Protocol):
-    """What a connection needs of the gateway."""
+    """Interface of the gateway for its connections."""
 
     login_timeout_s: float
     shares: Shares
     unknown: ReadQueue
 
     @property
-    def desk(self) -> Desk:
-        """Decides about requests."""
+    def desk(self) -> Desk: ...
 
     def login(self, failed: Callable[[], None]) -> Login:
-        """Of a client that has just come; `failed` is called when the broker refuses it."""
+        """Login of a new client; `failed` is called when the broker rejects it."""
 
     def has_authorizer(self) -> bool:
-        """Whether brokers let some do what they do not let others do."""
+        """Some broker has an authorizer, so rights must be checked."""
 
     async def connect(self, node_id: int | None, upstream: Line, host: str) -> None:
-        """Open the line of a client from a host to the broker behind a node's port, or to any behind the bootstrap port.
+        """Connect a client to the broker of a node's port, or from the bootstrap port to any broker.
 
         Raises:
-            OSError: it cannot be reached.
+            OSError: the broker is unreachable.
         """
 
-    def came(self, connection: Connection) -> None:
-        """A client is there."""
+    def came(self, connection: Connection) -> None: ...
 
-    def went(self, connection: Connection) -> None:
-        """It is gone."""
+    def went(self, connection: Connection) -> None: ...
 
     def came_too_late(self, connection: Connection) -> None:
-        """The client had `login_timeout_s`, and has not said who it is."""
+        """The client has not logged in within `login_timeout_s`."""
 
     def held(self, connection: Connection, held: int) -> None:
-        """It holds so many bytes now of requests that are not whole, or not sent on."""
+        """Set the bytes of incomplete requests and of requests that are not forwarded yet."""
 
     def login_failed(self, host: str) -> None:
-        """A broker has refused a login from there."""
+        """A broker rejected a login from the host."""
 
     def login_wait_s(self, host: str) -> float:
-        """How long the next login from there must wait."""
+        """Seconds that the next login from the host must wait."""
 
     def refused(self, connection: Connection, error: Exception) -> None:
-        """The client sent what may not come."""
+        """The client sent an invalid request or frame."""
 
     def failed(self, connection: Connection, error: BaseException) -> None:
-        """The client's broker, or this gateway, does what it should not."""
+        """The client's broker sent an invalid response, or the gateway has an internal error."""
 
 
 class Connection:
-    """Lives as long as the client's line; the broker's may end sooner and be opened again."""
+    """Lifetime of a client's connection. The broker's connection may end sooner and be opened again."""
 
     def __init__(self, gateway: Surroundings, node_id: int | None, host: str) -> None:
         self._gateway = gateway
@@ -95,48 +92,47 @@ class Connection:
         self.share = Share(gateway.shares, lambda: self.caller(None).payer, self._go_on)
         self.exchange = Exchange(self._connect, self._fail, self.share, self._note_held)
         if not self.login.is_accepted:
-            self.exchange.most_open = 1  # as brokers, which take a login step by step
+            # Brokers handle the steps of a login in order too.
+            self.exchange.most_open = 1
         self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
+        # The reader needs the pipeline, and the pipeline the line to the client: both are linked here.
         self._reader = RequestReader(self.exchange, gateway.desk, self)
         self.client = Line(self, self._reader.follower(), gateway.unknown)
         self.exchange.client = self.client
         self._connecting: Task[None] | None = None
 
     def caller(self, client_id: str | None) -> Caller:
-        """Who asks."""
+        """Client id, host, principal and node of a request."""
         return Caller(client_id or "", client_host(self.host), self.login.principal, self.node_id)
 
     def close(self) -> None:
-        """Send what was written, then hang up."""
+        """Send the pending bytes, then hang up."""
         self.client.close()
 
     def abort(self) -> None:
-        """Hang up at once."""
         self.client.abort()
 
     def keep_broker(self, now_s: float) -> None:
-        """A broker hangs up on who only speaks of groups: where that would end a login, it is asked something."""
+        # A broker closes idle connections, and sees no group requests. A request of our own keeps the login alive.
         upstream = self.exchange.upstream
         if not self.login.has_begun or upstream is None or self.exchange.owed:
             return
         if self.login.has_ended:
-            return  # the broker would hang up; a client that is back logs in again first
+            return  # the broker would hang up on the expired session
         if not self.client.is_between_frames:
-            return  # the broker may have the beginning of a request, and would take the question for its rest
+            return  # the broker would read our request as the rest of the client's
         if now_s - upstream.used_at_s > _KEEP_AFTER_S:
             self.exchange.owed.append(None)
             upstream.write(_ANY_QUESTION)
 
     def hold_requests(self) -> None:
-        """Take no further one."""
         self.exchange.is_held = True
 
     def take_requests(self) -> None:
-        """Go on."""
         self.exchange.release()
 
     def is_login_delayed(self) -> bool:
-        """Whether its first message must wait, as logins from its address have failed; it goes on by itself."""
+        """Return True if failed logins from the host delay this login. A timer starts it later."""
         wait_s = 0.0 if self._has_waited else self._gateway.login_wait_s(self.host)
         self._has_waited = True
         if wait_s:
@@ -145,24 +141,24 @@ class Connection:
         return wait_s > 0
 
     def drain(self) -> None:
-        """Take no more requests; the one that is on its way may end."""
+        """Read no more requests. Requests in the pipeline continue."""
         self.exchange.is_draining = True
 
     @property
     def waits(self) -> bool:
-        """Whether the client waits for an answer, as far as one can still reach it."""
+        """The pipeline is not empty, and the client can still be reached."""
         return bool(self.exchange.slots) and self.client.is_open
 
     @property
     def is_drained(self) -> bool:
-        """Whether all answers that come soon have left; a member whose group is about to meet joins anew elsewhere."""
+        """All responses have left, except those that wait for other members."""
+        # A member of a pending JoinGroup or SyncGroup joins again at another gateway.
         waiting = any(slot.api.name not in PARKED_APIS for slot in self.exchange.slots)
         return self.client.is_between_frames and not waiting
 
-    # What lines call.
+    # Called by lines:
 
     def line_made(self, line: Line) -> None:
-        """A client came, or a broker answered."""
         if line is self.client:
             self._gateway.came(self)
             loop = asyncio.get_running_loop()
@@ -171,21 +167,21 @@ class Connection:
             line.widen()
 
     def line_moved(self, line: Line) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
-        """What is ready leaves."""
+        # The first complete request after the login ends the time limits of an unknown client.
         if self.is_new and self.login.is_accepted and self._reader.has_read:
             self._become_known()
         self.exchange.flush()
+        # Known clients without pending bytes are the usual case, and need no accounting.
         if self.is_new or self._held or self._reader.is_collecting:
             self._note_held()
 
     def line_full(self, line: Line) -> None:
-        """Who writes to it is not read."""
+        # Back-pressure: a slow reader stops the reading at the other side.
         other = self._other(line)
         if other is not None:
             other.hold()
 
     def line_has_room(self, line: Line) -> None:
-        """Who writes to it is read again."""
         self.exchange.flush()
         self._note_held()
         other = self._other(line)
@@ -193,21 +189,20 @@ class Connection:
             other.go_on()
 
     def line_refused(self, line: Line, error: FrameError) -> None:
-        """Neither a client nor a broker that does not keep to the protocol can be understood any further."""
         if line is self.client:
             self._gateway.refused(self, error)
         else:
             self._gateway.failed(self, error)
+        # After an invalid frame the next frame's position is unknown.
         line.abort()
         self.client.abort()
 
     def line_failed(self, line: Line, defect: Exception) -> None:
-        """Nobody knows what was done of it."""
+        # It is unknown how much of the bytes was handled.
         line.abort()
         self._fail(defect)
 
     def line_lost(self, line: Line) -> None:
-        """Without its client nothing is left; without its broker the client, if it waits for an answer or has logged in."""
         if line is self.client:
             self._end()
         elif line is self.exchange.upstream:
@@ -217,6 +212,7 @@ class Connection:
         self._gateway.held(self, 0)
         self.is_new, self._held = False, 0
         self._cancel_deadline()
+        # After the login the usual limits and large buffers apply.
         self.exchange.most_open = MOST_OPEN_REQUESTS
         self.client.widen()
         if self.exchange.upstream is not None:
@@ -234,7 +230,7 @@ class Connection:
             self._gateway.held(self, held)
 
     def _held_bytes(self) -> int:
-        """Before a login also what waits, and what the broker has not read; after a login also answers that were made here."""
+        """Before the login the bytes unread and unsent to the broker, afterwards incomplete frames and pending local responses."""
         if not self.is_new:
             return self.client.collected_bytes + self.exchange.waiting_bytes
         upstream = self.exchange.upstream
@@ -249,7 +245,9 @@ class Connection:
     def _lose_broker(self) -> None:
         is_amid_request = not self.client.is_between_frames
         if self.exchange.owed or is_amid_request or self.login.has_begun:
+            # A lost login, response or partial request cannot be repeated on another connection.
             self.client.close()
+        # Otherwise the next request connects to the broker again.
         self.exchange.lose_upstream()
         self.client.go_on()  # it may have been held back for this broker
 
@@ -265,20 +263,18 @@ class Connection:
         if self._connecting is not None:
             self._connecting.cancel()
         if self.exchange.upstream is not None:
-            # What a client said before it left is still the broker's, if it wants no answer.
+            # The broker still gets a client's last requests without responses, such as Produce with acks=0.
             self.exchange.upstream.close()
         self._gateway.went(self)
 
     def _fail(self, error: BaseException) -> None:
-        if isinstance(
-            error, WireError
-        ):  # what the client said cannot be asked of a broker, or be answered
+        if isinstance(error, WireError):  # the client's request cannot be forwarded or answered
             self._gateway.refused(self, error)
         else:
             self._gateway.failed(self, error)
         self.exchange.forget()
         if self.exchange.upstream is not None:
-            self.exchange.upstream.close()  # nothing that comes has a place any more
+            self.exchange.upstream.close()  # later responses have no slot
         self.client.abort()
 
     def _connect(self) -> None:

@@ -1,4 +1,4 @@
-"""Frames in a stream of bytes: each is preceded by its size and followed to its end; only what is read is collected."""
+"""Parser of frames in a stream: each has a size and is followed to its end. Only frames that are read are collected."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ SIZE = Struct(">i")
 
 
 class FrameError(ValueError):
-    """What comes is no frame that may come here; the message says why."""
+    """Invalid frame; the message gives the reason."""
 
 
 class Course(Enum):
-    """What becomes of a frame."""
+    """Kinds of treatment of a frame."""
 
     PASS = auto()
-    """Its bytes are passed on as they come."""
+    """The bytes are forwarded as they arrive."""
     LOOK = auto()
-    """As PASS, and each piece is looked at before."""
+    """The bytes are forwarded, and each piece is inspected before."""
     COLLECT = auto()
-    """It is handed over when it is whole."""
+    """The whole frame is delivered at its end."""
     DROP = auto()
-    """Its bytes go nowhere."""
+    """The bytes are discarded."""
     WAIT = auto()
-    """It must not be taken now, and so nothing behind it can be."""
+    """The frame, and all frames behind it, must wait."""
     MORE = auto()
-    """The bytes that are here do not say yet."""
+    """More bytes are needed for a decision."""
 
 
 _NOT_NOW = frozenset({Course.WAIT, Course.MORE})
@@ -36,38 +36,37 @@ _PASSED_ON = (Course.PASS, Course.LOOK)
 
 
 class FrameTaker(Protocol):
-    """Decides about frames, and gets them."""
+    """Receiver of frames, which decides about each frame."""
 
     def begin(self, data: memoryview, at: int) -> Course:
-        """A frame begins here, its size first; asked again after WAIT, and after MORE with twice as many bytes, or all.
+        """Decide about a frame, whose size stands first. Called again after WAIT, and after MORE with twice as many bytes, or all.
 
         The bytes of `data` do not change before `feed` ends.
 
         Raises:
-            FrameError: such a frame must not come here.
+            FrameError: the frame is invalid here.
         """
 
     def pass_on(self, piece: memoryview) -> None:
-        """Bytes of one or several frames whose course is PASS or LOOK."""
+        """Forward bytes of frames whose course is PASS or LOOK."""
 
     def passed(self) -> None:
-        """A frame whose course is PASS or LOOK has ended; its last bytes may be passed on a little later."""
+        """End a frame whose course is PASS or LOOK. Its last bytes may be forwarded a little later."""
 
     def collected(self, frame: bytearray) -> None:
-        """A whole frame, its size first."""
+        """Handle a whole frame, its size first."""
 
     def dropped(self) -> None:
-        """A frame whose course is DROP has ended."""
+        """End a frame whose course is DROP."""
 
 
-def _never(_piece: memoryview) -> None:
-    """For takers that look at nothing."""
+def _never(_piece: memoryview) -> None: ...
 
 
 class FrameFollower:
-    """Follows one stream; a decision needs `head_bytes` at least, and a frame's size is one of `sizes`.
+    """Follows the frames of a stream. A decision needs at least `head_bytes`, and a frame's size is in `sizes`.
 
-    `look` gets the bytes of frames whose course is LOOK, and raises FrameError if they must not be passed on.
+    `look` gets the bytes of frames whose course is LOOK, and raises FrameError if they must not be forwarded.
     """
 
     def __init__(
@@ -85,36 +84,38 @@ class FrameFollower:
         self._frame = bytearray()
         self._left = 0
         self._enough_bytes = 0
-        """Of the next frame: with fewer the taker has said MORE. Twice as many each time: a frame in
-        small pieces is not read from its beginning with every piece."""
+        """Bytes needed for the next call of `begin` after MORE. They double each time, so that a frame in
+
+        small pieces is not read from its beginning with every piece.
+        """
         self.waits = False
-        """Whether the frame that comes next must not be taken yet."""
+        """The next frame must wait."""
 
     @property
     def is_between_frames(self) -> bool:
-        """Whether no frame is in the middle of its way."""
         return not self._left
 
     @property
     def collected_bytes(self) -> int:
-        """Of a frame that is not whole."""
+        """Bytes of an incomplete frame."""
         return len(self._frame)
 
     def forget(self) -> None:
-        """The rest of it will not come."""
+        """Discard the bytes of an incomplete frame."""
         self._frame = bytearray()
 
     def feed(self, data: memoryview) -> int:
-        """Take frames until one must wait or there are too few bytes of it; returns how many bytes were taken.
+        """Handle frames until a frame must wait or needs more bytes. Return the number of consumed bytes.
 
         Raises:
-            FrameError: what comes next is no frame that may come here.
+            FrameError: the next frame is invalid here.
         """
         self.waits = False
-        # data[span:at] is still to be passed on: many small frames leave in one piece.
+        # data[span:at] is still to be forwarded: many small frames leave in one piece.
         span = at = 0
         while True:
             if not self._left:
+                # A collected or discarded frame interrupts the span.
                 self._course = self._open(data, at)
                 if self._course not in _PASSED_ON:
                     self._pass_on(data[span:at])
@@ -134,12 +135,14 @@ class FrameFollower:
         if present < self._head_bytes:
             return Course.MORE
         (size,) = SIZE.unpack_from(data, at)
+        # A size out of range may be another protocol, such as HTTP: the bytes behind it have no meaning.
         if size not in self._sizes:
             raise FrameError(f"a frame of {size} bytes, allowed are {self._sizes}")
         whole = SIZE.size + size
         if self._enough_bytes and present < min(self._enough_bytes, whole):
             return Course.MORE
         course = self._taker.begin(data, at)
+        # All bytes are here, so waiting for more would never end.
         if course is Course.MORE and present >= whole:
             raise FrameError("a frame that ends before what it must say")
         self._enough_bytes = 2 * present if course is Course.MORE else 0

@@ -1,4 +1,4 @@
-"""One TCP connection of the gateway: bytes that come go through a follower, as far as they can be taken now."""
+"""TCP connection of the gateway, to a client or a broker. A follower consumes the received bytes as far as it can."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from group_coordinator.gateway.connections.frames import FrameError, FrameFollow
 from group_coordinator.gateway.connections.read_queue import ReadQueue
 
 WRITE_BUFFER_BYTES = 1 << 20
-"""So much may wait for a reader that is slow; then nothing more is read for it."""
+"""Bytes that may wait for a slow reader. Above this limit nothing more is read for it."""
 _RECEIVE_BYTES = 256 * 1024
 _TRANSPORTS_KEEP_VIEWS = sys.version_info >= (3, 12)
-"""Before, they copied what the socket did not take at once."""
+"""Earlier versions of Python copied the bytes that the socket did not accept at once."""
 
 
 class _Sizes(NamedTuple):
-    """bytes. What is received at once, what may be unsent before the other side is held back, and the buffer of TLS."""
+    """bytes: of a read, of unsent data before the other side is held back, and of the TLS buffer."""
 
     received: int
     unsent: int
@@ -27,18 +27,18 @@ class _Sizes(NamedTuple):
 
 
 _FIRST = _Sizes(8 * 1024, 1, tls_buffers.FIRST_BYTES)
-"""For a client that nobody knows: it keeps no one waiting, and can leave no more than this unread. With 0 asyncio's TLS never writes."""
+"""Sizes before the login, small as anyone can connect. With 0 unsent bytes asyncio's TLS never writes."""
 _WIDE = _Sizes(_RECEIVE_BYTES, WRITE_BUFFER_BYTES, 256 * 1024)
 
 
 class _Received:
-    """The buffer that all lines receive into: what it holds is taken, or copied, before the next line receives."""
+    """Receive buffer of all connections. Its bytes are consumed or copied before the next connection receives."""
 
     def __init__(self) -> None:
         self.view = memoryview(bytearray(_RECEIVE_BYTES))
 
     def give_away(self) -> None:
-        """A transport still has to send from it."""
+        """Replace the buffer, as a transport still has to send from it."""
         self.view = memoryview(bytearray(_RECEIVE_BYTES))
 
 
@@ -46,32 +46,31 @@ _received = _Received()
 
 
 class LineOwner(Protocol):
-    """Has two lines: to a client and to a broker."""
+    """Owner of two connections: to a client and to a broker."""
 
-    def line_made(self, line: Line) -> None:
-        """The line is open."""
+    def line_made(self, line: Line) -> None: ...
 
     def line_moved(self, line: Line) -> None:
-        """Frames were taken from it."""
+        """Frames of the connection were consumed."""
 
     def line_full(self, line: Line) -> None:
-        """Its reader is slow: nothing more must be read for it."""
+        """The peer reads slowly: nothing more must be read for it."""
 
     def line_has_room(self, line: Line) -> None:
-        """The reader has taken what it was sent."""
+        """The peer has read the pending bytes."""
 
     def line_refused(self, line: Line, error: FrameError) -> None:
-        """What came is nothing that may come here."""
+        """The received bytes are no valid frame."""
 
     def line_failed(self, line: Line, defect: Exception) -> None:
-        """What came met a defect of ours."""
+        """An internal error happened while bytes were handled."""
 
     def line_lost(self, line: Line) -> None:
-        """The other side is gone."""
+        """The peer has hung up."""
 
 
 class Line(asyncio.BufferedProtocol):
-    """One side of a client's connection."""
+    """Client side or broker side of a client's connection."""
 
     def __init__(self, owner: LineOwner, follower: FrameFollower, unknown: ReadQueue) -> None:
         self._owner = owner
@@ -89,89 +88,85 @@ class Line(asyncio.BufferedProtocol):
         self.used_at_s = 0.0
         self._now_s = asyncio.get_running_loop().time
 
-    # What asyncio calls.
+    # Called by asyncio:
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The other side is there."""
         self._transport = cast("asyncio.Transport", transport)
-        # TLS may encrypt later what it was given now.
+        # TLS may encrypt the bytes later, so they must be copied.
         self._is_encrypted = transport.get_extra_info("sslcontext") is not None
         self._resize(self._sizes)
         peer: socket.socket = transport.get_extra_info("socket")
+        # Keep-alive finds clients whose host is gone, as it is in brokers.
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self.used_at_s = self._now_s()
         self._owner.line_made(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's signature
-        """Behind the few bytes that were no head of a frame yet."""
+        # The incomplete head of a frame stays at the beginning.
         kept = len(self._rest)
         _received.view[:kept] = self._rest
         return _received.view[kept : kept + self._sizes.received]
 
     def buffer_updated(self, nbytes: int) -> None:
-        """So many bytes came."""
         self.used_at_s = self._now_s()
         data = _received.view[: len(self._rest) + nbytes]
         if not self.first_bytes:
+            # The first bytes show the peer's protocol in an error.
             self.first_bytes = bytes(data[:8])
         self._take(data)
 
     def pause_writing(self) -> None:
-        """The other side is slow."""
         self.is_full = True
         self._owner.line_full(self)
 
     def resume_writing(self) -> None:
-        """It has caught up."""
         self.is_full = False
         self._owner.line_has_room(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """It is gone."""
         self._transport = None
         self._owner.line_lost(self)
 
-    # What the owner calls.
+    # Called by the owner:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be written to."""
         return self._transport is not None and not self._transport.is_closing()
 
     @property
     def waits(self) -> bool:
-        """Whether the frame that comes next must not be taken yet; `go_on` tries again."""
+        """The next frame must wait; `go_on` tries again."""
         return self._follower.waits
 
     @property
     def is_between_frames(self) -> bool:
-        """Whether what comes next is a new frame."""
         return self._follower.is_between_frames
 
     @property
     def collected_bytes(self) -> int:
-        """What came of a frame that is read when it is whole."""
+        """Bytes of an incomplete frame that is collected."""
         return self._follower.collected_bytes
 
     @property
     def unread_bytes(self) -> int:
-        """The same, and what must not be taken yet."""
+        """Bytes of an incomplete frame, and bytes that must wait."""
         return self.collected_bytes + len(self._rest)
 
     @property
     def unsent_bytes(self) -> int:
-        """What the other side has still to read."""
+        """Bytes that the peer has still to read."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def widen(self) -> None:
-        """The client is known: receive and keep as much as makes it fast."""
+        """Use the large buffers, after the client's login."""
         self._resize(_WIDE)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send it, or keep it until the reader takes it."""
+        """Send the bytes, or keep them until the peer reads."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return
+        # A view of the shared buffer may be sent only while no other connection receives.
         self.used_at_s = self._now_s()
         if isinstance(data, bytes) or not (_TRANSPORTS_KEEP_VIEWS or self._is_encrypted):
             transport.write(data)
@@ -183,12 +178,12 @@ class Line(asyncio.BufferedProtocol):
                 _received.give_away()
 
     def hold(self) -> None:
-        """Read no more for now."""
+        """Stop reading until `go_on` is called."""
         self._is_held = True
         self._read_or_not()
 
     def go_on(self) -> None:
-        """Take what had to wait, and read again."""
+        """Handle the waiting frames, and read again."""
         self._is_held = False
         if self._follower.waits and self.is_open:
             self._take(memoryview(self._rest))
@@ -196,17 +191,16 @@ class Line(asyncio.BufferedProtocol):
             self._read_or_not()
 
     def close(self) -> None:
-        """Send what was written, then hang up."""
+        """Send the pending bytes, then hang up."""
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """Hang up at once."""
         if self._transport is not None:
             self._transport.abort()
 
     def forget(self) -> None:
-        """What came of a frame that will never be whole."""
+        """Discard the bytes of an incomplete frame."""
         self._rest = b""
         self._follower.forget()
 
@@ -227,8 +221,10 @@ class Line(asyncio.BufferedProtocol):
         except Exception as defect:  # noqa: BLE001 - it ends one client's connection, and no other
             self._owner.line_failed(self, defect)
             return
+        # The rest is copied, as the buffer is shared.
         self._rest = bytes(data[taken:])
         self._owner.line_moved(self)
+        # Clients before the login share a queue, so that they cannot starve the others.
         if self._sizes is _FIRST and not self._is_queued:
             self._is_queued = True
             self._unknown.wait(self._had_its_turn)

@@ -1,4 +1,7 @@
-"""The ports of the gateway: one for newcomers, and another for each node. A connection over the limits is closed before its first byte."""
+"""The gateway's ports: a bootstrap port, and a port for each node.
+
+A connection over the limits is closed before its first byte is read.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ _log = logging.getLogger(__name__)
 
 
 class Door(Protocol):
-    """Knows who may come in."""
+    """Admission of clients to the ports."""
 
     def admits(self, host: str) -> bool:
-        """Whether a client from there may stay; if so it counts, until it has gone."""
+        """Return True if a client from this host may stay. It counts until it is gone."""
 
     def serve(self, node_id: int | None, host: str) -> asyncio.BaseProtocol:
-        """The protocol of a client that came to a node's port, or to the bootstrap port."""
+        """Protocol of a client of a node's port, or of the bootstrap port."""
 
     def failed_handshake(self, host: str) -> None:
-        """A client that was let in has gone before it could speak."""
+        """An admitted client failed its TLS handshake or left."""
 
 
 class Port:
-    """Listens from the beginning."""
+    """Open port that accepts connections from its creation on."""
 
     def __init__(
         self,
@@ -43,7 +46,7 @@ class Port:
         tls: SSLContext | None,
         handshake_timeout_s: float,
     ) -> None:
-        """`tls` is None where the port is plain."""
+        """Start to accept; `tls` is None for a plain port."""
         listening.settimeout(0)
         self._listening = listening
         self._node_id = node_id
@@ -54,7 +57,6 @@ class Port:
         self._accepting = asyncio.get_running_loop().create_task(self._accept())
 
     def close(self) -> None:
-        """Take no more connections."""
         self._accepting.cancel()
         for task in self._beginning:
             task.cancel()
@@ -66,16 +68,18 @@ class Port:
             try:
                 await self._accept_one()
             except OSError as error:
+                # A client that left before accept is no error. Any other error, such as too many open files, needs a pause.
                 if error.errno not in _GONE:
                     _log.error("Clients must wait: %s", error)
                     await asyncio.sleep(_REST_S)
-            # What it sends first costs a handshake: those that are there have their turn between two of them.
+            # A TLS handshake is expensive: other connections have their turn between two handshakes.
             await asyncio.sleep(0)
 
     async def _accept_one(self) -> None:
         loop = asyncio.get_running_loop()
         client, (host, *_) = await loop.sock_accept(self._listening)
         if not self._door.admits(host):
+            # Closed before its first byte is read.
             client.close()
             return
         task = loop.create_task(self._begin(client, host))
@@ -100,7 +104,10 @@ _HIGHEST_PORT = 65_535
 
 
 class Listeners:
-    """The bootstrap port P and, for node n, P + 1 + n. A port that was opened stays: clients keep addresses of nodes that left."""
+    """The bootstrap port P and, for node n, port P + 1 + n.
+
+    An opened port stays open, as clients keep the addresses of nodes that left.
+    """
 
     def __init__(
         self,
@@ -110,7 +117,7 @@ class Listeners:
         tls: SSLContext | None,
         handshake_timeout_s: float,
     ) -> None:
-        """`tls` is None where the ports are plain."""
+        """Take the settings of all ports; `tls` is None for plain ports."""
         self._listen = listen
         self._advertised_host = advertised_host
         self._door = door
@@ -118,21 +125,21 @@ class Listeners:
         self._handshake_timeout_s = handshake_timeout_s
         self._opened: dict[int | None, Port] = {}
         self.without_port: dict[int, str] = {}
-        """Nodes that clients cannot find, and why."""
+        """Nodes without a port, and the error of each."""
         self._is_closed = False
 
     def open(self, node_ids: Iterable[int]) -> None:
-        """Take newcomers, and clients of these nodes.
+        """Open the bootstrap port and the ports of these nodes.
 
         Raises:
-            OSError: a port is taken, or the address is not this machine's; the message names it.
+            OSError: a port is in use, or the address is not this machine's; the message names it.
         """
         self._open(None, self._listen.port)
         for node_id in node_ids:
             self._open(node_id, self._port_of(node_id))
 
     def address_of(self, node_id: int) -> Address | None:
-        """Where clients find a node; its port takes connections when this returns. None: the port cannot be had."""
+        """Address of a node for clients, whose port is open when this returns. None: the port cannot be opened."""
         if node_id not in self._opened:
             if node_id < 0 or node_id in self.without_port or not self._could_open(node_id):
                 return None
@@ -140,13 +147,12 @@ class Listeners:
         return Address(self._advertised_host, self._port_of(node_id))
 
     def try_again(self) -> None:
-        """Whoever had the port of a node may be gone."""
+        """Open the ports that another process held before."""
         for node_id in tuple(self.without_port):
             if self._could_open(node_id):
                 _log.info("Clients find node %d now, at port %d", node_id, self._port_of(node_id))
 
     def close(self) -> None:
-        """Take no more connections."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -170,13 +176,13 @@ class Listeners:
         return True
 
     def _open(self, node_id: int | None, port: int) -> None:
-        """It is open at once."""
         host = self._listen.host
         if port > _HIGHEST_PORT:
             raise OSError(
                 f"node {node_id} would be at port {port}, and {_HIGHEST_PORT} is the highest"
             )
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        # The socket listens at once, so a response may name the port.
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
         self._opened[node_id] = Port(
             listening, node_id, self._door, self._tls, self._handshake_timeout_s

@@ -1,4 +1,4 @@
-"""The open requests of a connection, and the responses of its broker: passed on as they come, or read if an address may be in them."""
+"""Pipeline of a connection: its pending requests, and the responses of its broker, which are forwarded or rewritten."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from group_coordinator.gateway.connections.shares import Share
 from group_coordinator.gateway.connections.slots import Aside, Slot
 
 MOST_OPEN_REQUESTS = 100
-"""A connection that has so many is read again when one of them is answered."""
+"""Limit of pending requests. A connection at the limit is read again after its next response."""
 _ASIDES_CORRELATION_ID = 0
 
 
 class Exchange:
-    """Answers leave in the order of requests: one that is made here holds back the broker's behind it.
+    """Pending requests whose responses leave in order. A local response holds back the broker's responses behind it.
 
-    The broker's are held back by not reading them, so that nothing piles up.
+    The broker's responses are held back by not reading them, so that nothing piles up.
     """
 
     def __init__(
@@ -35,7 +35,14 @@ class Exchange:
         share: Share,
         waits: Callable[[], None],
     ) -> None:
-        """`connect` is called when a broker is needed, `fail` when an answer cannot be made, `waits` when one cannot leave yet."""
+        """Take the callbacks.
+
+        Args:
+            connect: called when a broker is needed.
+            fail: called when a local response fails.
+            share: the open bytes of the client.
+            waits: called when a local response cannot leave yet.
+        """
         self._connect = connect
         self._fail = fail
         self._waits = waits
@@ -45,51 +52,50 @@ class Exchange:
         self.upstream: Line | None = None
         self.slots: deque[Slot] = deque()
         self.owed: deque[Slot | Aside | None] = deque()
-        """The slots whose answers the broker owes; None: an answer that nobody wants."""
+        """Slots whose responses the broker owes; None: a response to discard."""
         self.most_open = MOST_OPEN_REQUESTS
-        """With so many open requests no further one is taken."""
+        """Limit of pending requests."""
         self.is_draining = False
         self.is_held = False
-        """Whether the next request must not be taken before the one before it is on its way."""
+        """The next request must wait until the one before it is forwarded."""
         self._has_slot_left = False
         self.waiting_bytes = 0
-        """Of answers that were made here, later than asked for, and cannot leave yet."""
+        """Bytes of delayed local responses that cannot leave yet."""
 
     @property
     def takes_requests(self) -> bool:
-        """Whether one more may be open."""
         return len(self.slots) < self.most_open and not self.is_draining and not self.is_held
 
     def has_upstream(self) -> bool:
-        """Whether a request can be sent on; if not, the broker is on its way."""
+        """Return True if a request can be forwarded. Otherwise the broker is being connected."""
         if self.upstream is not None:
             return True
         self._connect()
         return False
 
     def expect(self, slot: Slot) -> None:
-        """The broker will answer."""
+        """Add a request that the broker answers."""
         self.slots.append(slot)
         self.owed.append(slot)
 
     def promise(self, slot: Slot, answer: Awaitable[bytes]) -> None:
-        """The answer is made here, later."""
+        """Add a request whose local response follows later."""
         self.slots.append(slot)
         self._fill(slot, answer)
 
     def answer(self, slot: Slot, answer: bytes) -> None:
-        """The answer is here."""
+        """Add a request with its local response."""
         slot.answer = answer
         self.slots.append(slot)
         self.flush()
 
     def send_on(self, data: bytes | bytearray | memoryview) -> None:
-        """To the broker."""
+        """Send bytes to the broker."""
         if self.upstream is not None:
             self.upstream.write(data)
 
     def ask_aside(self, api: str, version: int, body: dict[str, Any]) -> Future[dict[str, Any]]:
-        """Ask the client's broker something that the client does not; cancelled, if the broker goes."""
+        """Send a request of the gateway on the client's connection. The future is cancelled if the broker hangs up."""
         answer: Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         if self.upstream is None:
             answer.cancel()
@@ -99,12 +105,12 @@ class Exchange:
         return answer
 
     def release(self) -> None:
-        """Take requests again."""
+        """Accept requests of the client again."""
         self.is_held = False
         self._let_go_on()
 
     def lose_upstream(self) -> None:
-        """The broker is gone, with all that it owed."""
+        """Drop the broker's connection, and all pending responses of the broker."""
         self.upstream = None
         for owed in self.owed:
             if isinstance(owed, Aside):
@@ -112,15 +118,15 @@ class Exchange:
         self.owed.clear()
 
     def passed(self) -> None:
-        """The broker's answer to the first request has been passed on."""
+        """End the first request, whose response was forwarded."""
         self.owed.popleft()
         self._leave()
 
     def read(self, frame: memoryview) -> None:
-        """The broker's answer to the first request is to be rewritten, or is ours.
+        """Handle a collected response: to a request of the gateway, or to rewrite.
 
         Raises:
-            WireError: it does not parse.
+            WireError: the response does not parse.
         """
         owed = self.owed.popleft()
         if isinstance(owed, Aside):
@@ -128,6 +134,7 @@ class Exchange:
             if not owed.answer.done():
                 owed.answer.set_result(body)
             return
+        # Brokers answer in order, so the response is for the first slot.
         slot = self.slots[0]
         if slot.rewriting is None:
             raise RuntimeError(f"{slot.api.name}: an answer was collected that nobody reads")
@@ -138,8 +145,9 @@ class Exchange:
             self._fill(slot, answer)
 
     def flush(self) -> None:
-        """Send what is ready, and let go on what waited for that."""
+        """Send the ready responses, then resume the connections that waited for a free slot."""
         client = self.client
+        # A full connection continues in `line_has_room`.
         while self.slots and client is not None and not client.is_full:
             answer = self.slots[0].answer
             if answer is None:
@@ -151,7 +159,7 @@ class Exchange:
             self._let_go_on()
 
     def forget(self) -> None:
-        """Nobody waits for the answers any more."""
+        """Drop all pending requests, as the client is gone."""
         self.slots.clear()
         self.waiting_bytes = 0
         for task in tuple(self._answering):
@@ -165,7 +173,7 @@ class Exchange:
         self._has_slot_left = True
 
     def _let_go_on(self) -> None:
-        """A line that waits, waits for a slot to leave: another becomes the first one, or there is room for one more."""
+        # A connection waits until a slot is free: then another slot is the first, or a request fits.
         for line, other in ((self.upstream, self.client), (self.client, self.upstream)):
             if line is not None and line.waits and not (other is not None and other.is_full):
                 line.go_on()
@@ -192,28 +200,28 @@ class Exchange:
             self._waits()
 
     def _give_up(self, slot: Slot) -> None:
-        """The broker went before it said what the answer depends on: no other one can leave before this one does."""
+        # Responses keep their order, so without this response no later response can leave.
         if slot in self.slots and self.client is not None:
             self.client.close()
 
 
 _HEAD = Struct(">ii")
 _SIZES = range(4, 1 << 31)
-"""A broker may answer with as much as its settings let it."""
+"""Kafka's brokers have no lower limit of response sizes."""
 
 
 class AnswerReader:
-    """Gives each answer to the slot that waits for it: brokers answer in the order of requests."""
+    """Matches each response of the broker to its slot: brokers answer in the order of requests."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
 
     def follower(self) -> FrameFollower:
-        """For the line to the broker."""
+        """Frame follower for the broker's connection."""
         return FrameFollower(self, _HEAD.size, _SIZES)
 
     def begin(self, data: memoryview, at: int) -> Course:
-        """Only the answer to the first open request may be taken."""
+        """Accept only the response to the first pending request."""
         owed, slots = self._exchange.owed, self._exchange.slots
         if not owed:
             raise FrameError("an answer without a request")
@@ -224,6 +232,7 @@ class AnswerReader:
         if isinstance(slot, Aside):
             return Course.COLLECT
         if not slots or slots[0] is not slot:  # without any, the client is going
+            # A local response before it has not left yet.
             return Course.WAIT
         _, correlation_id = _HEAD.unpack_from(data, at)
         if correlation_id != slot.correlation_id:
@@ -233,24 +242,21 @@ class AnswerReader:
         return Course.PASS if slot.rewriting is None else Course.COLLECT
 
     def pass_on(self, piece: memoryview) -> None:
-        """To the client."""
         if self._exchange.client is not None:
             self._exchange.client.write(piece)
 
     def passed(self) -> None:
-        """The next slot is the first one now."""
         self._exchange.passed()
 
     def collected(self, frame: bytearray) -> None:
-        """Where addresses may be in it.
+        """Handle a response that may contain addresses.
 
         Raises:
-            FrameError: it does not parse.
+            FrameError: the response does not parse.
         """
         try:
             self._exchange.read(memoryview(frame)[4:])
         except WireError as error:
             raise FrameError(str(error)) from error
 
-    def dropped(self) -> None:
-        """Nobody waited for it."""
+    def dropped(self) -> None: ...

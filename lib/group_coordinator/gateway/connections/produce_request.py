@@ -1,4 +1,4 @@
-"""Produce requests: whether an answer follows, and the topics, read as the bytes come. Records are never kept."""
+"""Parser of Produce requests: acks, and the topics as the bytes arrive. Records are never kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INT16, _INT32 = Struct(">h"), Struct(">i")
 _CLIENT_ID_AT = 12
 _FLEXIBLE_FROM = 9
 _LONGEST_BEGINNING = 128 * 1024
-"""bytes. Names have at most 32,767."""
+"""bytes. Kafka's strings have at most 32,767."""
 _LONGEST_NAME = 32_767
 _TIMEOUT_BYTES = _INDEX_BYTES = 4
 
@@ -23,19 +23,19 @@ _Reading: TypeAlias = Generator[None, memoryview, _Found]
 
 
 class Beginning(NamedTuple):
-    """What a Produce request, in version 3 or later, says before its topics."""
+    """Fields of a Produce request before its topics, in version 3 or later."""
 
     wants_answer: bool
-    """Whether acks are not 0."""
+    """acks is not 0."""
     topics_at: int
-    """Where the number of topics is in the frame, whose size comes first."""
+    """Position of the topic count in the frame, whose size comes first."""
 
 
 def read_beginning(version: int, head: memoryview) -> Beginning | None:
-    """None: the bytes that are here do not say yet.
+    """Parse the fields before the topics; None: more bytes are needed.
 
     Raises:
-        FrameError: they should, or have a length that is none.
+        FrameError: a name is too long, or a length is invalid.
     """
     try:
         at = _after_text(head, _CLIENT_ID_AT)
@@ -57,7 +57,7 @@ def read_beginning(version: int, head: memoryview) -> Beginning | None:
 
 
 def only_topic(version: int, head: memoryview, topics_at: int) -> bytes | None:
-    """The name of the topic, where a request has just one; None: it has more, or none, or the bytes that are here do not say yet."""
+    """Name of the only topic of a request; None for other requests, or if more bytes are needed."""
     is_flexible = version >= _FLEXIBLE_FROM
     try:
         count, at = (compact_length if is_flexible else _int32)(head, topics_at)
@@ -69,13 +69,13 @@ def only_topic(version: int, head: memoryview, topics_at: int) -> bytes | None:
 
 
 class ProducedTopics:
-    """Reads the names of topics in one request, and jumps over the records between them.
+    """Parser of the topic names in a request, which skips the records between them.
 
-    What it takes for a name is what brokers take for one: it has their reading of lengths that are unusual or wrong.
+    It reads unusual and wrong lengths as brokers do, so that both see the same names.
     """
 
     def __init__(self, version: int, topics_at: int, closed: Collection[bytes]) -> None:
-        """Nobody may produce to the topics that are `closed`."""
+        """Take the `closed` topics, to which clients may not produce."""
         self._is_flexible = version >= _FLEXIBLE_FROM
         self._length: _Read[int] = compact_length if self._is_flexible else _int32
         self._closed = closed
@@ -85,15 +85,15 @@ class ProducedTopics:
         next(self._reading)
 
     def follow(self, piece: memoryview) -> None:
-        """Read what comes next in the frame, which begins with its size.
+        """Parse the next bytes of the frame, which begins with its size.
 
         Raises:
-            FrameError: a topic is closed, or a length is none.
+            FrameError: a topic is closed, or a length is invalid.
         """
         try:
             self._reading.send(piece)
         except StopIteration:
-            pass  # behind the topics nothing is of interest
+            pass  # the fields behind the topics are not needed
         except FieldFaultError as fault:
             raise FrameError(f"Produce: {fault.inside('topicData')}") from None
 
@@ -112,7 +112,7 @@ class ProducedTopics:
             yield from self._tags()
 
     def _whole_partitions(self, most: int) -> int:
-        """Jump over partitions that are here as a whole and have no tags, in a tenth of the time; returns how many."""
+        """Skip partitions that are complete and without tags; return their number. This needs a tenth of the time."""
         data, at, jumped = self._data, self._at, 0
         length, tags_bytes = self._length, int(self._is_flexible)
         try:
@@ -128,7 +128,7 @@ class ProducedTopics:
         return jumped
 
     def _next(self, read: _Read[_Found]) -> _Reading[_Found]:
-        """What comes next, as soon as all its bytes are here. The place behind it may be in bytes that are still to come."""
+        """Parse a value as soon as all its bytes are here. The position behind it may be in later bytes."""
         while True:
             here = len(self._data) - self._at
             if here > 0:
@@ -138,6 +138,7 @@ class ProducedTopics:
                     pass
                 else:
                     return found
+            # The skipped records may be longer than the bytes that are here.
             rest = bytes(self._data[self._at :])
             self._at = max(-here, 0)
             piece = yield

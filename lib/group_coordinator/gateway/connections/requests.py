@@ -1,4 +1,4 @@
-"""A client's requests on one connection: sent on as they come, or read where more than one party may answer them."""
+"""Requests of a client: forwarded as the bytes arrive, or read where the gateway or the job may answer."""
 
 from __future__ import annotations
 
@@ -24,18 +24,21 @@ from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, Api, Way
 
 _HEAD = Struct(">ihhi")
 _SIZES = range(8, 100 * 1024 * 1024 + 1)
-"""socket.request.max.bytes of Kafka, by default."""
+"""Kafka's default of socket.request.max.bytes."""
 READ_MAX_BYTES = HIGHEST_EVENT_MAX_BYTES
-"""A request that is read is kept whole. A longer one would make an event that the job does not take."""
+"""Limit of a collected request. A longer request would make an event that the job does not accept."""
 _ABOUT_TOPICS = frozenset({Way.TOPICS, Way.SHOWN})
 _TOPICS_MAX_BYTES = 16 * 1024 * 1024
-"""Of such a request, which is searched for the coordinator's own. Clients that ask about all topics of a large cluster name each."""
+"""Limit of a request about topics, which is searched for the coordinator's own topics.
+
+A client may name all topics of a large cluster.
+"""
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
-"""Of what may come before a login; the last one is sasl.server.max.receive.size of Kafka, by default."""
+"""Limits of requests before the login. The last is Kafka's default of sasl.server.max.receive.size."""
 
 
 class Request(NamedTuple):
-    """A request that is read; the frame begins with its size."""
+    """Collected request; the frame begins with its size."""
 
     api: Api
     version: int
@@ -44,32 +47,32 @@ class Request(NamedTuple):
 
 
 class MadeHere(NamedTuple):
-    """The answer, with its size, does not come from the broker."""
+    """Local response, with its size."""
 
     answer: bytes | Awaitable[bytes]
 
 
 class SentOn(NamedTuple):
-    """The broker is asked this, its size first; its answer is rewritten, or passed on."""
+    """Request to forward, its size first, and how its response is rewritten, if at all."""
 
     request: bytes | bytearray
     rewriting: Rewriting | None
 
 
 class LoginOfClient(Protocol):
-    """What a client says to its broker about itself."""
+    """Login of a client at its broker."""
 
     principal: str
     is_open: bool
-    """Whether the broker has still to answer to a part of it."""
+    """The broker has still to answer a step of the login."""
     is_accepted: bool
-    """Whether the broker may take anything but parts of it."""
+    """The broker may accept requests other than login steps."""
 
     def trouble(self) -> str | None:
-        """Why nothing may be asked about groups now; None: it may."""
+        """Reason why group requests are not allowed now; None: they are."""
 
     def plan(self, request: Request) -> SentOn:
-        """Read a part of it along.
+        """Read a login step that is forwarded.
 
         Raises:
             WireError: the request does not parse.
@@ -77,46 +80,45 @@ class LoginOfClient(Protocol):
 
 
 class Client(RightsHolder, Protocol):
-    """Whose requests these are."""
+    """Client that sends the requests."""
 
     node_id: int | None
 
     @property
-    def login(self) -> LoginOfClient:
-        """Who it is."""
+    def login(self) -> LoginOfClient: ...
 
     def caller(self, client_id: str | None) -> Caller:
-        """Who asks."""
+        """Client id, host, principal and node of a request."""
 
     def is_login_delayed(self) -> bool:
-        """Whether its login must wait; `take_requests` is called at the end of that."""
+        """Return True if the login must wait; `take_requests` is called after the delay."""
 
 
 class Desk(Protocol):
-    """Knows what to do with a request that is read, and with a broker's answer."""
+    """Router of collected requests, and of brokers' responses."""
 
     def plan(self, request: Request, client: Client) -> MadeHere | SentOn:
-        """Who answers.
+        """Choose between forwarding and a local response.
 
         Raises:
             WireError: the request does not parse.
         """
 
     def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
-        """The answer to a request that nobody reads; None: it cannot be given without reading it."""
+        """Error response to a request that is too long to read; None: a response needs the request's content."""
 
     @property
     def own_topics(self) -> OwnTopics:
-        """Those of the coordinator."""
+        """Topics of the coordinator itself."""
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
-        """What becomes of the broker's answers to requests that are not read."""
+        """Function that rewrites the broker's responses to requests that are not read."""
 
     def count(self, api: Api, version: int, node_id: int | None) -> None:
-        """A request was taken."""
+        """Count an accepted request by API."""
 
     def count_refused(self, api: Api | None, version: int) -> None:
-        """A request was not taken, because the API or its version is not served."""
+        """Count a request whose API or version is not served."""
 
 
 class RequestReader:
@@ -129,28 +131,29 @@ class RequestReader:
         self._search = TopicSearch(desk.own_topics, client.login)
         self._client = client
         self.has_read = False
-        """Whether one request has come to its end."""
+        """A request was read to its end."""
         self.is_collecting = False
-        """Whether one is kept until it is whole."""
+        """A request is being collected."""
         self._read = Slot(API_VERSIONS, 0, 0)
-        """Of the request that is being collected, or dropped."""
+        """Slot of the request that is being collected or discarded."""
         self._answer_unread = b""
         self._produced: ProducedTopics | None = None
-        """Of the request that is being passed on."""
+        """Parser of the request that is being forwarded."""
 
     def follower(self) -> FrameFollower:
-        """For the line to the client."""
+        """Frame follower for the client's connection."""
         return FrameFollower(self, _HEAD.size, _SIZES, self._look)
 
     def begin(self, data: memoryview, at: int) -> Course:
-        """A request that nobody reads takes its place among the open ones here."""
         if not self._exchange.takes_requests or self._client.login.is_open:
             return Course.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(data, at)
         api = self._served(key, version)
+        # The size is checked before the bytes are collected.
         is_delayed = api.name in _MOST_BYTES and self._is_delayed(api, size)
         if is_delayed or (self._needs_broker(api) and not self._exchange.has_upstream()):
             return Course.WAIT
+        # The slot of a forwarded request is added here, the slot of a collected request at its end.
         slot = Slot(api, version, correlation_id)
         if api.way is Way.PRODUCED:
             return self._begin_produce(slot, data, at, size)
@@ -176,7 +179,8 @@ class RequestReader:
             answer = self._desk.too_large(api, slot.version, slot.correlation_id)
             if answer is None:
                 raise FrameError(f"{api.name} with {size} bytes, allowed are {most_bytes}")
-            # A client that is hung up on repeats its request for ever: where the API has one error for all, it gets that.
+            # A client whose connection is closed repeats its request for ever, so it gets an error response where the
+            # API has one for the whole request.
             self._answer_unread = answer
         self._read = slot
         if pays:
@@ -195,6 +199,7 @@ class RequestReader:
         closed = self._own_topics.encoded
         only = only_topic(slot.version, head, beginning.topics_at)
         if only is not None and only not in closed:
+            # Most requests have one topic, which needs no further parsing.
             return Course.PASS
         if not self._own_topics.traces(self._client.login.principal):
             return Course.PASS
@@ -212,7 +217,7 @@ class RequestReader:
             self._exchange.expect(slot)
 
     def _needs_broker(self, api: Api) -> bool:
-        """The broker itself knows whom it answers what; what is answered here is answered to who has logged in."""
+        # The broker itself decides which requests need a login. Local responses go only to clients with a login.
         if api is API_VERSIONS or api.way is Way.LOGIN:
             return True
         login = self._client.login
@@ -226,15 +231,12 @@ class RequestReader:
         return api.way is Way.READ or self._client.rights.is_checked
 
     def pass_on(self, piece: memoryview) -> None:
-        """To the broker."""
         self._exchange.send_on(piece)
 
     def passed(self) -> None:
-        """Its slot is there already."""
         self.has_read = True
 
     def collected(self, frame: bytearray) -> None:
-        """The request says who answers it."""
         self.has_read, self.is_collecting = True, False
         slot = self._read
         begun_s = thread_time()
@@ -245,6 +247,7 @@ class RequestReader:
         except WireError as error:
             raise FrameError(str(error)) from error
         finally:
+            # The thread's CPU time is the time that other clients waited.
             self._exchange.share.note_taken(thread_time() - begun_s)
         if isinstance(plan, SentOn):
             slot.rewriting = plan.rewriting
@@ -256,12 +259,12 @@ class RequestReader:
             self._exchange.promise(slot, plan.answer)
 
     def dropped(self) -> None:
-        """Only now it is answered: Java's clients count on an answer behind the last byte that they have sent."""
+        # Java's clients expect the response behind the last byte of their request.
         self.has_read = True
         self._exchange.answer(self._read, self._answer_unread)
 
     def _served(self, key: int, version: int) -> Api:
-        """What Kafka does too: a connection that asks for what is not there is closed; ApiVersions is answered always."""
+        # As in Kafka, an unknown API closes the connection, and ApiVersions always gets a response.
         api = self._own_topics.apis.get(key)
         if api is API_VERSIONS:
             return api
@@ -273,6 +276,6 @@ class RequestReader:
 
 
 def _counts_for_client(api: Api) -> bool:
-    """Members of a group wait for each other, so one that is held back would hold up all; before a login nobody knows who pays."""
+    # Members of a group wait for each other, so a throttled member would delay all. Before the login the payer is unknown.
     is_before_login = api is API_VERSIONS or api.way is Way.LOGIN
     return not is_before_login and api.name not in PARKED_APIS

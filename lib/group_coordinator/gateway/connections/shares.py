@@ -1,7 +1,8 @@
-"""What each client has open: one that has its share open, over all its connections, is not read until an answer has left.
+"""Limit of open bytes for each client, over all its connections. A client over the limit is not read until a response has left.
 
-Nor is one whose request took the loop for long, for as long again: half of the time is for others, however many connections it has.
-Brokers hold a client back in the same way that is over its quota. An error instead would make it repeat what there is too much of.
+A client whose request blocked the loop for long is not read for as long again: half of the time is for others, however
+many connections it has. Brokers throttle a client over its quota in the same way. An error would make the client repeat
+its requests.
 """
 
 from __future__ import annotations
@@ -11,66 +12,71 @@ from collections import Counter
 from collections.abc import Callable
 
 _REQUEST_BYTES = 1024
-"""What an open request takes in addition to what it says, about: so that many small ones count too."""
+"""bytes of a pending request in addition to its own, about, so that many small requests count too."""
 _LONG_S = 0.01
-"""A request that takes the loop for longer is one of many topics or groups; all others take a tenth of that."""
+"""Limit of a usual request.
+
+Only requests about many topics or groups block the loop for longer; all others need a tenth of that.
+"""
 _DECODED = 8
-"""How many times its bytes a decoded request takes, about; a hostile one takes up to 83 times."""
+"""Memory of a decoded request in multiples of its bytes, about; a hostile request needs up to 83 times."""
 
 
 class Shares:
-    """Open bytes by client."""
+    """Open bytes of each client."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._open_bytes: Counter[str] = Counter()
         self._held: dict[str, dict[Share, None]] = {}
-        """Connections that wait for room, by client; the one that waits longest is the first."""
+        """Connections that wait for room, by client; the connection that waits longest is the first."""
         self._rests_until_s: dict[str, float] = {}
-        """By client whose requests took the loop for long a moment ago."""
+        """End of the pause by client, after requests that blocked the loop for long."""
         self.throttled_total = 0
-        """How often a connection was not read on for that."""
+        """Number of pauses of connections since the start."""
 
     def has_room(self, client: str) -> bool:
-        """Whether one more request may be open."""
+        """Return True if one more request may be pending."""
         return client not in self._rests_until_s and self._open_bytes[client] < self._most_bytes
 
     def hold(self, client: str, share: Share) -> None:
-        """Let the connection go on when there is room."""
+        """Resume the connection when there is room."""
         held = self._held.setdefault(client, {})
         if share not in held:
             held[share] = None
             self.throttled_total += 1
 
     def leave(self, client: str, share: Share) -> None:
-        """The connection waits no longer."""
+        """Remove a connection that waits no longer."""
         held = self._held.get(client, {})
         held.pop(share, None)
         if not held:
             self._held.pop(client, None)
 
     def add(self, client: str, size: int) -> None:
-        """More of it is open, or less."""
+        """Add open bytes of a client, or remove them if the size is negative."""
         self._open_bytes[client] += size
         if not self._open_bytes[client]:
             del self._open_bytes[client]
+        # Only released bytes can make room for a waiting connection.
         if size < 0 and client in self._held:
             self._let_one_go_on_soon(client)
 
     def rest(self, client: str, seconds: float) -> None:
-        """It has taken the loop for so long, and leaves it to others for as long."""
+        """Pause a client for as long as it blocked the loop."""
         loop = asyncio.get_running_loop()
         until_s = max(self._rests_until_s.get(client, 0.0), loop.time()) + seconds
         self._rests_until_s[client] = until_s
         loop.call_at(until_s, self._end_rest, client, until_s)
 
     def _end_rest(self, client: str, until_s: float) -> None:
+        # A longer pause may have replaced this one.
         if self._rests_until_s[client] == until_s:
             del self._rests_until_s[client]
             self._let_one_go_on(client)
 
     def _let_one_go_on_soon(self, client: str) -> None:
-        # From the loop: a connection that goes on may answer at once, and give back in turn.
+        # In the next pass of the loop, as a resumed connection may send a response and release bytes at once.
         asyncio.get_running_loop().call_soon(self._let_one_go_on, client)
 
     def _let_one_go_on(self, client: str) -> None:
@@ -80,24 +86,25 @@ class Shares:
         share = next(iter(held))
         self.leave(client, share)
         share.go_on()
+        # A single connection resumes in each pass, so that other connections have their turns.
         if client in self._held:
             self._let_one_go_on_soon(client)
 
 
 class Share:
-    """The part that one connection has in its client's share."""
+    """Open bytes of a connection, as a part of its client's limit."""
 
     def __init__(
         self, shares: Shares, client: Callable[[], str], go_on: Callable[[], None]
     ) -> None:
-        """`client` says whose the connection is; `go_on` reads it again."""
+        """Take callbacks: `client` returns the payer of the connection, `go_on` reads it again."""
         self._shares = shares
         self._client = client
         self.go_on = go_on
         self._open_bytes = 0
 
     def must_wait(self) -> bool:
-        """Whether no further request may be taken now; the connection goes on by itself."""
+        """Return True if the next request must wait; `go_on` is called later."""
         client = self._client()
         if self._shares.has_room(client):
             return False
@@ -105,20 +112,20 @@ class Share:
         return True
 
     def take(self, size: int) -> None:
-        """A request of so many bytes is open."""
+        """Add a request of so many bytes."""
         self._add(_weight(size))
 
     def note_taken(self, seconds: float) -> None:
-        """A request took the loop for so long."""
+        """Note for how long a request blocked the loop."""
         if seconds > _LONG_S:
             self._shares.rest(self._client(), seconds)
 
     def give_back(self, size: int) -> None:
-        """Its answer has left."""
+        """Release a request whose response has left."""
         self._add(-_weight(size))
 
     def close(self) -> None:
-        """The connection is gone."""
+        """Release all bytes, as the connection is closed."""
         self._shares.leave(self._client(), self)
         self._add(-self._open_bytes)
 

@@ -1,4 +1,4 @@
-"""The place of an answer among those of its connection."""
+"""Place of a response in the pipeline of its connection."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 from group_coordinator.gateway.served import Api
 
 Rewriting: TypeAlias = Callable[[memoryview], bytes | Awaitable[bytes]]
-"""From a broker's answer, without its size, to the one that leaves, with its size."""
+"""Function from a broker's response, without its size, to the response for the client, with its size."""
 
 
 class Slot:
-    """A request that has no answer yet: answers leave in the order of requests."""
+    """Pending request. Responses leave in the order of requests."""
 
     __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version", "waiting_bytes")
 
@@ -24,17 +24,17 @@ class Slot:
         self.version = version
         self.correlation_id = correlation_id
         self.rewriting = rewriting
-        """None: the broker's answer is passed on as it comes, or the answer is made here."""
+        """None: the broker's response is forwarded unchanged, or the response is local."""
         self.size = 0
-        """bytes of the request, if its client pays for them."""
+        """bytes of the request, if they count for its client's limit."""
         self.waiting_bytes = 0
-        """Of the answer, if it counts as waiting."""
+        """bytes of the response, if it counts as waiting."""
         self.answer: bytes | None = None
-        """What leaves; None: it is still to come, or it is passed on."""
+        """Response to send; None: it is still to come, or it is forwarded."""
 
 
 class Aside(NamedTuple):
-    """A request of the gateway's own among those of a client: the client never hears of the answer."""
+    """Request of the gateway itself on a client's connection to a broker. The client does not get the response."""
 
     api: str
     version: int

@@ -1,4 +1,4 @@
-"""Clients that were hung up on: what each address sent is logged once, as they come again and again, and each defect once."""
+"""Log of closed connections: a line for each address and for each defect, however often they repeat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from traceback import walk_tb
 
 _REMEMBERED = 1_000
-"""Addresses and defects that were logged; of one more the oldest is forgotten."""
+"""Limit of remembered addresses and defects; the oldest is forgotten."""
 _TLS_HANDSHAKE = b"\x16\x03"
 _HTTP_METHODS = (b"GET ", b"POST", b"HEAD", b"PUT ", b"OPTI", b"CONN", b"DELE", b"PATC")
 
@@ -16,18 +16,18 @@ _log = logging.getLogger(__name__)
 
 
 class Strangers:
-    """Remembers of whom it told, and which defects."""
+    """Remembers the logged addresses and defects."""
 
     def __init__(self) -> None:
         self._told: OrderedDict[Hashable, None] = OrderedDict()
 
     def tell(self, host: str, first_bytes: bytes, error: Exception) -> None:
-        """Say what came, if it is the first time."""
+        """Log the first invalid bytes of an address."""
         if self._is_new(host):
             _log.warning("Hung up on %s: %s", host, _guess(first_bytes) or error)
 
     def tell_defect(self, host: str, error: BaseException) -> None:
-        """Where it was raised is logged once: a client may cause it again as often as it likes."""
+        """Log where the error was raised, once, as a client may cause it again and again."""
         if self._is_new(_raised_at(error)):
             _log.error("Hung up on %s", host, exc_info=error)
         elif self._is_new((host, type(error))):
@@ -42,6 +42,7 @@ class Strangers:
 
 
 def _raised_at(error: BaseException) -> Hashable:
+    # The innermost frame identifies the defect, whatever led to it.
     places = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
     return type(error), *places[-1:]
 

@@ -1,4 +1,4 @@
-"""Limits of the process: the buffers of asyncio's TLS, the open files, and the certificate of the ports, which may be renewed."""
+"""Limits of the process: TLS buffers of asyncio, open files, and the certificate of the ports, which may be renewed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from group_coordinator.gateway.cluster.broker_access import listener_context
 from group_coordinator.gateway.start_errors import GatewayStartError
 
 FIRST_BYTES = 4 * 1024
-"""What a handshake brings at once. OpenSSL itself keeps a record, 16 KiB, until it is whole."""
+"""Bytes of a handshake that arrive at once. OpenSSL itself keeps an incomplete record, up to 16 KiB."""
 
 
 def begin_small() -> None:
-    """For all connections of this process that are made from now on."""
+    """Set small buffers for all connections of this process from now on."""
     SSLProtocol.max_size = FIRST_BYTES
 
 
 def resize(transport: asyncio.BaseTransport, size: int) -> None:
-    """For one that is encrypted. A larger buffer is made when it is needed."""
+    """Set the buffer size of an encrypted connection. A larger buffer is allocated when it is needed."""
     encrypted: Any = transport
     encrypted.set_read_buffer_limits(high=size)
     protocol = getattr(transport, "_ssl_protocol", None)
@@ -33,13 +33,13 @@ def resize(transport: asyncio.BaseTransport, size: int) -> None:
 
 _MANY = 1 << 20
 _KEPT = 256
-"""For brokers, tables, logs and the health port."""
+"""Files for brokers, tables, logs and the health port."""
 
 _log = logging.getLogger(__name__)
 
 
 def connections_within_limit(wanted: int) -> int:
-    """Return the value of gateway.max.connections, or less where the limit of open files is lower: the health port must still answer."""
+    """Return the value of gateway.max.connections, or less where the limit of open files is lower, so that the health port still answers."""
     most = raise_open_files()
     if most < wanted:
         _log.warning(
@@ -52,11 +52,12 @@ def connections_within_limit(wanted: int) -> int:
 
 
 def raise_open_files() -> int:
-    """As many as this process may have, up to a million; returns how many connections these are enough for."""
+    """Raise the limit of open files, to a million at most; return how many connections fit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MANY if hard == resource.RLIM_INFINITY else min(hard, _MANY)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    # A client's connection may need a second socket, to its broker.
     return max((most - _KEPT) // 2, 1)
 
 
@@ -64,7 +65,7 @@ _LOOK_INTERVAL_S = 10.0
 
 
 class CertificateRenewal:
-    """Looks after one file, which the context was made of; connections that are open keep the certificate that they had."""
+    """Reloads the certificate of the ports when its file changes. Open connections keep their certificate."""
 
     def __init__(self, context: SSLContext, key_store: str) -> None:
         self._context = context
@@ -72,19 +73,21 @@ class CertificateRenewal:
         self._changed_at_ns = _changed_at_ns(key_store)
 
     async def keep(self) -> None:
-        """Look again and again, until this is cancelled."""
+        """Check the file at each interval, until this is cancelled."""
         while True:
             await asyncio.sleep(_LOOK_INTERVAL_S)
             self.look()
 
     def look(self) -> None:
-        """Load the file if it has changed; the log says if it cannot be used."""
+        """Load the file if it has changed. Errors are logged."""
         changed_at_ns = _changed_at_ns(self._key_store)
         if changed_at_ns == self._changed_at_ns:
             return
         self._changed_at_ns = changed_at_ns
         try:
-            listener_context(self._key_store, "")  # half a file would spoil the context in use
+            listener_context(
+                self._key_store, ""
+            )  # an incomplete file would damage the context in use
             self._context.load_cert_chain(self._key_store, password="")
         except (GatewayStartError, OSError, ValueError) as error:
             _log.error("The certificate stays as it was: %s", error)
@@ -95,8 +98,8 @@ class CertificateRenewal:
 
 
 def _changed_at_ns(file: str) -> int:
-    """0: it is not there."""
     try:
         return Path(file).stat().st_mtime_ns
     except OSError:
+        # The file may be missing while it is replaced.
         return 0

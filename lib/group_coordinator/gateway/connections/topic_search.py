@@ -1,4 +1,4 @@
-"""Looks for the coordinator's own topics in the bytes of requests that nobody decodes."""
+"""Search for the coordinator's own topics in the bytes of requests that are not decoded."""
 
 from __future__ import annotations
 
@@ -10,43 +10,47 @@ from group_coordinator.gateway.connections.frames import SIZE
 from group_coordinator.gateway.served import Api
 
 _REQUEST_MAX_BYTES = 4 * 1024
-"""A longer request is searched when it is whole."""
+"""Limit of a searched request. A longer request is collected and decoded."""
 _SEARCHED_BYTES = 8 * 1024
-"""Requests that came together are searched together."""
+"""Bytes that are searched together, as small requests arrive together."""
 
 
 class OwnTopics(Protocol):
-    """The topics that only the coordinator's own users may use."""
+    """Topics that only the users of the coordinator may use."""
 
     encoded: frozenset[bytes]
-    """Their names on the wire."""
+    """Topic names as bytes."""
 
     apis: Mapping[int, Api]
-    """Those for clients, by key."""
+    """Served APIs, by key."""
 
     def traces(self, principal: str) -> Sequence[bytes]:
-        """One of them is in the bytes of every request that names one by name or id; none: the user may use them."""
+        """Byte strings of the closed topics: each request that names such a topic by name or id contains at least one.
+
+        Empty for their users.
+        """
 
 
 class Principal(Protocol):
-    """Who sends the requests."""
+    """Sender of requests, by principal."""
 
     principal: str
 
 
 class TopicSearch:
-    """Searches one client's requests."""
+    """Search of a client's requests."""
 
     def __init__(self, own_topics: OwnTopics, client: Principal) -> None:
         self._own_topics = own_topics
         self._client = client
         self._searched: Callable[[], memoryview | None] = _nothing
         self._is_clear_until = 0
-        """In the bytes that were searched there is no trace before this."""
+        """The searched bytes contain no trace before this position."""
 
     def is_clear(self, data: memoryview, at: int, size: int) -> bool:
-        """Whether a request that begins there has no trace of a topic, as far as a look says so: it must be short, and be here as a whole."""
+        """Return True if a short and complete request contains no trace of a topic. False means that it must be decoded."""
         end = at + SIZE.size + size
+        # A buffer often has many small requests, so its first bytes were searched together.
         if self._searched() is data and end <= self._is_clear_until:
             return True
         traces = self._own_topics.traces(self._client.principal)
@@ -55,15 +59,14 @@ class TopicSearch:
         if size > _REQUEST_MAX_BYTES or end > len(data):
             return False
         searched = bytes(data[at : at + _SEARCHED_BYTES])
-        # One by one: that takes a fifth of the time of a pattern.
+        # A search for each trace takes a fifth of the time of one pattern.
         for trace in traces:
             if trace in searched:
                 request = searched[: end - at]
                 return not any(each in request for each in traces)
-        # The bytes lie in a buffer that all connections share: none keeps it for later.
+        # The view is of a buffer that all connections share, so a strong reference would keep it.
         self._searched, self._is_clear_until = ref(data), at + len(searched)
         return True
 
 
-def _nothing() -> None:
-    """What was searched before there was anything."""
+def _nothing() -> None: ...

@@ -1,1 +1,1 @@
-"""What the job answers: every API of groups, and the lists of groups."""
+"""Group APIs: requests to the job, and the lists of groups."""

@@ -1,4 +1,4 @@
-"""Configs of groups are the job's, all others the brokers': a request may ask for both."""
+"""Configs requests: the job answers for groups, the brokers for all other resources of the same request."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ RESULTS = {
     "AlterConfigs": "responses",
     "IncrementalAlterConfigs": "responses",
 }
-"""Where an API's answer has its resources."""
+"""Field of the resources in an API's response."""
 
 
 def split(resources: Sequence[Resource]) -> tuple[list[Resource], list[Resource]]:
-    """Groups, and all others."""
+    """Split resources into groups and all others."""
     groups = [one for one in resources if one["resourceType"] == GROUP_RESOURCE]
     return groups, [one for one in resources if one["resourceType"] != GROUP_RESOURCE]
 
 
 def merged(api: str, asked: Sequence[Resource], groups: Body, others: Body) -> Body:
-    """One answer with the results of both, in the order in which they were asked for."""
+    """Merge the results of both responses, in the order of the request."""
     results = RESULTS[api]
+    # A request may name a resource several times, and each entry has its own result.
     found: defaultdict[tuple[int, str], deque[Resource]] = defaultdict(deque)
     for one in (*groups[results], *others[results]):
         found[_key(one)].append(one)
@@ -38,7 +39,7 @@ def merged(api: str, asked: Sequence[Resource], groups: Body, others: Body) -> B
 
 
 def refused_groups(groups: Sequence[Resource]) -> Body:
-    """The old AlterConfigs replaces all settings of a group at once, which the job cannot."""
+    """Error response for groups: AlterConfigs replaces all settings of a group at once, and the job does not support that."""
     message = "Settings of a group are altered by IncrementalAlterConfigs."
     return {
         "responses": [
@@ -54,13 +55,13 @@ def refused_groups(groups: Sequence[Resource]) -> Body:
 
 
 def shows_groups(asked_types: Sequence[int], others: Body) -> bool:
-    """Whether an answer of ListConfigResources has groups: not if the broker refuses it."""
+    """Return True if the response of ListConfigResources lists groups: not if the broker's response is an error."""
     is_wanted = not asked_types or GROUP_RESOURCE in asked_types
     return is_wanted and others["errorCode"] == ErrorCode.NONE
 
 
 def with_groups(groups: Sequence[str], others: Body) -> Body:
-    """The answer of ListConfigResources with our groups in the place of the brokers' own."""
+    """Response of ListConfigResources with the job's groups in place of the brokers' groups."""
     _, kept = split(others["configResources"])
     kept += [{"resourceName": name, "resourceType": GROUP_RESOURCE} for name in sorted(groups)]
     return {**others, "configResources": kept}

@@ -1,4 +1,4 @@
-"""Requests about several groups, a request to the job for each; and the error of a whole request in the places of its API and version.
+"""Requests about several groups, which become a job request for each group; error responses in the form of each API and version.
 
 Source: getErrorResponse of Kafka's request classes.
 """
@@ -15,14 +15,14 @@ from group_coordinator.codecs import wire
 from group_coordinator.gateway.served import GROUP_APIS
 
 MOST_GROUPS = 2_500
-"""Of one request that are asked about: as many as a client may have events wait for the producer. A request may name 30,000."""
+"""Groups of one request that are handled, as many as a client may have in the producer's queue. A request may name 30,000."""
 AT_ONCE = 100
-"""Of those so many are dealt with before others have their turn."""
+"""Groups that are handled before other requests have their turn."""
 _Entry = TypeVar("_Entry")
 
 
 class ListFields(NamedTuple):
-    """Where an API names its groups, and where its answer has one entry for each."""
+    """Fields of the groups in an API's request and in its response."""
 
     asked: str
     given: str
@@ -30,7 +30,7 @@ class ListFields(NamedTuple):
 
 @cache
 def fields_of(api: str, version: int) -> ListFields | None:
-    """A group API without a group id lists its groups. None: a request of this version is about one group."""
+    """Fields of a request that lists its groups; None: a request of this version names a single group."""
     request, response = f"{api}Request", f"{api}Response"
     if api not in GROUP_APIS or _has_group_id(request, version):
         return None
@@ -47,20 +47,20 @@ def _array(message: str, version: int) -> str:
 
 
 def named_twice(body: Body) -> frozenset[str]:
-    """The groups that a request about settings names more than once."""
+    """Groups that a configs request names more than once."""
     names = Counter(resource["resourceName"] for resource in body["resources"])
     return frozenset(name for name, count in names.items() if count > 1)
 
 
 class OfOneGroup(NamedTuple):
-    """The part of a request that is about one group."""
+    """Part of a request for a single group."""
 
     group_id: str
     body: Body
 
 
 def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
-    """A request for each group. Kafka deletes a group once that is named twice."""
+    """Yield a request for each group. A DeleteGroups that names a group twice deletes it once, as in Kafka."""
     entries = body[fields.asked]
     if api == "DeleteGroups":
         entries = dict.fromkeys(entries)
@@ -69,18 +69,18 @@ def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
 
 
 def slices(entries: Sequence[_Entry]) -> Iterator[Sequence[_Entry]]:
-    """AT_ONCE of them each."""
+    """Split into slices of AT_ONCE entries."""
     return (entries[at : at + AT_ONCE] for at in range(0, len(entries), AT_ONCE))
 
 
 def merged(fields: ListFields, answers: Sequence[Body]) -> Body:
-    """The answers as one, in the order asked."""
+    """Merge the responses in the order of the request."""
     whole = {"throttleTimeMs": 0, **(answers[0] if answers else {})}
     return {**whole, fields.given: [entry for answer in answers for entry in answer[fields.given]]}
 
 
 def group_of(entry: str | Body) -> str:
-    """Which group an entry of a list, or a request about one group, is about."""
+    """Group id of an entry, or of a request for a group."""
     if isinstance(entry, str):
         return entry
     group_id: str = entry["groupId"] if "groupId" in entry else entry["resourceName"]
@@ -89,17 +89,17 @@ def group_of(entry: str | Body) -> str:
 
 _NOTHING = -1
 _TOP_LEVEL_SINCE = 2
-"""Of OffsetFetch."""
+"""Version of OffsetFetch."""
 _GROUPS_SINCE = 8
-"""Of OffsetFetch."""
+"""Version of OffsetFetch."""
 _NULL_PROTOCOL_SINCE = 7
-"""Of JoinGroup."""
+"""Version of JoinGroup."""
 
 _Refuse: TypeAlias = Callable[[Body, int, int, "str | None"], Body]
 
 
 def refused(api: str, version: int, body: Body, code: int, message: str | None = None) -> Body:
-    """The answer to `body` that says nothing but `code`; the message stands where the version has a field for it."""
+    """Error response to `body` with `code` in each entry, and the message where the version has a field for it."""
     refuse = _REFUSE.get(api)
     if refuse is not None:
         return refuse(body, version, code, message)
@@ -111,7 +111,7 @@ def refused(api: str, version: int, body: Body, code: int, message: str | None =
 
 
 def refused_unread(api: str, version: int, code: int) -> Body | None:
-    """The answer to a request that was not read; None: its errors stand beside names that the request has."""
+    """Error response to a request that was not read; None: its errors stand next to names of the request."""
     if api in GROUP_APIS and _has_one_error(api, version):
         return refused(api, version, {}, code)
     return None
@@ -164,7 +164,7 @@ def _fetch(body: Body, version: int, code: int, _message: str | None) -> Body:
 
 
 def no_offset(partition: int, code: int) -> Body:
-    """A partition of an OffsetFetch without an offset."""
+    """Partition of an OffsetFetch response without a committed offset."""
     return {
         "partitionIndex": partition,
         "committedOffset": _NOTHING,

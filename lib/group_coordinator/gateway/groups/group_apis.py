@@ -1,4 +1,4 @@
-"""The group APIs: requests of clients become questions to the job, its answers one answer to the client."""
+"""Group APIs: a client's request becomes requests to the job, and the job's responses a response to the client."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.served import PARKED_APIS
 
 _REFUSAL = frozenset({"errorCode", "errorMessage"})
-"""All that the job answers to an event that it cannot take; no answer of Kafka's consists of these alone."""
+"""Fields of the job's response to an invalid event; no response of Kafka has just these fields."""
 
 _log = logging.getLogger(__name__)
 
 
 class GroupApis:
-    """Answers the group APIs, and those about configs for groups' resources alone."""
+    """Answers the group APIs, and the configs APIs for group resources."""
 
     def __init__(
         self,
@@ -48,15 +48,15 @@ class GroupApis:
         self._subscriptions = Subscriptions(self._ask, topics)
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> asyncio.Future[Body]:
-        """The answer's body. Errors stand where the API has them; what a client sent makes nothing raise.
+        """Return the response body. Errors are in the fields of the API; no request of a client raises an error.
 
-        What the request asks the job is on its way before this returns, so that the order of a group's events is that of
-        calls. (Commits that must look something up first keep their place among their group's commits and fetches.)
+        The requests to the job are sent before this returns, so a group's events keep the order of the calls. (Commits
+        with a look-up keep their place among the commits and fetches of their group.)
         """
         return asyncio.ensure_future(self._begun(api, version, body, caller))
 
     async def groups_with_settings(self) -> Sequence[str]:
-        """The groups that have settings of their own."""
+        """Groups with a group configuration."""
         return await self._settings.groups()
 
     def _begun(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
@@ -85,6 +85,7 @@ class GroupApis:
                 return self._offsets.fetch(version, one, caller)
             case "ConsumerGroupHeartbeat":
                 return self._subscriptions.heartbeat(version, one.body, caller)
+            # Clients describe all groups this way, so a known classic group is answered without the job.
             case "ConsumerGroupDescribe" if self._listing.is_classic(one.group_id):
                 return _is_no_consumer_group(version, one)
             case _:
@@ -97,6 +98,7 @@ class GroupApis:
         question = Question(api, version, group_id, body, caller, timeout_s)
         asked = self._job.ask(question)
         if api in PARKED_APIS:
+            # The body may be large, and the request may wait for minutes.
             question = question._replace(body=_small_fields(body))
         return self._settled(question, asked)
 
@@ -114,15 +116,15 @@ class GroupApis:
 
 
 def _small_fields(body: Body) -> Body:
-    """What is kept of a request for minutes: not what members say to each other."""
+    """Fields to keep for minutes, without lists such as the members' metadata."""
     return {name: value for name, value in body.items() if not isinstance(value, list)}
 
 
 def _understood(question: Question, answer: Body) -> Body:
-    """The answer with all fields of its version: a job of another age may have left some out, or write them otherwise.
+    """Fill in all fields of the response's version, as a job of another version may write others.
 
     Raises:
-        WireError: its client could not read it.
+        WireError: the client could not read the response.
     """
     api, version = question.api, question.version
     if answer.keys() == _REFUSAL:
@@ -132,7 +134,8 @@ def _understood(question: Question, answer: Body) -> Body:
 
 
 async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
-    """Administrators' clients ask this first of every group, then again by DescribeGroups: it saves them an answer."""
+    # Administration clients send ConsumerGroupDescribe for every group, then DescribeGroups. A local response saves a
+    # job request.
     why = f"Group {one.group_id} is not a consumer group."
     return refused("ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why)
 

@@ -1,4 +1,4 @@
-"""ListGroups: the tables, corrected by the responses that passed since; at a node's port the groups of that node."""
+"""ListGroups: the state tables, corrected by responses since then; at a node's port the groups of that node."""
 
 from __future__ import annotations
 
@@ -19,38 +19,41 @@ from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.remembered import Remembered
 
 _FOLDED_AFTER_MS = 30_000
-"""What is older than this when compaction writes, it has folded."""
+"""Age after which a change is in the tables when compaction writes."""
 _BELIEVED_S = 10.0
-"""How long a description counts where no table says that a group expired, or lost a silent member."""
+"""Lifetime of a description without tables, which would show that a group expired or lost a member."""
 _MOST_BYTES = 32 * 1024 * 1024
-"""Of the groups that are remembered, about 140,000; those that were seen longest ago are left to the tables."""
+"""Limit of the remembered groups, about 140,000; the tables must do for the groups that were seen longest ago."""
 _QUESTIONS = 500
-"""The most groups that one listing asks about, the newest; of others the last that is known must do."""
+"""Limit of the groups that one listing describes, the newest first; the others keep their last description."""
 _LASTING = ("Stable", "Empty")
-"""States in which groups stay; of one in another state each listing asks again."""
+"""States in which groups stay. Each listing describes the groups in other states again."""
 _NEVER_MS = -1
 
 
 @dataclass(slots=True)
 class _Seen:
     at_ms: int = _NEVER_MS
-    """By the group's clock, as in the tables."""
+    """Time of the group's clock, as in the tables."""
     seen_s: float = 0.0
     group: ListedGroup | None = None
-    """None: not described yet."""
+    """None: the group is not described yet."""
     is_gone: bool = False
     is_in_doubt: bool = False
     epoch: int | None = None
 
 
 class GroupPicture:
-    """The groups by id. Nothing here waits: who lists asks the job about those in doubt, then looks again."""
+    """Groups by id as the responses show them.
+
+    Nothing here waits: the caller describes the groups in doubt, then calls `listed`.
+    """
 
     def __init__(self) -> None:
         self._seen: Remembered[str, _Seen] = Remembered(_MOST_BYTES)
 
     def see(self, sighting: Sighting) -> None:
-        """Take in what an answer says of its group; one from before what is known changes nothing."""
+        """Apply a response to its group; a response older than the known state changes nothing."""
         if sighting.told is Told.SETTINGS:
             return
         seen = self._seen.get(sighting.group_id) or _Seen()
@@ -58,6 +61,7 @@ class GroupPicture:
             return
         seen.at_ms, seen.seen_s = sighting.at_ms, time.monotonic()
         if sighting.told is Told.THERE:
+            # A group that exists after its deletion, or whose epoch moved, must be described again.
             seen.is_in_doubt = seen.is_in_doubt or seen.is_gone or _has_moved(seen, sighting)
             seen.epoch = seen.epoch if sighting.epoch is None else sighting.epoch
         else:
@@ -67,34 +71,36 @@ class GroupPicture:
         self._seen[sighting.group_id] = seen
 
     def see_gone(self, group_id: str) -> None:
-        """The job does not know the group; what passed by meanwhile stays in doubt."""
+        """Note that the job does not know the group; newer responses keep it in doubt."""
         seen = self._seen.get(group_id)
         if seen is not None:
             self.see(Sighting(group_id, seen.at_ms, Told.GONE))
 
     def is_classic(self, group_id: str) -> bool:
-        """Whether it was described as one; a member of KIP-848 that joins since then would have been seen."""
+        """Return True if the last description was of a classic group. A member of KIP-848 since then would have been seen."""
         seen = self._seen.get(group_id)
         if seen is None or seen.group is None or seen.is_gone or seen.is_in_doubt:
             return False
         return seen.group.group_type == CLASSIC
 
     def in_doubt(self, table: TableOfGroups | None) -> list[str]:
-        """The groups to ask about before `listed` is right."""
+        """Groups to describe before `listed` is exact."""
         self._leave_to(table)
         doubtful = [
             (seen.at_ms, group_id)
             for group_id, seen in self._seen.items()
             if _is_doubtful(group_id, seen, table)
         ]
+        # The newest changes matter most to the user who lists.
         return [group_id for _, group_id in nlargest(_QUESTIONS, doubtful)]
 
     def listed(self, table: TableOfGroups | None) -> Mapping[str, ListedGroup]:
-        """The groups as far as they are known."""
+        """Known groups by group id."""
         rows = {} if table is None else table.rows
         groups = {group_id: row.group for group_id, row in rows.items()}
         for group_id, seen in self._seen.items():
             row = rows.get(group_id)
+            # The table is newer than the last response.
             if row is not None and row.updated_ms > seen.at_ms:
                 continue
             if seen.is_gone:
@@ -116,7 +122,7 @@ class GroupPicture:
 
 
 def _has_moved(seen: _Seen, sighting: Sighting) -> bool:
-    """Whether a member's epoch differs from that of the one before, or is the first one of a classic group."""
+    # A member's epoch that differs from the epoch before, or the first epoch of a classic group, means a change.
     if sighting.epoch is None:
         return False
     was_classic = seen.group is not None and seen.group.group_type != CONSUMERS
@@ -130,14 +136,15 @@ def _is_doubtful(group_id: str, seen: _Seen, table: TableOfGroups | None) -> boo
         return True
     if table is not None:
         return seen.group is None and group_id not in table.rows
+    # Without tables only a recent description counts.
     return seen.group is None or time.monotonic() - seen.seen_s > _BELIEVED_S
 
 
 class GroupListing:
-    """Every group there is; which node's port shows which of them: node_shares.py."""
+    """List of all groups; NodeShares reduces it for a node's port."""
 
     def __init__(self, job: Job, tables: FreshTables | None, answer_timeout_ms: int) -> None:
-        """Without tables, groups that nobody has spoken of since the gateway started are not known."""
+        """Without tables, only groups with responses since the gateway's start are known."""
         self._job = job
         self._tables = tables
         self._timeout_s = answer_timeout_ms / 1000
@@ -145,17 +152,18 @@ class GroupListing:
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def see(self, sighting: Sighting) -> None:
-        """Take in what an answer that passed by says of its group."""
+        """Apply a response that the gateway saw."""
         self._picture.see(sighting)
 
     def is_classic(self, group_id: str) -> bool:
-        """Whether the group is known to be classic; false: it may be all the same."""
+        """Return True if the group is known to be classic. It may be classic otherwise too."""
         return self._picture.is_classic(group_id)
 
     async def answer(self, body: Body) -> Body:
-        """A ListGroups; filters ignore case."""
+        """Response of ListGroups; filters ignore case."""
         table = await self._table()
         await self._ask_about(self._picture.in_doubt(table))
+        # Filters apply at the end, as a description may change the state.
         states, types = _wanted(body, "statesFilter"), _wanted(body, "typesFilter")
         groups = [
             _entry(group_id, group)
@@ -172,7 +180,7 @@ class GroupListing:
         return self._tables.groups
 
     async def _ask_about(self, group_ids: Iterable[str]) -> None:
-        """Several listings at once, one of each node, share the questions."""
+        # Concurrent listings, one for each node, share the requests.
         tasks = [self._asking_about(group_id) for group_id in group_ids]
         if tasks:
             await asyncio.wait(tasks)
@@ -185,7 +193,7 @@ class GroupListing:
         return task
 
     async def _describe(self, group_id: str) -> None:
-        """Either kind of group knows only the question of its kind; the answers pass by, so `see` hears them."""
+        # Each API answers only for its own type of groups. The responses reach `see` like all others.
         answers = await asyncio.gather(
             self._job.ask(self._question("DescribeGroups", 6, group_id, {"groups": [group_id]})),
             self._job.ask(
@@ -226,21 +234,20 @@ def _entry(group_id: str, group: ListedGroup) -> Body:
 
 
 class NodeShares:
-    """The part for groups, which lists each node's share alone: clients put the lists of all nodes together."""
+    """GroupPart that lists only a node's groups at its port: clients merge the lists of all nodes."""
 
     def __init__(self, groups: GroupPart, coordinators: Coordinators) -> None:
         self._groups = groups
         self._coordinators = coordinators
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        """As GroupPart."""
+        """Answer as GroupPart does, with a node's share of ListGroups."""
         answer = self._groups.answer(api, version, body, caller)
         if api != "ListGroups" or caller.node_id is None:
             return answer
         return self._share(answer, caller.node_id)
 
     async def groups_with_settings(self) -> Sequence[str]:
-        """As GroupPart."""
         return await self._groups.groups_with_settings()
 
     async def _share(self, answer: Awaitable[Body], node_id: int) -> Body:

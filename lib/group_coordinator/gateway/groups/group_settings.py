@@ -1,4 +1,4 @@
-"""Which groups have settings of their own: the table, and alterations that passed by since."""
+"""Groups with a group configuration: the table `group_configs`, and alterations since then."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from group_coordinator.gateway.remembered import Remembered
 
 _GROUP_RESOURCE = 32
 _MOST_BYTES = 4 * 1024 * 1024
-"""Of groups whose settings were altered, about 18,000; those that were altered first are left to the table."""
+"""Limit of the altered groups, about 18,000; the table must do for the oldest."""
 _QUESTIONS = 500
-"""The most groups that one listing asks about, those that were altered last."""
+"""Limit of the groups that one listing describes, the last altered first."""
 
 
 class GroupSettings:
-    """An answer to an alteration does not say what was altered, so the job is asked what is left."""
+    """Requests the settings of altered groups, as the response to an alteration does not contain them."""
 
     def __init__(self, job: Job, tables: FreshTables | None, answer_timeout_ms: int) -> None:
-        """Without tables, settings that were given before the gateway started are not known."""
+        """Without tables, only settings since the gateway's start are known."""
         self._job = job
         self._tables = tables
         self._timeout_s = answer_timeout_ms / 1000
@@ -31,12 +31,12 @@ class GroupSettings:
         self._has_settings: Remembered[str, bool] = Remembered(_MOST_BYTES)
 
     def see(self, sighting: Sighting) -> None:
-        """Take in what an answer that passed by says."""
+        """Apply a response that the gateway saw."""
         if sighting.told is Told.SETTINGS:
             self._altered[sighting.group_id] = None
 
     async def groups(self) -> list[str]:
-        """Ids of the groups, in their order; a group need not exist."""
+        """Sorted ids of the groups; a group need not exist."""
         if self._tables is not None:
             await self._tables.refresh()
         await self._ask_about_altered()
@@ -49,9 +49,9 @@ class GroupSettings:
         return sorted(found)
 
     async def _ask_about_altered(self) -> None:
-        """Several lists at once share the questions; who goes meanwhile takes none of them with it."""
+        # Concurrent calls share the requests, and the cancellation of a caller must not cancel them.
         for group_id in [group_id for group_id, _ in self._altered.items()][-_QUESTIONS:]:
-            self._altered.pop(group_id)  # what is altered from here on is in doubt again
+            self._altered.pop(group_id)  # a later alteration adds the group again
             task = asyncio.create_task(self._describe(group_id))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
@@ -68,6 +68,7 @@ class GroupSettings:
         try:
             answer: Body = await self._job.ask(question)
         except NoAnswerError:
+            # The group stays in doubt for the next call.
             self._altered[group_id] = None
             return
         self._has_settings[group_id] = any(

@@ -1,4 +1,4 @@
-"""The tables `groups` and `group_configs`, read without Spark and at most a second old."""
+"""Reader of the tables `groups` and `group_configs` without Spark, at most a second old."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ _CONFIGS = "SELECT DISTINCT group_id FROM group_configs WHERE cluster_id = '{}'"
 
 
 class KnownRow(NamedTuple):
-    """A row of `groups`."""
+    """Group of a row of `groups`."""
 
     group: ListedGroup
     updated_ms: int
-    """The time of the record that changed it last, by the group's clock."""
+    """Time of the last record that changed the group, by the group's clock."""
 
 
 class TableOfGroups(NamedTuple):
-    """The groups as compaction has folded them last."""
+    """Groups of the last compaction."""
 
     rows: dict[str, KnownRow]
     folded_ms: int
-    """When it wrote last. What happened well before that is in the rows."""
+    """Time of compaction's last write. All earlier changes are in the rows, but for the last seconds."""
 
 
 class GroupTables:
-    """Reads a table anew only when it has a new version. One thread may use it at a time; reading blocks."""
+    """Reads a table again only if it has a new version. Calls block, and must not overlap."""
 
     def __init__(self, tables_root: str, cluster_id: str) -> None:
-        """Tables are those of a folder, or of the URL of one."""
+        """Take the tables of a folder, or of a URL."""
         self._root = tables_root.rstrip("/")
         self._cluster = cluster_id.replace("'", "''")
         self._groups: tuple[int, TableOfGroups] | None = None
         self._configured: tuple[int, frozenset[str]] | None = None
 
     def groups(self) -> TableOfGroups | None:
-        """The groups of the cluster; None: there is no table.
+        """Groups of the cluster; None: there is no table.
 
         Raises:
             DeltaError, OSError: the table cannot be read.
@@ -57,6 +57,7 @@ class GroupTables:
         if table is None:
             return None
         if self._groups is None or self._groups[0] != table.version():
+            # The time of the last commit shows how fresh the rows are.
             [newest] = table.history(1)
             rows = _query("groups", table, _GROUPS.format(self._cluster))
             found = TableOfGroups(dict(map(_row, rows)), int(newest["timestamp"]))
@@ -64,7 +65,7 @@ class GroupTables:
         return self._groups[1]
 
     def configured(self) -> frozenset[str]:
-        """The groups that have settings of their own; a group need not exist.
+        """Groups with a group configuration; a group need not exist.
 
         Raises:
             DeltaError, OSError: the table cannot be read.
@@ -101,7 +102,7 @@ _log = logging.getLogger(__name__)
 
 
 class FreshTables:
-    """Reads in a thread, as the event loop must not wait for files; what cannot be read stays as it was."""
+    """Cache of the tables, read in a thread so that files do not block the event loop. After an error it stays as it was."""
 
     def __init__(self, tables: GroupTables) -> None:
         self._tables = tables
@@ -112,7 +113,7 @@ class FreshTables:
         self.configured: frozenset[str] = frozenset()
 
     async def refresh(self) -> None:
-        """Read what is new."""
+        """Read new versions of the tables, at most once a second."""
         async with self._lock:
             if monotonic() - self._read_s < _FRESH_S:
                 return
@@ -123,6 +124,7 @@ class FreshTables:
                     "groups are listed as they were, the tables cannot be read: %s",
                     in_one_line(error),
                 )
+            # A failed attempt counts too, so that an unreadable store is not asked with each request.
             self._read_s = monotonic()
 
     def _read(self) -> tuple[TableOfGroups | None, frozenset[str]]:

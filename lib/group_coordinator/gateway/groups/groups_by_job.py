@@ -1,4 +1,4 @@
-"""The part for groups, put together: the job behind its two topics, and the tables."""
+"""Assembly of the part for groups: the channel to the job, its topics, and the tables."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.roots import is_folder
 
 _READING_S = 5.0
-"""Clients are not let in sooner, unless the responses cannot be read for so long."""
+"""Longest wait for the responses topic before clients are admitted."""
 _LIST_TIMEOUT_MS = 9_000
-"""A list whose groups the job does not describe in time is given as it was known; franz-go waits 10 s for it."""
+"""Timeout of a list's descriptions. After it the list shows the last known state; franz-go waits 10 s for a list."""
 
 
 def groups_by_job(settings: Settings, connection: Connection) -> OpenGroups:
-    """Opens the channel to the job of the settings, when the gateway knows the cluster."""
+    """Return a function that opens the channel to the job, once the gateway knows the cluster."""
     return partial(_opened, settings, connection)
 
 
@@ -67,7 +67,7 @@ class _GroupsByJob:
     async def opened(self) -> AsyncIterator[GroupService]:
         self._channel.start()
         try:
-            # A member that is back sooner would hear that there is no coordinator, and some leave their group then.
+            # A member that returns earlier would get COORDINATOR_NOT_AVAILABLE, and some clients then leave their group.
             await self._channel.until_reading(_READING_S)
             yield GroupService(self._apis, [self._reading_check, self._pulse.why_not_ready])
         finally:
@@ -83,7 +83,7 @@ class _GroupsByJob:
 
 
 def _tables_of(job: JobSettings) -> FreshTables | None:
-    """None: they are in a catalog, which only Spark reads."""
+    # Only Spark reads the tables of a catalog.
     if is_folder(job.tables_root):
         return FreshTables(GroupTables(job.tables_root, job.cluster_id))
     return None

@@ -1,4 +1,4 @@
-"""The APIs about offsets: what of a request the job is asked, and what is refused or named by id here."""
+"""APIs of offsets: the part of a request that goes to the job, and the local responses for unknown topics."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from group_coordinator.gateway.job.transaction_ends import NoEndError, Transacti
 from group_coordinator.gateway.login.caller import Caller
 
 Ask: TypeAlias = Callable[[str, int, str, Body, Caller], Awaitable[Body]]
-"""Asks the job about one group; a refusal of the whole stands where the API has errors."""
+"""Sends a request about one group to the job. An error for the whole request is in the fields of the API."""
 
 
 class OffsetApis:
-    """Commits and fetches of one group each; those that must look something up first keep their place in the order."""
+    """Commits and fetches of one group each. Requests with a look-up keep their place in the order."""
 
     def __init__(self, ask: Ask, topics: KnownTopics, ends: TransactionEnds) -> None:
         self._ask = ask
@@ -29,7 +29,7 @@ class OffsetApis:
         self._turns = Turns()
 
     def write(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        """An OffsetCommit or an OffsetDelete. What exists at the second look is asked of the job, the rest is refused."""
+        """Answer an OffsetCommit or OffsetDelete. Topics that exist after a look-up go to the job, the others get errors."""
         grown = offset_topics.grown(body["topics"], self._topics)
         look_up = partial(self._topics.look_for, grown) if grown else None
 
@@ -40,6 +40,7 @@ class OffsetApis:
 
     def _hand_over(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         found = self._sorted(body)
+        # An OffsetDelete goes to the job even without topics, as the group may not exist.
         if not found.present and api != "OffsetDelete":
             return _at_once(
                 {"throttleTimeMs": 0, "topics": offset_topics.merged(found.refused, ())}
@@ -64,7 +65,7 @@ class OffsetApis:
         return offset_topics.sort(body["topics"], self._topics)
 
     def commit_in_transaction(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        """A TxnOffsetCommit: with the end of the partition in which the marker of its transaction will stand."""
+        """Answer a TxnOffsetCommit. Its event contains the end offset behind which the transaction's marker will be."""
         end: list[int] = []
         refusal: int = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
@@ -76,6 +77,7 @@ class OffsetApis:
             grown = offset_topics.grown(body["topics"], self._topics)
             if grown:
                 await self._topics.look_for(grown)
+            # Without existing topics there is no commit, and no marker is needed.
             if found().present:
                 try:
                     end.append(await self._ends.end_for(body, version))
@@ -93,12 +95,13 @@ class OffsetApis:
         return self._turns.take(body["groupId"], hand_over, look_up)
 
     def fetch(self, version: int, one: OfOneGroup, caller: Caller) -> Awaitable[Body]:
-        """An OffsetFetch of one group."""
+        """Answer an OffsetFetch of a group."""
         if version < IDS_SINCE:
             return self._turns.take(
                 one.group_id,
                 lambda: self._ask("OffsetFetch", version, one.group_id, one.body, caller),
             )
+        # From this version on topics have ids, and the job gets names.
         [group] = one.body["groups"]
         return self._turns.take(one.group_id, lambda: self._fetch_by_id(one.body, group, caller))
 

@@ -1,7 +1,7 @@
-"""The topics and partitions of a request that exist, as the group APIs must know them.
+"""Existing topics and partitions of a request about offsets.
 
 Source: KafkaApis.handleOffsetCommitRequest, handleTxnOffsetCommitRequest, handleOffsetDeleteRequest in Kafka 4.4. The
-group is asked by name; versions that name topics by id get ids back.
+job gets topic names; responses of versions with topic ids contain ids.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from group_coordinator.core.model.topic import Topic
 
 
 class KnownTopics(Protocol):
-    """The cluster's topics as the gateway saw them last."""
+    """Topics of the cluster, as of the last refresh."""
 
     def name_of(self, topic_id: str) -> str | None:
-        """None: there is no topic with this id."""
+        """Name of a topic; None: no topic has this id."""
 
     def id_of(self, name: str) -> str | None:
-        """None: there is no topic of this name."""
+        """Id of a topic; None: no topic has this name."""
 
     def partition_count(self, name: str) -> int:
-        """0: there is no topic of this name."""
+        """Number of partitions; 0: no topic has this name."""
 
     def topic(self, name: str) -> Topic | None:
-        """All that groups must know of it; None: there is no topic of this name."""
+        """Topic metadata for groups; None: no topic has this name."""
 
     async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
-        """Ask the brokers about topics that may have been made, or have grown, since; without an answer all stays as it was."""
+        """Look up topics that may be new or have more partitions. Without a response the cache stays as it was."""
 
 
 IDS_SINCE = 10
-"""Of OffsetCommit and OffsetFetch: topics go by id. The job is asked by name, in the version before."""
+"""First version of OffsetCommit and OffsetFetch with topic ids. The job gets names, in the version before."""
 
 
 def ids_without_name(api: str, version: int, body: Body, known: KnownTopics) -> list[str]:
-    """The ids of topics that a request knows by id only, and the gateway does not know."""
+    """Ids of a request's topics whose names the gateway does not know."""
     ids = (topic["topicId"] for topics in _by_id(api, version, body) for topic in topics)
     return [each for each in dict.fromkeys(ids) if known.name_of(each) is None]
 
 
 def with_names(api: str, version: int, body: Body, known: KnownTopics) -> Body:
-    """The request with the name beside each topic's id; a topic without one does not exist, whatever is known of it later."""
+    """Add the name next to each topic's id. A topic without a name does not exist, whatever a later look-up finds."""
 
     def named(topics: Iterable[Body]) -> list[Body]:
         names = ((topic, known.name_of(topic["topicId"])) for topic in topics)
@@ -73,7 +73,7 @@ def _goes_by_id(api: str, version: int) -> bool:
 
 
 def grown(topics: Iterable[Body], known: KnownTopics) -> list[str]:
-    """The names of topics that the gateway does not know, or with fewer partitions than the request does."""
+    """Names of topics that are unknown, or have fewer partitions than the request names."""
     return [
         topic["name"]
         for topic in topics
@@ -86,14 +86,14 @@ def grown(topics: Iterable[Body], known: KnownTopics) -> list[str]:
 
 
 class Sorted(NamedTuple):
-    """Topics of a request: those to ask the job about, by name, and what is refused, in the form of the answer."""
+    """Topics for the job, by name, and error entries in the form of the response."""
 
     present: list[Body]
     refused: list[Body]
 
 
 def sort(topics: Iterable[Body], known: KnownTopics) -> Sorted:
-    """Topics of a request; those that it knows by id only have their names beside it, or do not exist."""
+    """Sort a request's topics. A topic with only an id does not exist."""
     found = Sorted([], [])
     for topic in topics:
         field = "topicId" if "topicId" in topic else "name"
@@ -122,7 +122,7 @@ def _results(partitions: Iterable[Body], code: ErrorCode) -> list[Body]:
 
 
 def with_ids(topics: Iterable[Body], id_of: Callable[[str], str | None]) -> list[Body]:
-    """Answers of the job in the words of a request by id; a topic that was deleted meanwhile has none, and goes."""
+    """Replace names by ids in the job's response. A topic that was deleted meanwhile has no id, and is left out."""
     return [
         {"topicId": topic_id, "partitions": topic["partitions"]}
         for topic in topics
@@ -131,12 +131,12 @@ def with_ids(topics: Iterable[Body], id_of: Callable[[str], str | None]) -> list
 
 
 def ids_of(topics: Iterable[Body]) -> dict[str, str]:
-    """The ids that a request has beside the names of its topics."""
+    """Topic ids of a request by topic name."""
     return {t["name"]: t["topicId"] for t in topics if "name" in t and "topicId" in t}
 
 
 def merged(refused: Sequence[Body], answered: Sequence[Body]) -> list[Body]:
-    """Merge to one entry a topic, denied topics first, as Kafka's response builders do; without denied topics, return the response."""
+    """Merge to an entry for each topic, denied topics first, as Kafka's response builders do; without denied topics, return the response."""
     if not refused:
         return [*answered]
     topics: dict[str, Body] = {}

@@ -1,4 +1,4 @@
-"""Heartbeats of consumer groups: what members subscribe to goes to the job with what the cluster says of it."""
+"""Heartbeats of consumer groups: each goes to the job with the topic metadata of its subscription."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _API = "ConsumerGroupHeartbeat"
 
 
 class Subscriptions:
-    """Passes heartbeats on.
+    """Forwards heartbeats with topic metadata.
 
-    A new group is told of its topics behind its first heartbeat, and would give its first member partitions with the next
-    one, five seconds later. A broker knows the topics, and so does the gateway.
+    The job sends topic metadata to a new group after its first heartbeat, so the first member would get its partitions
+    with the next heartbeat, five seconds later. A broker knows the topics, and so does the gateway.
     """
 
     def __init__(self, ask: Ask, topics: KnownTopics) -> None:
@@ -28,11 +28,12 @@ class Subscriptions:
         self._turns = Turns()
 
     def heartbeat(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        """A ConsumerGroupHeartbeat. A topic may have been made a moment ago, so one that is not known is looked for once."""
+        """Answer a ConsumerGroupHeartbeat. An unknown topic may be new, so it is looked up once."""
         names = dict.fromkeys(body["subscribedTopicNames"] or ())
         unknown = [name for name in names if self._topics.topic(name) is None]
 
         def hand_over() -> Awaitable[Body]:
+            # Read again after the look-up.
             found = [topic for name in names if (topic := self._topics.topic(name))]
             known = {"knownTopics": [known_topic(topic) for topic in found]} if found else {}
             return self._ask(_API, version, body["groupId"], body | known, caller)

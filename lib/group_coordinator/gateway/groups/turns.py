@@ -1,4 +1,4 @@
-"""The order of a group's requests, where one of them must look something up before the job can be asked."""
+"""Queue of a group's requests, for requests with a look-up before the job's request."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 from group_coordinator.clients.channel.channel import Body
 
 HandOver: TypeAlias = Callable[[], Awaitable[Body]]
-"""Asks the job at once, and gives what will be the answer."""
+"""Sends the request to the job at once, and returns the response to come."""
 LookUp: TypeAlias = Callable[[], Awaitable[None]]
-"""Asks the brokers for what the question to the job must say; it raises nothing."""
+"""Asks the brokers for data of the job's request. It raises no error."""
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class _Turn(NamedTuple):
 
 
 class Turns:
-    """Requests wait for an earlier one of their group only while that one looks something up, which is rare."""
+    """Group queues. Requests wait for an earlier request of their group only during its look-up, which is rare."""
 
     def __init__(self) -> None:
         self._lines: dict[str, deque[_Turn]] = {}
@@ -34,8 +34,9 @@ class Turns:
     def take(
         self, group_id: str, hand_over: HandOver, look_up: LookUp | None = None
     ) -> Awaitable[Body]:
-        """Hand over now, or after those before it and what it looks up itself."""
+        """Hand over now, or after the earlier requests and the look-up."""
         line = self._lines.get(group_id)
+        # The usual case needs no task.
         if line is None and look_up is None:
             return hand_over()
         turn = _Turn(look_up, hand_over, asyncio.get_running_loop().create_future())
@@ -52,16 +53,17 @@ class Turns:
         line = self._lines[group_id]
         while line:
             await _begin(line[0])
+            # Removed after its look-up, so that later requests queue behind it.
             line.popleft()
         del self._lines[group_id]
 
 
 async def _begin(turn: _Turn) -> None:
-    """A defect ends this turn alone, those behind it go on."""
+    # A defect ends only this request; the queue continues.
     try:
         if turn.look_up is not None:
             await turn.look_up()
-        # A client that is gone has cancelled it.
+        # The future of a client that is gone is cancelled.
         if not turn.begun.done():
             turn.begun.set_result(turn.hand_over())
     except Exception as defect:  # noqa: BLE001 - it is the answer to one request

@@ -1,1 +1,1 @@
-"""The way to the job: events out, responses in, and how long a question waits."""
+"""Channel to the job: events out, responses in, and the timeouts of requests."""

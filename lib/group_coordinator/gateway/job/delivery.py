@@ -1,11 +1,13 @@
-"""The wait for the job: its longest duration, the state of the job, and repeated requests, which get the first one's response.
+"""Pending requests to the job: their timeouts, the health of the job, and deduplication.
 
-A client repeats what had no answer within its own time, or within the gateway's. The job makes the first one all the same. Asked
-again, it would do twice what it was too slow to do once; and a commit that is made again behind a later one takes offsets back.
+A client repeats a request without a response in its own timeout, or in the gateway's. The job handles the first event
+all the same. A second event would add load to a slow job; and a commit that is repeated behind a later commit would
+move offsets back.
 
-The job answers a group's events in order, so while it owes an answer, nobody has heard of anything that came behind, and a
-repeat has its effect between its own coming and its answer. A commit that the same member waits for, or has heard of, came before
-its repeat: behind that, the repeat is asked anew. So it is with heartbeats; between the two, order says nothing.
+The job answers a group's events in order. While a response is pending, no client has seen the effect of any later
+event, so the repeat may have its effect at any time between its arrival and the response. A commit that the same member
+waits for, or whose response it has, came before the repeat: the repeat is then sent as an event behind that commit. The
+same holds for heartbeats; between heartbeats and commits the order has no meaning.
 """
 
 from __future__ import annotations
@@ -29,35 +31,36 @@ from group_coordinator.gateway.remembered import Remembered
 from group_coordinator.gateway.served import PARKED_APIS
 
 GRACE_S = 10.0
-"""How much longer than its rebalance timeout a join may take."""
+"""Time that a JoinGroup may take beyond its rebalance timeout."""
 _MOST_BYTES = 4 * 1024 * 1024
-"""Of the members whose rebalance timeouts are kept, about 15,000; those that joined first are forgotten."""
+"""Limit of the members whose rebalance timeouts are kept, about 15,000; the oldest are forgotten."""
 _UNKNOWN_TIMEOUT_MS = 300_000
-"""max.poll.interval.ms of nearly all clients, which they send as their rebalance timeout."""
+"""Default of max.poll.interval.ms, which nearly all clients send as their rebalance timeout."""
 _REBALANCE_TIMEOUT_SINCE = 1
-"""Of JoinGroup."""
+"""First version of JoinGroup with the field."""
 
 
 class Patience:
-    """Timeouts of questions. A join is answered when its group has met, a sync when its leader has assigned."""
+    """Timeouts of requests. A JoinGroup waits for all members of the group, a SyncGroup for the leader."""
 
     def __init__(self, answer_timeout_ms: int) -> None:
         self._answer_timeout_s = answer_timeout_ms / 1000
         self._rebalance_timeouts_ms: Remembered[tuple[str, str], int] = Remembered(_MOST_BYTES)
 
     def timeout_s(self, api: str, version: int, body: Body) -> float:
-        """How long to wait for the answer to this request."""
+        """Timeout of a request in seconds."""
         if api == "JoinGroup":
             return _rebalance_timeout_ms(version, body) / 1000 + GRACE_S
         if api == "SyncGroup":
             member = (body["groupId"], body["memberId"])
             timeout_ms = self._rebalance_timeouts_ms.get(member)
             known_ms = _UNKNOWN_TIMEOUT_MS if timeout_ms is None else timeout_ms
+            # A member that joined elsewhere, or was forgotten, has the usual timeout.
             return known_ms / 1000 + GRACE_S
         return self._answer_timeout_s
 
     def learn(self, question: Question, answer: Body) -> None:
-        """Remember what a member that has joined may take until its sync is answered."""
+        """Remember the rebalance timeout of a member that has joined, for its SyncGroup."""
         if question.api != "JoinGroup" or answer.get("errorCode") != ErrorCode.NONE:
             return
         member = (question.group_id, answer["memberId"])
@@ -71,11 +74,11 @@ def _rebalance_timeout_ms(version: int, body: Body) -> int:
 
 
 _PROBED = "gateway"
-"""A group that need not exist."""
+"""Group of the probe, which need not exist."""
 
 
 class JobPulse:
-    """Passes questions on to the job, and watches the answers."""
+    """Forwards requests to the job, and watches its responses."""
 
     def __init__(
         self, job: Job, answer_timeout_ms: int, clock_s: Callable[[], float] = monotonic
@@ -84,11 +87,11 @@ class JobPulse:
         self._answer_timeout_s = answer_timeout_ms / 1000
         self._clock_s = clock_s
         self._waiting_since_s: float | None = None
-        """When the first question was asked that came after the last answer."""
+        """Time of the first request after the last response."""
         self._probed_s = -inf
 
     def ask(self, question: Question) -> asyncio.Future[Body]:
-        """As the job does."""
+        """Send the request to the job."""
         if self._waiting_since_s is None and question.api not in PARKED_APIS:
             self._waiting_since_s = self._clock_s()
         answer = self._job.ask(question)
@@ -96,9 +99,9 @@ class JobPulse:
         return answer
 
     def why_not_ready(self) -> str | None:
-        """None: it has answered since it was asked, or it still has time.
+        """Reason of the readiness page; None: the job answered the last requests, or still has time.
 
-        A job that was silent is asked from here: nobody sends clients to a gateway that is not ready.
+        A silent job gets a probe here, as a gateway that is not ready gets no clients.
         """
         since_s, now_s = self._waiting_since_s, self._clock_s()
         if since_s is None or now_s - since_s <= self._answer_timeout_s:
@@ -114,27 +117,30 @@ class JobPulse:
 
 
 def _probe(timeout_s: float) -> Question:
-    """A question that changes nothing."""
+    """Request that changes no group."""
     return Question("DescribeGroups", 5, _PROBED, {"groups": [_PROBED]}, ASKER, timeout_s)
 
 
 _REPEATED = frozenset({"OffsetCommit", "Heartbeat", "ConsumerGroupHeartbeat"})
-"""Made twice in a row they say what they say once. A fetch is not among them: it must see what was made before the repeat."""
+"""APIs whose repeat has no further effect. OffsetFetch is not among them: it must see commits before the repeat."""
 _OWED_S = 60.0
-"""The job's answer is waited for so long, whoever gives up meanwhile; later it counts as lost, and a repeat is asked anew."""
-_LATE_S = 2.0
-"""An answer that comes when nobody waits is kept so long: clients wait 0.1 to 1 s before they repeat.
+"""Longest wait for the job's response, whatever the clients' timeouts.
 
-Meanwhile others may have heard of later commits, but not of any to a partition of that member, while it is one. Who is no
-member shares its partitions with anybody, so its answers are not kept.
+Later it counts as lost, and a repeat is sent as an event.
+"""
+_LATE_S = 2.0
+"""Lifetime of a response without a waiting client: clients wait 0.1 to 1 s before they repeat.
+
+Meanwhile clients may have seen later commits, but none to a partition of that member, while it is a member. A client
+that is no member may share its partitions with any other, so its responses are not kept.
 """
 
 _Line: TypeAlias = tuple[str, str, str]
-"""API, group id and member id: requests whose order counts. Who is no member of its group has the id ""."""
+"""API, group id and member id: requests whose order matters. A client that is no member has the id ""."""
 
 
 class _Asked:
-    """A question that the job got, its answer, and who waits for that."""
+    """Request to the job, its response, and the client that waits."""
 
     __slots__ = ("answer", "late", "question", "waiting_id")
 
@@ -143,27 +149,28 @@ class _Asked:
         self.waiting_id = waiting_id
         self.answer = answer
         self.late: Body | None = None
-        """What the job said when nobody waited."""
+        """Response that arrived when no client waited."""
 
     @property
     def is_waited_for(self) -> bool:
-        """False: the gateway gave it up, or its client is gone."""
+        """False: the request timed out, or its client is gone."""
         return not self.answer.done()
 
 
 class Repeats:
-    """Passes questions on to the job, but for repeats."""
+    """Deduplication of requests to the job."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
         self._waiting = OpenQuestions("waiting")
         self._asked: dict[_Line, list[_Asked]] = {}
-        """In the order of their events."""
+        """Requests in the order of their events."""
 
     def ask(self, question: Question) -> asyncio.Future[Body]:
-        """As the job does."""
+        """Send the request to the job, or wait for the response of the same request before."""
         if question.api not in _REPEATED:
             return self._job.ask(question)
+        # The client's timeout differs from the job's, so each has its own future.
         waiting_id, answer = self._waiting.add(question.timeout_s)
         asked = self._first_of(question)
         if asked is None:
@@ -175,7 +182,7 @@ class Repeats:
         return answer
 
     def _first_of(self, question: Question) -> _Asked | None:
-        """What this question repeats; None: nothing, or it must come behind what the member has asked since."""
+        # A repeat must come behind a later request of the same member that is pending, so this resets the match.
         first = None
         for asked in self._asked.get(_line(question), ()):
             if asked.is_waited_for:
@@ -186,6 +193,7 @@ class Repeats:
 
     def _ask_job(self, asked: _Asked) -> None:
         self._asked.setdefault(_line(asked.question), []).append(asked)
+        # The job's response is awaited even if the client gives up.
         told = self._job.ask(asked.question._replace(timeout_s=_OWED_S))
         told.add_done_callback(lambda _: self._settle(asked, told))
 
@@ -205,7 +213,7 @@ class Repeats:
             self._forget(asked)
 
     def _give(self, asked: _Asked, body: Body) -> None:
-        """What the member has not heard of before, it will not hear of: a repeat of it comes behind this answer."""
+        # A member that gets this response will not get the earlier late ones: a repeat of those must come behind it.
         line = self._asked[_line(asked.question)]
         unheard = [each for each in line[: line.index(asked)] if each.late is not None]
         for each in (*unheard, asked):

@@ -1,4 +1,4 @@
-"""Events on their way to the events topic: each client has its turn; a separate thread sends them, as the cluster may be away."""
+"""Queue of events for the events topic, with a turn for each client. A thread sends them, as the cluster may be unreachable."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from group_coordinator.settings import RECORD_OVERHEAD
 _MOST_EVENTS = 10_000
 _MOST_BYTES = 64 * 1024 * 1024
 _SHARES = 4
-"""One client may have so large a part of what may wait: 2,500 events, and 16 MiB."""
+"""Part of the limits that one client may use: 2,500 events, and 16 MiB."""
 
 
 class OutgoingEvent(NamedTuple):
-    """A record for the events topic, and until when the client waits for what comes of it."""
+    """Record for the events topic, and the time until which its client waits."""
 
     correlation_id: str
     group_id: str
     value: bytes
     send_by_s: float
-    """By the monotonic clock; later the client is told to repeat its request, and the first one must not be done too."""
+    """Time of the monotonic clock. Later the client gets an error and repeats its request, so the first must not be sent."""
     client: str
-    """Whose budget it is of."""
+    """Payer of the event."""
 
 
 class _Line:
-    """The events of one client, in the order of their coming."""
+    """Events of a client in the order of arrival."""
 
     def __init__(self) -> None:
         self.events: deque[OutgoingEvent] = deque()
@@ -45,17 +45,17 @@ class _Line:
 
 
 class WaitingEvents:
-    """Filled by the event loop, emptied by the producer's thread."""
+    """Queue that the event loop fills and the producer's thread empties."""
 
     def __init__(self) -> None:
         self._lines: dict[str, _Line] = {}
-        """The client whose turn is next is the first."""
+        """Queues by client; the client whose turn is next is the first."""
         self._count = 0
         self._bytes = 0
         self._changed = Condition()
 
     def put(self, event: OutgoingEvent) -> bool:
-        """Whether there was room."""
+        """Add an event; False if the queue is full, in total or for its client."""
         size = len(event.value)
         with self._changed:
             line = self._lines.get(event.client) or _Line()
@@ -72,7 +72,7 @@ class WaitingEvents:
         return True
 
     def take(self, timeout_s: float) -> OutgoingEvent | None:
-        """The first event of the client whose turn it is; None: there was none for so long."""
+        """First event of the next client; None after the timeout."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._count, timeout_s):
                 return None
@@ -82,6 +82,7 @@ class WaitingEvents:
             line.bytes -= len(event.value)
             self._count -= 1
             self._bytes -= len(event.value)
+            # The client goes to the end of the queue.
             if line.events:
                 self._lines[client] = line
         return event
@@ -89,16 +90,16 @@ class WaitingEvents:
 
 _POLL_S = 0.1
 _BROKER_TIMEOUT_MS = 9_000
-"""A broker that is silent for so long is left, so that its successor can still have the event in time."""
+"""Timeout of a silent broker, so that the next leader can get the event in time."""
 _RETRY_S = 1.0
 CLOSE_TIMEOUT_S = 2.0
-"""How long the end of a thread is waited for; it may be in a call that lasts as long as the cluster is away."""
+"""Longest wait for the end of a thread, which may be in a call that lasts until the cluster is back."""
 
 _log = logging.getLogger(__name__)
 
 
 class EventsOut:
-    """What waits, and the thread behind it; one producer, so that a client's events of a group stay in order."""
+    """Queue and sending thread. A single producer keeps a client's events of a group in order."""
 
     def __init__(
         self,
@@ -109,11 +110,12 @@ class EventsOut:
         max_event_bytes: int,
         on_failure: Callable[[str, ErrorCode], None],
     ) -> None:
-        """`on_failure` hears of events that were not written, in a thread of the producer; give up after `timeout_ms`."""
+        """Take the callback `on_failure` for unwritten events, which a thread of the producer calls; give up after `timeout_ms`."""
         self._events_topic = events_topic
         self._producer = LastingProducer(
             connection,
             acks="all",
+            # A retry inside the producer must not change the order of a group's events.
             enable_idempotence=True,
             allow_auto_create_topics=False,
             max_request_size=max_event_bytes + RECORD_OVERHEAD,
@@ -126,15 +128,15 @@ class EventsOut:
         self._thread = Background(self._run, "gateway-events")
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start the thread that sends."""
         self._thread.start()
 
     def put(self, event: OutgoingEvent) -> bool:
-        """Whether it will be sent: false while too much waits, of all or of its client."""
+        """Add an event; False while the queue is full, in total or for its client."""
         return self._waiting.put(event)
 
     def close(self) -> None:
-        """Stop sending; what waits is forgotten."""
+        """Stop sending, and discard the queue."""
         self._thread.end(CLOSE_TIMEOUT_S)
 
     def _run(self, ended: Event) -> None:
@@ -142,6 +144,7 @@ class EventsOut:
             event = self._waiting.take(_POLL_S)
             if event is None:
                 continue
+            # An event whose client has given up is not sent, as the client repeats its request.
             if time.monotonic() < event.send_by_s:
                 self._send(event, ended)
             else:

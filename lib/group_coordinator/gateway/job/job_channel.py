@@ -1,4 +1,4 @@
-"""The job behind its two topics, as the event loop sees it: requests out, responses in, nothing that blocks."""
+"""Channel to the job over its two topics, for the event loop: requests out, responses in, without blocking calls."""
 
 from __future__ import annotations
 
@@ -21,17 +21,20 @@ from group_coordinator.gateway.job.sightings import Sighting, sighted
 
 
 class Arrival(NamedTuple):
-    """A response that is worth a look."""
+    """Response to this gateway, or a response that says something about a group."""
 
     correlation_id: str | None
-    """None: others asked."""
+    """None: the response to another client."""
     body: Body
-    """Empty if others asked."""
+    """Body, empty for another client's response."""
     sighting: Sighting | None
 
 
 def read(value: bytes, name: str) -> Arrival | None:
-    """A response; correlation ids of one's own begin with `name`. None: it is for others, and says nothing of its group."""
+    """Parse a response.
+
+    Correlation ids of this gateway begin with `name`. None: another client's response that says nothing of its group.
+    """
     found = channel.read(value, name)
     if found is None:
         return None
@@ -39,7 +42,7 @@ def read(value: bytes, name: str) -> Arrival | None:
     try:
         sighting = sighted(head)
     except (ValueError, RecursionError):
-        sighting = None  # whoever waits for it learns what is wrong with it
+        sighting = None  # the waiting client gets an error
     if body is not None:
         return Arrival(head.correlation_id, body, sighting)
     return None if sighting is None else Arrival(None, {}, sighting)
@@ -49,7 +52,7 @@ _LOOK_S = 0.02
 
 
 class ChannelTopics(NamedTuple):
-    """Where questions go and answers come from, and how large an event may be."""
+    """Topics of events and responses, and the size limit of an event."""
 
     events: str
     responses: str
@@ -57,9 +60,9 @@ class ChannelTopics(NamedTuple):
 
 
 class JobChannel:
-    """Asks the job. All its methods belong to the event loop; two threads talk to Kafka.
+    """Channel to the job. All methods belong to the event loop; two threads talk to Kafka.
 
-    Answers count from the time when it starts to read: after a restart clients repeat what was open.
+    Responses count from the start of reading: after a restart clients repeat their pending requests.
     """
 
     def __init__(
@@ -70,8 +73,9 @@ class JobChannel:
         answer_timeout_ms: int,
         on_sighting: Callable[[Sighting], None],
     ) -> None:
-        """`on_sighting` hears what the responses that pass by say of groups, in the event loop."""
+        """Take the callback `on_sighting` for the groups of responses, which the event loop calls."""
         instance = uuid.uuid4()
+        # Gateways spread over the partitions of the responses topic.
         self._lot = instance.int
         self._open = OpenQuestions(instance.hex)
         self._event_max_bytes = topics.event_max_bytes
@@ -87,26 +91,25 @@ class JobChannel:
         )
         self._responses = ResponsesIn(connection, topics.responses, self._arrived_in_thread)
         self.answered_s: float | None = None
-        """When the job's last answer to this gateway came, by the monotonic clock; None: none has come."""
+        """Time of the job's last response to this gateway, by the monotonic clock; None: there was none."""
 
     def start(self) -> None:
-        """Begin to read and to send; both go on trying while the cluster is away."""
+        """Start to read and to send. Both retry while the cluster is unreachable."""
         self._loop = asyncio.get_running_loop()
         self._responses.start()
         self._events.start()
 
     def close(self) -> None:
-        """End the threads; what is open is forgotten. It takes up to a second or two, and belongs to another thread."""
+        """End the threads and drop pending requests. Call it in another thread, as it blocks for a second or two."""
         self._events.close()
         self._responses.close()
 
     @property
     def is_reading(self) -> bool:
-        """Whether answers would be seen."""
         return bool(self._responses.partitions)
 
     async def until_reading(self, timeout_s: float) -> None:
-        """Return when answers would be seen, or after so long."""
+        """Return when responses can be read, or after the timeout."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 while not self.is_reading:  # noqa: ASYNC110 - another thread reads
@@ -114,11 +117,11 @@ class JobChannel:
 
     @property
     def open_count(self) -> int:
-        """How many questions have no answer yet, parked joins among them."""
+        """Number of pending requests, waiting JoinGroups included."""
         return len(self._open)
 
     def ask(self, question: Question) -> asyncio.Future[Body]:
-        """Hand the question over; the future gives the answer's body, or a NoAnswerError."""
+        """Send the request. The future returns the body of the response, or raises NoAnswerError."""
         correlation_id, answer = self._open.add(question.timeout_s)
         partitions = self._responses.partitions
         if not partitions:
@@ -128,7 +131,7 @@ class JobChannel:
         if len(value) > self._event_max_bytes:
             self._fail(correlation_id, ErrorCode.INVALID_REQUEST)
             return answer
-        # A join may be parked for minutes, but it must be on its way as soon as all others.
+        # A JoinGroup may wait for minutes, but it must be sent as soon as all others.
         send_by_s = time.monotonic() + min(question.timeout_s, self._answer_timeout_s)
         client = question.caller.payer
         event = OutgoingEvent(correlation_id, question.group_id, value, send_by_s, client)
@@ -149,12 +152,13 @@ class JobChannel:
             self._in_loop(partial(self._take, found))
 
     def _in_loop(self, work: Callable[[], None]) -> None:
+        # A thread may deliver its last result after the loop's end.
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(work)
 
     def _take(self, arrivals: Sequence[Arrival]) -> None:
         for arrival in arrivals:
-            # First, so that who has an answer finds the group as it says.
+            # The sighting is first, so that a client with a response sees the group in the same state.
             if arrival.sighting is not None:
                 self._on_sighting(arrival.sighting)
             if arrival.correlation_id is not None and self._open.answer(

@@ -1,4 +1,4 @@
-"""Requests of the gateway to the job: an API call for one group, its event, and the wait for the response."""
+"""Requests of the gateway to the job: an API call for a group, its event, and the wait for the response."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.login.caller import Caller
 
 ASKER = Caller("gateway", "/gateway", "User:gateway", None)
-"""The gateway itself."""
+"""Caller of the gateway's own requests."""
 
 
 class Question(NamedTuple):
-    """One API call for one group."""
+    """Request of an API for a group."""
 
     api: str
     version: int
@@ -24,14 +24,14 @@ class Question(NamedTuple):
     timeout_s: float
 
     def event(self, correlation_id: str, reply_partition: int | None) -> bytes:
-        """The value of its record in the events topic; the key is the group id."""
+        """Value of the event's record; the key is the group id."""
         client_id, client_host, principal, _ = self.caller
         request = Request(self.api, self.version, self.group_id, self.body, client_id)
         return request.event(correlation_id, reply_partition, client_host, principal)
 
 
 class NoAnswerError(Exception):
-    """The job did not answer, or was not asked: the client gets the code in an answer's place."""
+    """The job did not answer, or the request was not sent. The client gets an error response with the code."""
 
     def __init__(self, code: ErrorCode) -> None:
         super().__init__(code.name)
@@ -39,20 +39,20 @@ class NoAnswerError(Exception):
 
 
 class Job(Protocol):
-    """Who answers: the job behind its two topics, or in tests the state machine in this process."""
+    """Interface of the job: its two topics, or in tests the state machine in this process."""
 
     def ask(self, question: Question) -> asyncio.Future[Body]:
-        """Hand the question over before this returns; questions about a group are taken in the order of calls.
+        """Send the request before this returns; a group's requests keep the order of calls.
 
-        The future gives the body of the answer, or a NoAnswerError. Cancelled, it is forgotten.
+        The future returns the body of the response, or raises NoAnswerError. A cancelled future drops the request.
         """
 
 
 class OpenQuestions(PendingReplies[asyncio.Future[Body]]):
-    """The event loop keeps their deadlines in a heap."""
+    """Pending requests with deadlines in the heap of the event loop."""
 
     def add(self, timeout_s: float) -> tuple[str, asyncio.Future[Body]]:
-        """The correlation id for a question that is about to be sent, and the future of its answer."""
+        """Add a request; return its correlation id and the future of its response."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Body] = loop.create_future()
         correlation_id = self.put(answer)
@@ -66,5 +66,5 @@ class OpenQuestions(PendingReplies[asyncio.Future[Body]]):
         return correlation_id, answer
 
     def _give_up(self, correlation_id: str) -> None:
-        # All clients look for the coordinator again when they hear 15, and repeat the request.
+        # All clients look for the coordinator again after error 15, and repeat the request.
         self.fail(correlation_id, NoAnswerError(ErrorCode.COORDINATOR_NOT_AVAILABLE))

@@ -1,4 +1,4 @@
-"""The responses topic as it goes by, all of it, from now on: a thread of its own reads it."""
+"""Reader of the whole responses topic, from now on, in a thread."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S
 _POLL_MS = 100
 _RETRY_S = 1.0
 _NEW_PARTITIONS_MS = 10_000
-"""How often the client asks for the topic's partitions; it may get more while the gateway runs."""
+"""Interval of metadata requests, as the topic may get more partitions while the gateway runs."""
 
 _log = logging.getLogger(__name__)
 
 
 class ResponsesIn:
-    """Every response that anybody gets: who reads them all knows which groups were made and deleted."""
+    """Reader of the responses to all clients, which show created and deleted groups."""
 
     def __init__(
         self,
@@ -33,22 +33,20 @@ class ResponsesIn:
         responses_topic: str,
         on_values: Callable[[Iterable[bytes]], None],
     ) -> None:
-        """`on_values` gets what has come, in the reading thread."""
+        """Take the callback `on_values` for new responses, which the reading thread calls."""
         self._connection = connection
         self._responses_topic = responses_topic
         self._on_values = on_values
         self._thread = Background(self._run, "gateway-responses")
         self._positions: dict[int, int] = {}
-        """Kept while the topic cannot be read, so that nothing is missed."""
+        """Next offsets by partition, kept while the topic cannot be read, so that nothing is lost."""
         self.partitions: Sequence[int] = ()
-        """Those that are read; none: the topic cannot be read."""
+        """Partitions that are read; empty: the topic cannot be read."""
 
     def start(self) -> None:
-        """Begin to read."""
         self._thread.start()
 
     def close(self) -> None:
-        """Stop reading."""
         self._thread.end(CLOSE_TIMEOUT_S)
 
     def _run(self, ended: Event) -> None:
@@ -74,6 +72,7 @@ class ResponsesIn:
         with closing(reader):
             reader.begin(reader.partitions_of(self._responses_topic))
             while not ended.is_set():
+                # Set after `begin`, so that no request names a partition that is not read yet.
                 self.partitions = reader.numbers
                 self._on_values(reader.poll(_POLL_MS))
                 reader.add_new_partitions()

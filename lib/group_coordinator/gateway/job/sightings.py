@@ -1,4 +1,4 @@
-"""What the answers that pass by say of their groups: who reads them all knows of changes before the tables do."""
+"""Groups in the responses of the job: they show changes of groups before the tables do."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.served import GROUP_APIS
 
 CLASSIC = "classic"
-"""A type of groups."""
+"""Group type."""
 CONSUMERS = "consumer"
-"""The protocol type of groups of consumers, and the type of those of KIP-848."""
+"""Protocol type of consumers' groups, and group type of KIP-848."""
 _DEAD = "Dead"
 
 
@@ -28,7 +28,7 @@ _MAY_MAKE_A_GROUP = (
 
 
 class ListedGroup(NamedTuple):
-    """A group as ListGroups shows it."""
+    """Group with the fields of ListGroups."""
 
     group_type: str
     state: str
@@ -36,28 +36,28 @@ class ListedGroup(NamedTuple):
 
 
 class Told(Enum):
-    """How much an answer says of its group."""
+    """Kind of information about a group in a response."""
 
     AS_IT_IS = auto()
-    """All of it: the group was described."""
+    """The group was described."""
     GONE = auto()
     CHANGED = auto()
-    """It may be new, or in another state than before: ask."""
+    """The group may be new or in another state: describe it."""
     THERE = auto()
-    """It exists, nothing more."""
+    """The group exists."""
     SETTINGS = auto()
-    """Its settings may have changed."""
+    """The group's settings may have changed."""
 
 
 class Sighting(NamedTuple):
-    """A group that an answer was about, by the group's clock in milliseconds."""
+    """Group of a response, with the time of the group's clock in milliseconds."""
 
     group_id: str
     at_ms: int
     told: Told
     group: ListedGroup | None = None
     epoch: int | None = None
-    """Of the member that a heartbeat of KIP-848 answers; its group is in motion where it differs from others'."""
+    """Epoch of the member whose heartbeat was answered. The group changes while epochs of members differ."""
 
 
 class _Error(Struct, rename="camel", gc=False):
@@ -98,18 +98,18 @@ class _Topics(Struct, gc=False):
 
 
 def sighted(response: Response) -> Sighting | None:
-    """What a response says of its group; None: nothing.
+    """Information about the group in a response; None: there is none.
 
     Raises:
-        DecodeError: it is no response of the coordinator.
+        DecodeError: the value is no response of the coordinator.
     """
     read = _READERS.get(response.api or "")
     return None if read is None else read(response)
 
 
 def _joined(response: Response) -> Sighting | None:
-    """A new group stays although the join that made it was refused for its protocols."""
     code = json.decode(response.body, type=_Error).error_code
+    # A JoinGroup with an error for its protocols still creates the group.
     return _sighting(response, Told.CHANGED) if code in _MAY_MAKE_A_GROUP else None
 
 
@@ -119,8 +119,8 @@ def _changed(response: Response) -> Sighting | None:
 
 
 def _beat(response: Response) -> Sighting | None:
-    """The only word of a classic group that waits for its members to join again."""
     code = json.decode(response.body, type=_Error).error_code
+    # A classic group that waits for its members to join again shows it in no other response.
     if code == ErrorCode.REBALANCE_IN_PROGRESS:
         return _sighting(response, Told.CHANGED)
     return _sighting(response, Told.THERE) if code == ErrorCode.NONE else None
@@ -130,6 +130,7 @@ def _consumer_beat(response: Response) -> Sighting | None:
     body = json.decode(response.body, type=_Heartbeat)
     if body.error_code != ErrorCode.NONE:
         return None
+    # A new assignment or the end of a membership changes the group.
     if body.member_epoch < 0 or bytes(body.assignment) != b"null":
         return _sighting(response, Told.CHANGED)
     return Sighting(response.group_id, response.at, Told.THERE, epoch=body.member_epoch)

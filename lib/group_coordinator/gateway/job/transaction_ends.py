@@ -1,14 +1,15 @@
-"""The end of a transaction: its coordinator is asked before a commit, and the markers in __consumer_offsets are awaited.
+"""Check of open transactions before a TxnOffsetCommit, and the end offset behind which the marker will be.
 
-A commit that came after the end of its transaction would wait for a marker that is written already, and every fetch of a stable
-offset with it.
+A commit behind the end of its transaction would wait for a marker that is written already, and every fetch of a stable
+offset would wait with it.
 
-Source: TransactionCoordinator.handleVerifyPartitionsInTransaction and AddPartitionsToTxnManager in Kafka 4.3, whose own request only
-brokers may send.
+Source: TransactionCoordinator.handleVerifyPartitionsInTransaction and AddPartitionsToTxnManager in Kafka 4.3, whose own
+request only brokers may send.
 
-Kafka lets a producer add offsets to its next transaction only when all markers of the one before are written. So the
-end of the partition, asked when the offsets come, parts the transactions' markers, whatever the order of events. Then the
-transaction's coordinator is asked whether it is still open: its own marker stands at that end, or behind it.
+Kafka lets a producer add offsets to its next transaction only after all markers of the last transaction are written. So
+the end offset of the partition, read when the commit arrives, separates the markers of the transactions, whatever the
+order of events. Then the transaction's coordinator is asked if it is still open: its own marker is at that end offset,
+or behind it.
 """
 
 from __future__ import annotations
@@ -26,25 +27,25 @@ from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
 from group_coordinator.gateway.remembered import Remembered
 
 _TRANSACTION_KEY = 1
-"""Of FindCoordinator."""
+"""Key type of FindCoordinator."""
 _MOST_BYTES = 4 * 1024 * 1024
-"""Of the transactional ids whose coordinators are remembered, about 15,000; the oldest are forgotten."""
+"""Limit of the remembered coordinators of transactional ids, about 15,000; the oldest are forgotten."""
 _ABORTABLE_SINCE = 4
-"""Of TxnOffsetCommit: its clients know TRANSACTION_ABORTABLE."""
+"""First version of TxnOffsetCommit whose clients know TRANSACTION_ABORTABLE."""
 _ENDING = frozenset({"PrepareCommit", "PrepareAbort"})
 _CONCURRENT_TRANSACTIONS = 51
 _TRANSACTIONAL_ID_NOT_FOUND = 105
 
 
 class Brokers(Protocol):
-    """Who can be asked for a coordinator."""
+    """Interface for the addresses of brokers."""
 
     def addresses_of(self, node_id: int | None) -> Sequence[Address]:
-        """None: brokers that may be asked what all know."""
+        """Addresses of a node; None: of any broker."""
 
 
 class OpenTransactions:
-    """Asks transaction coordinators what they have open."""
+    """Requests to the transaction coordinators."""
 
     def __init__(self, brokers: Brokers, links: BrokerLinks) -> None:
         self._brokers = brokers
@@ -52,20 +53,20 @@ class OpenTransactions:
         self._coordinators: Remembered[str, Address] = Remembered(_MOST_BYTES)
 
     async def error_of(self, commit: Body, version: int, partition: int) -> int | None:
-        """Why a TxnOffsetCommit must not be made, 0 if it may; None: its coordinator must be asked again.
+        """Error code of a TxnOffsetCommit, 0: the transaction is open; None: its coordinator must be asked again.
 
-        It may too where nobody is told, by the brokers' rights or before Kafka 3.0.
+        The result is 0 too where the brokers' ACLs or a version before Kafka 3.0 hide the transaction.
 
         Args:
             commit: the body of the request.
             version: of the request.
-            partition: of __consumer_offsets, where the group has its markers.
+            partition: of __consumer_offsets, for the markers of the group.
 
         Raises:
             OSError, EOFError, WireError: no broker answers.
         """
         transactional_id = commit["transactionalId"]
-        # Forgotten until it has answered: it may be another one by then.
+        # The entry is removed until the coordinator answers, as the coordinator may have moved.
         coordinator = self._coordinators.pop(transactional_id)
         coordinator = coordinator or await self._found(transactional_id)
         if coordinator is None:
@@ -101,6 +102,7 @@ def _error(described: Body, commit: Body, version: int, partition: int) -> int |
         case code if code == _TRANSACTIONAL_ID_NOT_FOUND:
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING
         case code if code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+            # Without the right to describe, the check is not possible.
             return ErrorCode.NONE
         case _:
             return None
@@ -122,16 +124,16 @@ def _error_in(described: Body, commit: Body, version: int, partition: int) -> in
 
 _LATEST = -1
 _CONSUMER = -1
-"""The replica id of who is none."""
+"""Replica id of a consumer."""
 _NO_EPOCH = -1
 _ATTEMPTS = 3
 _ATTEMPT_S = 2.0
 _GROUP_KEY = 0
-"""Of FindCoordinator."""
+"""Key type of FindCoordinator."""
 
 
 class NoEndError(Exception):
-    """The commit must not be made, or not yet: `code` is for its client."""
+    """The commit is not allowed, or not yet; the client gets `code`."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
@@ -139,23 +141,23 @@ class NoEndError(Exception):
 
 
 class Leaders(Protocol):
-    """Who leads the partitions of the cluster's topics."""
+    """Interface for the leaders of partitions."""
 
     def partition_count(self, name: str) -> int:
-        """0: there is no topic of this name."""
+        """Number of partitions; 0: no topic has this name."""
 
     def leader_of(self, topic: str, partition: int) -> Address | None:
-        """None: the partition has none."""
+        """Address of a partition's leader; None: the partition has no leader."""
 
     def addresses_of(self, node_id: int | None) -> Sequence[Address]:
-        """None: brokers that may be asked what all know."""
+        """Addresses of a node; None: of any broker."""
 
     async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
-        """Ask the brokers about these topics; without an answer all stays as it was."""
+        """Look up these topics. Without a response the cache stays as it was."""
 
 
 class TransactionEnds:
-    """Asks the leader of a group's partition, on connections of the gateway's own."""
+    """Requests to the leader of a group's partition, on the gateway's own connections."""
 
     def __init__(self, leaders: Leaders, access: BrokerAccess = PLAIN_ACCESS) -> None:
         self._leaders = leaders
@@ -163,14 +165,14 @@ class TransactionEnds:
         self._open = OpenTransactions(leaders, self._links)
 
     async def end_for(self, commit: Body, version: int) -> int:
-        """The end offset of the group's partition, as consumers see it: a marker that is written is before it.
+        """End offset of the group's partition for consumers. A marker that is written is before it.
 
         Args:
             commit: the body of a TxnOffsetCommit.
             version: of the request.
 
         Raises:
-            NoEndError: nobody says, or the transaction is not open.
+            NoEndError: no broker answers, or the transaction is not open.
         """
         for _ in range(_ATTEMPTS):
             try:
@@ -180,15 +182,17 @@ class TransactionEnds:
                 end = None
             if end is not None:
                 return end
+            # The leader may have moved.
             await self._leaders.look_for([OFFSETS_TOPIC])
         why = f"no broker says where the partition of group {commit['groupId']} ends"
         raise NoEndError(ErrorCode.COORDINATOR_NOT_AVAILABLE, why)
 
     def close(self) -> None:
-        """Hang up."""
         self._links.close()
 
     async def _end_for(self, commit: Body, version: int) -> int | None:
+        # The end offset must be read before the coordinator is asked: a transaction that is open then has its marker
+        # behind it.
         count = self._leaders.partition_count(OFFSETS_TOPIC)
         if not count:
             await self._make_topic()
@@ -222,7 +226,7 @@ class TransactionEnds:
         return end if found["errorCode"] == ErrorCode.NONE else None
 
     async def _make_topic(self) -> None:
-        """Brokers make it for the first group; without it a transaction coordinator writes no marker."""
+        # Brokers create the topic for the first group. Without the topic a transaction coordinator writes no marker.
         body = {"key": ANY_GROUP, "keyType": _GROUP_KEY, "coordinatorKeys": [ANY_GROUP]}
         for address in self._leaders.addresses_of(None)[:1]:
             await self._links.ask(address, "FindCoordinator", body)

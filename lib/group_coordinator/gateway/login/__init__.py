@@ -1,1 +1,1 @@
-"""Who the caller is: the login that passes through, read along."""
+"""Identity of the caller: the login is forwarded unchanged, and its messages are read."""

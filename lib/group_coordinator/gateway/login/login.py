@@ -1,6 +1,7 @@
-"""A client's login at its broker: it passes unchanged, and its messages give the principal.
+"""A client's login at its broker: its messages are forwarded unchanged, and give the principal.
 
-Sources: PlainSaslServer, ScramMessages, ScramSaslServer, OAuthBearerClientInitialResponse and ClaimValidationUtils of Kafka 4.4.
+Sources: PlainSaslServer, ScramMessages, ScramSaslServer, OAuthBearerClientInitialResponse and ClaimValidationUtils of
+Kafka 4.4.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.requests import Request, SentOn
 
 LONGEST_FIRST_BYTES = 64 * 1024
-"""A longer first message is not read, whatever is in it: names have at most 32,767 bytes."""
-# Repeats are possessive (++): the matcher keeps nothing to go back to, which would be 130 times what it reads.
+"""Limit of a first message that is read: names have at most 32,767 bytes."""
+# Repeats are possessive (++): without backtracking the matcher keeps no positions, which would take 130 times the text.
 _SASL_NAME = rb"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]++|=2C|=3D)++"
 _SCRAM_FIRST = re.compile(
     rb"n,(?:a=%b)?,n=(?P<name>%b),r=[\x21-\x2b\x2d-\x7e]++(?P<extensions>(?:,.*)?)"
@@ -37,13 +38,13 @@ _PLAIN_FIELDS = 3
 _JWT_PARTS = 3
 _SCRAM = frozenset({"SCRAM-SHA-256", "SCRAM-SHA-512"})
 READ_MECHANISMS = _SCRAM | {"PLAIN", "OAUTHBEARER"}
-"""Those whose messages say who logs in, and when that has ended."""
+"""Mechanisms whose messages show the user and the end of the login."""
 
 Claims: TypeAlias = dict[str, object]
 
 
 def first_name(mechanism: str, first: bytes, subject_claim: str) -> str | None:
-    """The name in a client's first message; None: it says none, is too long, or the mechanism is not read."""
+    """Name in a client's first message; None: there is none, the message is too long, or the mechanism is not read."""
     if len(first) > LONGEST_FIRST_BYTES:
         return None
     if mechanism == "PLAIN":
@@ -54,7 +55,10 @@ def first_name(mechanism: str, first: bytes, subject_claim: str) -> str | None:
 
 
 def is_last(mechanism: str, answer: bytes) -> bool:
-    """Whether a broker's answer without an error ends the login: a challenge, or a token's fault, has none either."""
+    """Return True if a broker's response without an error ends the login.
+
+    A challenge and a token's error have no error code either.
+    """
     return answer.startswith(b"v=") if mechanism in _SCRAM else not answer
 
 
@@ -65,7 +69,7 @@ def _plain(first: bytes) -> str | None:
 
 def _scram(first: bytes) -> str | None:
     found = _SCRAM_FIRST.fullmatch(first)
-    # The name of a delegation token is not that of its owner, who is the principal.
+    # The name of a delegation token is not its owner's, and the owner is the principal.
     if found is None or b"tokenauth" in found["extensions"].lower():
         return None
     return _text(found["name"].replace(b"=2C", b",").replace(b"=3D", b"="))
@@ -81,7 +85,7 @@ def _bearer(first: bytes, subject_claim: str) -> str | None:
 
 
 def _subject(token: bytes, subject_claim: str) -> str | None:
-    """The broker has judged the token when this counts."""
+    # The signature is not verified here: the name counts only after the broker has accepted the token.
     parts = token.split(b".")
     if len(parts) != _JWT_PARTS:
         return None
@@ -101,16 +105,16 @@ def _text(name: bytes) -> str | None:
 
 
 _SAYS_LIFETIME = 1
-"""The first version of SaslAuthenticate whose answer says how long the session lasts; the request has the same bytes."""
+"""First version of SaslAuthenticate whose response has the lifetime of the session; the request has the same bytes."""
 _VERSION_AT = slice(6, 8)
-"""Where a request has its version, behind its size and its key."""
+"""Position of the version in a request, behind its size and its key."""
 
 
 class Login:
-    """Of one connection. Nothing of what is said is kept but the name, which counts when the broker is content."""
+    """Login of a connection. Only the name is kept, and it counts once the broker accepts the login."""
 
     def __init__(self, failed: Callable[[], None], *, is_wanted: bool, subject_claim: str) -> None:
-        """`failed` is called when the broker refuses it; `subject_claim` is where a token of OAUTHBEARER has the name."""
+        """Take the callback `failed` for a rejected login, and the claim of an OAUTHBEARER token that has the name."""
         self._failed = failed
         self._is_wanted = is_wanted
         self._subject_claim = subject_claim
@@ -121,14 +125,14 @@ class Login:
         self._ends_at_s: float | None = None
         self.principal = ANONYMOUS
         self.is_open = False
-        """Whether the broker has still to answer to a part of it; brokers take nothing else meanwhile."""
+        """The broker has still to answer a step of the login; brokers accept no other request meanwhile."""
         self.is_accepted = not is_wanted
-        """Whether the broker has once been content, whoever it was, or wants no login."""
+        """The broker accepted a login once, for any user, or needs no login."""
         self.has_begun = False
-        """At the broker, which would want another login on another connection."""
+        """The login began at the broker, so the client cannot change to another connection."""
 
     def trouble(self) -> str | None:
-        """Why nothing may be asked about groups now; None: it may."""
+        """Reason why group requests are not allowed now; None: they are."""
         if not self._is_wanted:
             return None
         if not self._is_done:
@@ -137,11 +141,11 @@ class Login:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the broker takes nothing more but another login."""
+        """The session is over: the broker accepts only another login."""
         return self._ends_at_s is not None and monotonic() > self._ends_at_s
 
     def plan(self, request: Request) -> SentOn:
-        """The broker answers.
+        """Forward a step of the login, and read it.
 
         Raises:
             WireError: the request does not parse.
@@ -159,11 +163,12 @@ class Login:
         self.has_begun = self.is_open = True
         if version >= _SAYS_LIFETIME:
             return SentOn(request.frame, partial(self._answered, version))
+        # The broker's response in the later version contains the end of the session, which the gateway needs too.
         request.frame[_VERSION_AT] = _SAYS_LIFETIME.to_bytes(2)
         return SentOn(request.frame, partial(self._answered_older, version))
 
     def _named(self, mechanism: str, request: Request) -> str | None:
-        """Of the first message, which is not even decoded where it is too long to be read."""
+        # A message that is too long is not even decoded.
         if len(request.frame) > LONGEST_FIRST_BYTES:
             return None
         return first_name(mechanism, b64decode(_body(request)["authBytes"]), self._subject_claim)
@@ -187,11 +192,13 @@ class Login:
                 self._mechanism, self.is_accepted = None, True
                 self._count(answer)
             elif self._mechanism not in READ_MECHANISMS:
-                self.is_accepted = True  # nobody can tell, and brokers take no data before the end
+                self.is_accepted = (
+                    True  # the end cannot be seen, but brokers accept no data before it
+                )
         return _unchanged(frame)
 
     def _answered_older(self, version: int, frame: memoryview) -> bytes:
-        """The broker ends the session of such a client too, and would not have said when."""
+        # The session of a client with an older version ends too. Its response is encoded again without the lifetime.
         self._answered(_SAYS_LIFETIME, frame)
         correlation_id, answer = wire.response_body("SaslAuthenticate", _SAYS_LIFETIME, frame)
         return wire.response("SaslAuthenticate", version, correlation_id, answer)
@@ -200,6 +207,7 @@ class Login:
         if self._name is None:
             return
         principal = f"User:{self._name}"
+        # As in Kafka, a renewed login must be of the same user.
         if self.principal not in (ANONYMOUS, principal):
             raise FrameError("another user on a connection that has one")
         lifetime_ms = answer["sessionLifetimeMs"]

@@ -1,1 +1,1 @@
-"""What a caller may do with groups and topics, as the brokers say."""
+"""ACLs: the operations that brokers allow a client on groups and topics."""

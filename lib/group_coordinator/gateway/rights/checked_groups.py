@@ -1,4 +1,4 @@
-"""The group APIs for clients whose brokers have an authorizer: a client gets the errors and the omissions that its broker would give."""
+"""Group APIs for clusters with an authorizer: a client gets the error responses and the omissions of its broker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ON_TOPICS = {name: rights.on_topics for name, rights in GROUP_APIS.items() if ri
 
 
 def needed(api: str, version: int, body: Body) -> Iterator[Right]:
-    """All that must be known before the job is asked; a topic by an id that nobody knows needs none, as it does not exist."""
+    """Yield the ACL operations of a request. A topic with an unknown id needs none, as it does not exist."""
     on_groups = ON_GROUPS.get(api)
     if on_groups is None:
         return
@@ -47,7 +47,7 @@ def needed(api: str, version: int, body: Body) -> Iterator[Right]:
 
 _CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _ASKS_ANYWAY = frozenset({"OffsetFetch", "OffsetDelete"})
-"""Brokers ask the group even where no topic is left: what is wrong with the group comes first."""
+"""APIs that Kafka handles for the group even without a topic left: an error of the group comes first."""
 
 
 def without_denied_topics(
@@ -57,7 +57,7 @@ def without_denied_topics(
     denied: frozenset[Right],
     ask: Callable[[Body], Awaitable[Body]],
 ) -> Awaitable[Body]:
-    """Asks for the rest before it returns; `group` is the part of the request that has topics, or the request itself."""
+    """Send the request without denied topics, before this returns. `group` is the part with topics, or the request itself."""
     asked = group["topics"]
     if asked is None:
         return ask(body)
@@ -111,7 +111,7 @@ async def _merged_of_group(asked: Awaitable[Body], refusals: Sequence[Body]) -> 
 
 
 def _with_refusals(answer: Body, refusals: Sequence[Body]) -> Body:
-    """An error of the whole says nothing of topics."""
+    # With an error of the whole response there are no topics.
     if answer.get("errorCode"):
         return answer
     return {**answer, "topics": offset_topics.merged(refusals, answer["topics"])}
@@ -121,19 +121,18 @@ _Denied = frozenset[Right]
 
 
 class RightsHolder(Protocol):
-    """A client whose rights matter."""
+    """Client whose rights are checked."""
 
     rights: Rights
 
     def hold_requests(self) -> None:
-        """Take no further request until `take_requests`."""
+        """Read no further request until `take_requests`."""
 
-    def take_requests(self) -> None:
-        """Go on."""
+    def take_requests(self) -> None: ...
 
 
 class CheckedGroups:
-    """Asks the part for groups what the client may ask."""
+    """Sends the permitted part of a request to the job."""
 
     def __init__(self, groups: GroupPart, topics: KnownTopics) -> None:
         self._groups = groups
@@ -142,11 +141,11 @@ class CheckedGroups:
     def answer(
         self, api: str, version: int, body: Body, caller: Caller, holder: RightsHolder
     ) -> Awaitable[Body]:
-        """The answer's body; the order of a group's requests is that of calls.
+        """Return the response body; a group's requests keep the order of calls.
 
-        Where a broker must be asked, the client's next request is not taken before this one is on its way: nothing can
-        overtake it, and the broker's answer stands behind nothing that waits for it. Topics by id have their names before
-        rights are judged, and no others afterwards.
+        Where a broker must be asked, the client's next request waits until this request is sent: it cannot overtake,
+        and the broker's response is not blocked by a response that waits for it. Topics by id get their names before
+        rights are checked, and no other names afterwards.
         """
         fields = error_responses.fields_of(api, version)
         if fields is not None and len(body[fields.asked]) > error_responses.MOST_GROUPS:
@@ -177,7 +176,7 @@ class CheckedGroups:
         caller: Caller,
         holder: RightsHolder,
     ) -> Awaitable[Body]:
-        """Clients ask again about the others."""
+        # Clients repeat the request for the other groups after COORDINATOR_NOT_AVAILABLE.
         asked = body[fields.asked]
         first = {**body, fields.asked: asked[: error_responses.MOST_GROUPS]}
         others = {**body, fields.asked: asked[error_responses.MOST_GROUPS :]}
@@ -202,7 +201,7 @@ class CheckedGroups:
     async def _permitted(
         self, api: str, version: int, body: Body, caller: Caller, denied: _Denied
     ) -> Awaitable[Body]:
-        """Asks before it returns."""
+        """Send the permitted part before this returns."""
         fields = error_responses.fields_of(api, version)
 
         def ask(rest: Body) -> Awaitable[Body]:
@@ -226,7 +225,7 @@ class CheckedGroups:
         denied: _Denied,
         ask: Callable[[Body], Awaitable[Body]],
     ) -> Awaitable[Body]:
-        """Those that are refused come first, as in Kafka's answers."""
+        """Denied groups come first, as in Kafka's responses."""
         twice = _named_twice(api, body)
         permitted: list[Any] = []
         others: defaultdict[int, list[Any]] = defaultdict(list)
@@ -241,6 +240,7 @@ class CheckedGroups:
         for some in error_responses.slices(permitted):
             part = {**body, fields.asked: some}
             asked += self._fetches(part, denied, ask) if api in ON_TOPICS else [ask(part)]
+            # Other connections have their turn between two slices.
             await asyncio.sleep(0)
         refusals = (
             refused(api, version, {**body, fields.asked: those}, code, _message(api, code))
@@ -252,7 +252,7 @@ class CheckedGroups:
     def _fetches(
         self, body: Body, denied: _Denied, ask: Callable[[Body], Awaitable[Body]]
     ) -> list[Awaitable[Body]]:
-        """One for each group of an OffsetFetch."""
+        """Requests for each group of an OffsetFetch."""
         return [
             asyncio.ensure_future(
                 without_denied_topics(
@@ -264,7 +264,7 @@ class CheckedGroups:
 
 
 def _code_of_all(api: str, version: int, body: Body, denied: _Denied) -> int | None:
-    """Why nothing of a request about one group is done, in the order of KafkaApis; None: some of it may."""
+    """Error of a whole request for a group, in the order of KafkaApis; None: a part is permitted."""
     if api == "SyncGroup" and _lacks_protocol(version, body):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if api == "TxnOffsetCommit":
@@ -285,7 +285,7 @@ def _lacks_protocol(version: int, sync: Body) -> bool:
 
 
 def _is_about_many(api: str, version: int, body: Body) -> bool:
-    """Whether the groups of a request are not asked about all at once."""
+    """Return True if the groups of a request are sent in slices."""
     fields = error_responses.fields_of(api, version)
     if fields is None:
         return False
@@ -293,19 +293,19 @@ def _is_about_many(api: str, version: int, body: Body) -> bool:
 
 
 def _named_twice(api: str, body: Body) -> frozenset[str]:
-    """As Kafka's ConfigAdminManager: none of several alterations of one group is done."""
+    # As in Kafka's ConfigAdminManager, several alterations of one group all fail.
     return error_responses.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
 
 
 def _message(api: str, code: int) -> str | None:
-    """Brokers explain it where the config APIs have a text."""
+    # Only responses of the configs APIs have a message.
     if code == ErrorCode.INVALID_REQUEST:
         return "Each resource must appear at most once."
     return GROUP_DENIED if api.endswith("Configs") else None
 
 
 async def _then(checked: Awaitable[Awaitable[Body]]) -> Body:
-    """The request is forgotten while its answer is waited for."""
+    # The request's body can be freed while its response is pending.
     return await (await checked)
 
 

@@ -1,8 +1,9 @@
-"""The coordinator's own topics, events and responses: closed to the clients of a gateway, and cut out of the brokers' responses.
+"""The coordinator's topics of events and responses: closed to the gateway's clients, and removed from brokers' responses.
 
-Whoever writes events may name any user, and who reads either topic sees all groups. A request that names one of them has
-the bytes of its name or its id somewhere: only a request with such bytes is decoded, and refused if a text in it is that name
-or id. Brokers' answers about all topics leave them out. Produce is read as it comes (connections/produce_request.py).
+A writer of events may name any user, and a reader of either topic sees all groups. A request that names such a topic
+contains the bytes of its name or id: only a request with these bytes is decoded, and denied if a text in it is that
+name or id. Brokers' responses about all topics leave the topics out. Produce is parsed as its bytes arrive
+(connections/produce_request.py).
 """
 
 from __future__ import annotations
@@ -26,28 +27,28 @@ from group_coordinator.gateway.served import APIS, Api
 _TOPIC = wire.Part("topics", is_element=True)
 _SIZE_BYTES = 4
 _ERROR_CODE_BYTES = 2
-"""A topic in an answer begins with its error code, and its name follows."""
+"""bytes before a topic's name in a response: its error code."""
 _CURSOR_BYTES = 6
-"""What is behind the name in the cursor at the end of a DescribeTopicPartitions: a partition, and tags. Behind a topic's is more."""
+"""bytes behind the name in the cursor at the end of a DescribeTopicPartitions: a partition, and tags. A topic has more."""
 _LEGAL = frozenset(b"-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-"""In names of topics."""
+"""Characters of topic names."""
 _TWO_BYTES = 0x80
-"""A length from here on has two bytes, as names have at most 249."""
+"""Lengths from here on have two bytes, as names have at most 249."""
 
 
 def without_topics(
     api: str, version: int, answer: bytes, instead: Mapping[str, Body | None]
 ) -> bytes:
-    """An answer to Metadata or DescribeTopicPartitions, its size first.
+    """Remove or replace topics in a response to Metadata or DescribeTopicPartitions, its size first.
 
     Args:
         api: the name of the API.
         version: its version.
         answer: of a broker.
-        instead: by the name of each topic that must not be shown, what stands in its place; None: nothing.
+        instead: by the name of each hidden topic, the entry in its place; None: no entry.
 
     Raises:
-        WireError: it does not parse.
+        WireError: the response does not parse.
     """
     message, is_flexible = f"{api}Response", wire.is_flexible(f"{api}Response", version)
     opening = wire.ResponseOpening(api, version, "topics", answer, _SIZE_BYTES)
@@ -60,6 +61,7 @@ def without_topics(
     for name_at, _ in found:
         start = name_at - _ERROR_CODE_BYTES
         kept.append(answer[at:start])
+        # The length of a topic's entry is known only after it is decoded.
         _, at = wire.decode_at(message, version, answer, start, _TOPIC)
     bodies = [body for _, name in found if (body := names[name]) is not None]
     put = bytearray()
@@ -76,7 +78,7 @@ def _name_bytes(name: str, *, is_flexible: bool) -> bytes:
 
 
 def _places(answer: bytes, name: bytes, at: int, end: int) -> Iterator[int]:
-    """In a large answer this takes less time than a pattern."""
+    # In a large response this takes less time than a pattern.
     while (at := answer.find(name, at, end)) >= 0:
         if name[0] not in _LEGAL or not _is_inside_of_name(answer, at, at + len(name)):
             yield at
@@ -84,7 +86,7 @@ def _places(answer: bytes, name: bytes, at: int, end: int) -> Iterator[int]:
 
 
 def _is_inside_of_name(answer: bytes, at: int, end: int) -> bool:
-    """Whether it is the end of a longer name: the byte before a name, its length, may be a letter of that one."""
+    """Return True at the end of a longer name: the length byte before the name may be a letter of the longer name."""
     before = at - 1
     while not _reaches(answer, before, end):
         if answer[before] not in _LEGAL:
@@ -94,7 +96,7 @@ def _is_inside_of_name(answer: bytes, at: int, end: int) -> bool:
 
 
 def _reaches(answer: bytes, at: int, end: int) -> bool:
-    """Whether a name whose length ends with this byte would reach that far; of two bytes the second is 1."""
+    """Return True if a name whose length ends with this byte would reach `end`. Of two length bytes the second is 1."""
     last, before = answer[at], answer[at - 1]
     if last == 1 and before >= _TWO_BYTES:
         return at + before >= end
@@ -102,7 +104,7 @@ def _reaches(answer: bytes, at: int, end: int) -> bool:
 
 
 _DECODED_MAX_BYTES = 1024 * 1024
-"""A longer request with such bytes is refused as it is."""
+"""Limit of a decoded request. A longer request with such bytes is denied."""
 _CODE = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 _ANSWERED = frozenset(
     {
@@ -110,47 +112,50 @@ _ANSWERED = frozenset(
         *("DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs"),
     }
 )
-"""What clients ask without Metadata, which has told them of the error otherwise."""
+"""APIs that clients call without Metadata, whose response would show the error first."""
 
 
 class Closed(NamedTuple):
-    """What is closed to the clients of a gateway."""
+    """Topics and APIs that are closed to the gateway's clients."""
 
     topics: frozenset[str] = frozenset()
-    """The coordinator's own."""
+    """Topics of the coordinator itself."""
     users: frozenset[str] = frozenset()
-    """The principals to whom these topics are open all the same."""
+    """Principals that may use these topics."""
     apis: frozenset[str] = frozenset()
 
 
 class OwnTopics:
-    """Knows who may use them."""
+    """Access to the coordinator's own topics."""
 
     def __init__(self, closed: Closed, topics: KnownTopics) -> None:
         self._names, self._users, hidden_apis = closed
         self.apis: Mapping[int, Api] = {
             key: api for key, api in APIS.items() if api.name not in hidden_apis
         }
-        """Those for clients, by key."""
+        """Served APIs, by key."""
         self._in_order = tuple(sorted(self._names))
         self.encoded = frozenset(name.encode() for name in self._names)
-        """Their names on the wire."""
+        """Topic names as bytes."""
         self._topics = topics
 
     def traces(self, principal: str) -> Sequence[bytes]:
-        """One of them is in the bytes of every request that names one by name or id; none: the user may use them."""
+        """Byte strings of the closed topics: each request that names such a topic by name or id contains at least one.
+
+        Empty for their users.
+        """
         if principal in self._users or not self._names:
             return ()
         return _bytes_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
 
     def named_in(self, request: Request, principal: str) -> frozenset[str]:
-        """Names and ids of those that the request names and the user must not use.
+        """Names and ids of the closed topics in a request.
 
         Raises:
-            FrameError: it may name one, and is too long to be decoded.
-            WireError: it may name one, and does not parse.
+            FrameError: the request may name such a topic, and is too long to be decoded.
+            WireError: the request may name such a topic, and does not parse.
         """
-        # One by one: in a long request that takes a tenth of the time of a pattern, whatever is in it.
+        # Separate searches take a tenth of the time of one pattern in a long request, whatever it contains.
         if not any(trace in request.frame for trace in self.traces(principal)):
             return frozenset()
         if len(request.frame) > _DECODED_MAX_BYTES:
@@ -160,10 +165,10 @@ class OwnTopics:
         return frozenset(_texts(body)) & (self._names | ids)
 
     def refusal(self, request: Request, named: Collection[str]) -> bytes:
-        """The answer to a request that names some: nothing of it is done.
+        """Error response to a request that names closed topics, for the whole request.
 
         Raises:
-            FrameError: clients that ask such a thing do without an answer.
+            FrameError: the API has no response for clients.
         """
         api, version = request.api.name, request.version
         name = ", ".join(sorted(named))
@@ -175,10 +180,10 @@ class OwnTopics:
         return wire.response(api, version, request.correlation_id, answer)
 
     def hide(self, request: Request, named: Collection[str], answer: bytes) -> bytes:
-        """The answer, its size first, without them; where they are `named` they have an error, as brokers give it.
+        """Remove closed topics from the response, its size first; `named` topics get an error, as from brokers.
 
         Raises:
-            WireError: it does not parse.
+            WireError: the response does not parse.
         """
         instead = {name: self._error(name, named) for name in self._names}
         return without_topics(request.api.name, request.version, answer, instead)

@@ -1,4 +1,4 @@
-"""The rights of a client, as its broker shows them by requests that change nothing, on the client's own connection.
+"""Rights of a client, found by requests without an effect to its broker on the client's own connection.
 
 Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. The versions are those that Kafka has had since 3.0.
 """
@@ -21,19 +21,19 @@ from group_coordinator.gateway.served import GROUP_RESOURCE
 
 _NOBODY = ""
 _NONE = -1
-"""Of generations, epochs and partitions."""
+"""Generation, epoch or partition that does not exist."""
 _NOWHERE = "group-coordinator-gateway"
-"""A topic; it does not matter whether it is there."""
+"""Topic that need not exist."""
 
 
 DESCRIBE_CLUSTER = Right(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 class AskBroker(Protocol):
-    """Asks a client's broker."""
+    """Sends requests to a client's broker."""
 
     def __call__(self, api: str, version: int, body: Body) -> Awaitable[Body]:
-        """The request is on its way before this returns."""
+        """Send the request before this returns."""
 
 
 Names: TypeAlias = Sequence[str]
@@ -41,7 +41,7 @@ _Asking: TypeAlias = Callable[[AskBroker, Operation, Names], Awaitable[Iterable[
 
 
 async def allowed(ask: AskBroker, wanted: Iterable[Right]) -> frozenset[Right]:
-    """Those of them that are granted."""
+    """Rights that the broker grants."""
     names: defaultdict[tuple[ResourceType, Operation], list[str]] = defaultdict(list)
     for right in wanted:
         names[right.kind, right.operation].append(right.name)
@@ -60,7 +60,7 @@ async def _groups(ask: AskBroker, operation: Operation, names: Names) -> Iterabl
 
 
 async def _read_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
-    """A heartbeat of nobody."""
+    # A heartbeat without a member changes nothing.
     nobody = {"generationId": _NONE, "memberId": _NOBODY}
     bodies = [{"groupId": name, **nobody} for name in names]
     answers = await _each(ask, "Heartbeat", 3, bodies)
@@ -68,14 +68,14 @@ async def _read_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[s
 
 
 async def _delete_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
-    """The deletion of no offsets."""
+    # The deletion of no offsets changes nothing.
     bodies = [{"groupId": name, "topics": []} for name in names]
     answers = await _each(ask, "OffsetDelete", 0, bodies)
     return _where_not(ErrorCode.GROUP_AUTHORIZATION_FAILED, names, answers)
 
 
 async def _each(ask: AskBroker, api: str, version: int, bodies: Sequence[Body]) -> list[Body]:
-    """The answers; few questions are open at a time: a request may name many groups, and others have their turn between."""
+    """Send requests in slices: a request may name many groups, and other connections have their turn between."""
     answers: list[Body] = []
     for some in slices(bodies):
         answers += await asyncio.gather(*(ask(api, version, body) for body in some))
@@ -89,7 +89,7 @@ def _where_not(code: int, names: Names, answers: Iterable[Body]) -> Iterable[str
 
 
 async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
-    """Where their coordinators are, which nobody wants to know."""
+    # FindCoordinator needs the right to describe; the coordinators are not used.
     answer = await ask("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": list(names)})
     return [
         found["key"]
@@ -99,7 +99,8 @@ async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterab
 
 
 async def _configs_of_groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
-    """None of their settings; brokers before 4.0 know none, and so grant nothing. A group without a name has none."""
+    # Requests with no setting change nothing. Brokers before 4.0 have no group settings, and grant nothing.
+    # A group without a name needs no right.
     if operation is Operation.DESCRIBE_CONFIGS:
         resources = [_group_resource(name) | {"configurationKeys": []} for name in names if name]
         answer = await ask("DescribeConfigs", 1, {"resources": resources, "includeSynonyms": False})
@@ -139,7 +140,7 @@ async def _cluster(ask: AskBroker, operation: Operation, names: Names) -> Iterab
 
 
 async def _transactional_ids(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
-    """A commit for a partition that is not there."""
+    # A commit for a partition that does not exist changes nothing.
     partition = {"partitionIndex": _NONE, "committedOffset": 0}
     rest = {
         "groupId": _NOBODY,
@@ -176,33 +177,32 @@ _QUESTIONS: dict[ResourceType, _Asking] = {
 
 GRANT_LASTS_S = 30.0
 _MOST_BYTES = 2 * 1024 * 1024
-"""Of the grants of one connection, about 9,000; those that are forgotten are asked for anew."""
+"""Limit of the cached grants of one connection, about 9,000."""
 
 
 class Rights:
-    """Of one connection. What is granted is remembered for a while, what is not is asked for each time."""
+    """Rights of a client on its connection. Grants are cached for a while, denials are checked each time."""
 
     def __init__(self, ask: AskBroker, is_checked: Callable[[], bool]) -> None:
-        """`is_checked` says whether brokers know rights at all."""
+        """Take `is_checked`, which returns True if brokers have an authorizer."""
         self._ask = ask
         self._is_checked = is_checked
         self._granted_until_s: Remembered[Right, float] = Remembered(_MOST_BYTES)
-        """Those that lapse first at the beginning."""
+        """Grants by the time of their end, the first to end first."""
 
     def are_known(self, wanted: Collection[Right]) -> bool:
-        """Whether all of them are granted, as far as one remembers."""
+        """Return True if all are granted by the cache."""
         return not self.is_checked or not self._unknown(wanted)
 
     @property
     def is_checked(self) -> bool:
-        """Whether there is anything to ask for."""
         return self._is_checked()
 
     async def denied(self, wanted: Collection[Right]) -> frozenset[Right]:
-        """Those that the client does not have.
+        """Rights that the client lacks.
 
         Raises:
-            WireError: the broker's answer does not parse.
+            WireError: the broker's response does not parse.
         """
         if not self.is_checked:
             return frozenset()
@@ -221,6 +221,7 @@ class Rights:
 
     def _remember(self, granted: Collection[Right]) -> None:
         now_s = monotonic()
+        # Grants are in the order of their ends.
         lapsed = takewhile(lambda grant: grant[1] <= now_s, self._granted_until_s.items())
         for right in [right for right, _ in lapsed]:
             self._granted_until_s.pop(right)

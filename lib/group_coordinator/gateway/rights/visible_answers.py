@@ -1,4 +1,4 @@
-"""Answers that show groups and topics which the request did not name: what a client may not see is left out.
+"""Filter of responses with groups and topics that the request did not name, by the client's rights.
 
 Source: handleListGroupsRequest, fetchAllOffsetsForGroup, handleConsumerGroupDescribe and handleDescribeGroupsRequest of
 Kafka 4.4.
@@ -17,7 +17,7 @@ from group_coordinator.gateway.rights.rights import DESCRIBE_CLUSTER, Rights
 
 
 def shows_more_than_asked(api: str, body: Body) -> bool:
-    """Whether rights are to be asked for when the answer is there."""
+    """Return True if the response must be filtered by rights."""
     if api == "OffsetFetch":
         return any(group["topics"] is None for group in body.get("groups", [body]))
     if api == "DescribeGroups":
@@ -26,7 +26,7 @@ def shows_more_than_asked(api: str, body: Body) -> bool:
 
 
 async def visible(api: str, body: Body, answer: Body, rights: Rights, topics: KnownTopics) -> Body:
-    """What the client gets of the answer."""
+    """Response without the parts that the client may not see."""
     if api == "ListGroups":
         return await _listed(answer, rights)
     if api == "OffsetFetch":
@@ -39,7 +39,7 @@ async def visible(api: str, body: Body, answer: Body, rights: Rights, topics: Kn
 
 
 async def _listed(answer: Body, rights: Rights) -> Body:
-    """Who may describe the cluster may see all groups."""
+    # The right to describe the cluster shows all groups.
     if not await rights.denied([DESCRIBE_CLUSTER]):
         return answer
     names = [group["groupId"] for group in answer["groups"]]
@@ -53,7 +53,7 @@ async def _fetched(body: Body, answer: Body, rights: Rights, topics: KnownTopics
     open_ones = {one["groupId"] for one in asked if one["topics"] is None}
     names = {_identity(t): _name_of(t, topics) for group in groups for t in group["topics"]}
     denied = await _not_described(rights, ResourceType.TOPIC, names.values())
-    # For a topic that has gone meanwhile nobody can be asked.
+    # A topic that was deleted meanwhile has no name, so its right cannot be checked.
     hidden = {each for each, name in names.items() if name is None or name in denied}
     if not hidden:
         return answer
@@ -81,6 +81,7 @@ async def _described(answer: Body, rights: Rights) -> Body:
     names = [name for group in answer["groups"] for name in _assigned_topics(group)]
     hidden = await _not_described(rights, ResourceType.TOPIC, names)
     groups = [
+        # As in Kafka, a group with a hidden topic is replaced as a whole.
         _unseen(group) if hidden.intersection(_assigned_topics(group)) else group
         for group in answer["groups"]
     ]
@@ -100,7 +101,7 @@ def _unseen(group: Body) -> Body:
 
 
 async def _with_operations(answer: Body, rights: Rights) -> Body:
-    """Of groups that are there."""
+    # Only groups without an error have operations.
     there = [g["groupId"] for g in answer["groups"] if g["errorCode"] == ErrorCode.NONE]
     wanted = [Right(op, ResourceType.GROUP, name) for name in there for op in GROUP_OPERATIONS]
     denied = await rights.denied(wanted)
