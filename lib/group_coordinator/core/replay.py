@@ -83,7 +83,7 @@ def _replaces_membership(changes: tuple[Change, ...]) -> bool:
     return MembershipReplaced in map(type, changes)
 
 
-def _apply_change(  # noqa: C901, PLR0911, PLR0912 - one line a change
+def _apply_change(  # noqa: C901, PLR0911 - one line a change
     group: Group, change: Change, now_ms: int
 ) -> int:
     """No deadline that the change brings lies before the time returned."""
