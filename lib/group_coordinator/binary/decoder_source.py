@@ -91,6 +91,7 @@ def _java_text(encoded: Data) -> str:
 
 
 def _short_java_text(encoded: Data) -> str:
+    # The replacement characters have three bytes each, so the text may now exceed the limit.
     text = _java_text(encoded)
     length = len(text.encode())
     if length > LONGEST_TEXT:
@@ -148,6 +149,8 @@ class DecoderSource:
         return name
 
     def _result(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
+        # A body without defaults must not show a tagged field with its default: Kafka's formatter
+        # leaves it out.
         is_whole = self._rules.fills_in_defaults or not layout.tagged
         there = layout.fields if is_whole else layout.plain
         found = ", ".join(f"{field.name!r}: {targets[field.name]}" for field in there)
@@ -163,6 +166,7 @@ class DecoderSource:
 
     def _plain(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
         for fields in layout.runs():
+            # Consecutive numbers are unpacked by one call, which is faster.
             if fields[0].is_number:
                 letters = "".join(field.letter or "" for field in fields)
                 found = ", ".join(targets[field.name] for field in fields)
@@ -172,9 +176,11 @@ class DecoderSource:
                 yield from self._value(field, targets[field.name])
 
     def _tagged(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
+        # Defaults come first: a tag may be absent, and the last of several equal tags counts.
         for field in layout.tagged:
             default = f"{targets[field.name]} = {field.whole_default()!r}"
             yield from about(Place.of(field), [default])
+        # A varint below 128 is one byte; the common case needs no call.
         count = ["n = b[p]", "if n < 128: p += 1", "else: n, p = varint(b, p)"]
         check = f"if n > {self._rules.most_tagged_fields}: raise too_many(n)"
         yield from about(_COUNT, [*count, check])
@@ -203,6 +209,7 @@ class DecoderSource:
             yield from about(place, _length(self._source, field, "i"))
             yield from _unless_null(field, target, about(place, self._blob(target)))
         elif field.struct is not None and field.nullable:
+            # A nullable struct has a byte before it (KIP-893).
             yield from about(place, _is_there(field))
             yield from about(place, [f"if not n: {target} = None"])
             yield from about(place, [f"else: {self._inner(field.struct, target)}"])
@@ -254,6 +261,7 @@ class DecoderSource:
             yield from about(place, [numbers, f"p += {size} * n"])
             return
         if self._rules.most_elements_in_all is not None:
+            # The list `c` is shared by all structs of the message.
             most_in_all = self._rules.most_elements_in_all
             yield from about(
                 place, ["c[0] -= n", f"if c[0] < 0: raise too_many_in_all({most_in_all})"]
@@ -274,6 +282,7 @@ def _length(source: Source, field: FieldLayout, letter: str) -> Iterator[str]:
 
 
 def _is_there(field: FieldLayout) -> Iterator[str]:
+    # Negative bytes mean null: an unsigned byte below 128 is not negative.
     if field.tag is None:
         yield "n = b[p] < 128; p += 1"
     else:

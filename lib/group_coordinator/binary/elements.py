@@ -1,6 +1,6 @@
-"""The elements that all of Kafka's messages are made of: numbers and lengths of variable size, and texts as Java reads them.
+"""The elements of all Kafka messages: numbers and lengths of variable size, and texts as Java reads them.
 
-Whoever reads or writes a message says of a fault which field it is (FieldFaultError.inside).
+A FieldFaultError gets the names of the outer fields from the reader or writer of the message (FieldFaultError.inside).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ Data: TypeAlias = bytes | bytearray | memoryview
 
 HIGHEST_INT32 = 2**31 - 1
 LONGEST_TEXT = 2**15 - 1
-"""The length of a string is an int16."""
+"""The largest length of a string, an int16."""
 
 NULL = -1
-"""The length of what is null; Kafka takes every negative length for it."""
+"""The length of a null value. Kafka reads every negative length as null."""
 _CONTINUED = 0x80
 _LATER_SEVEN_BITS = (7, 14, 21, 28)
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
@@ -23,7 +23,7 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 
 class FieldFaultError(Exception):
-    """A field cannot be read or written: which one, and why. Of which message, its reader or writer says."""
+    """A field that cannot be read or written: its name and the reason. The reader or writer adds the name of the message."""
 
     def __init__(self, why: str, field: str = "") -> None:
         super().__init__(f"{field}: {why}")
@@ -31,13 +31,13 @@ class FieldFaultError(Exception):
         self._field = field
 
     def inside(self, outer: str) -> FieldFaultError:
-        """The same fault as the field, or element, around it tells it."""
+        """Return the same fault with the name of the outer field or element."""
         dot = "." if self._field and not self._field.startswith("[") else ""
         return FieldFaultError(self._why, f"{outer}{dot}{self._field}")
 
 
 def varint(data: Data, position: int) -> tuple[int, int]:
-    """An unsigned number, seven bits a byte, the lowest first; of the fifth byte only four bits count, as in Kafka."""
+    """Decode an unsigned number: seven bits a byte, the lowest first. Four bits of the fifth byte are used, as in Kafka."""
     byte = data[position]
     if byte < _CONTINUED:
         return byte, position + 1
@@ -52,7 +52,7 @@ def varint(data: Data, position: int) -> tuple[int, int]:
 
 
 def varint_bytes(number: int) -> bytes:
-    """The inverse of varint."""
+    """Encode a number for varint."""
     encoded = bytearray()
     while number >= _CONTINUED:
         encoded.append(number % _CONTINUED | _CONTINUED)
@@ -62,18 +62,19 @@ def varint_bytes(number: int) -> bytes:
 
 
 def compact_length(data: Data, position: int) -> tuple[int, int]:
-    """A length in a flexible version: one higher than it is. Kafka has it in a signed int, so that the highest are null."""
+    """Decode a length in a flexible version, where it is written plus 1. Kafka's int is signed, so the highest lengths are null."""
     found, position = varint(data, position)
     return (found - 1 if found <= HIGHEST_INT32 + 1 else NULL), position
 
 
 def decoded_as_java(encoded: bytes) -> str:
-    """Text that is no UTF-8: U+FFFD for what is none. Python would write three for an encoded half of a UTF-16 pair."""
+    """Decode text, with U+FFFD for bytes that are not UTF-8."""
+    # Python would write three U+FFFD for an encoded half of a UTF-16 pair, Java writes one.
     return _SURROGATE.sub(_REPLACEMENT, encoded).decode(errors="replace")
 
 
 def too_short(wanted: int, left: int) -> FieldFaultError:
-    """What to raise where fewer bytes are left than announced."""
+    """Return the error for fewer remaining bytes than announced."""
     return FieldFaultError(f"{wanted} bytes wanted, {left} left")
 
 

@@ -27,7 +27,7 @@ from group_coordinator.binary.uuids import uuid_bytes
 
 _UUID_SIZE = 16
 _COMPACT = {"h": "compact_text", "i": "compact"}
-"""What writes a length in a flexible version, by its letter in the others."""
+"""The function that writes a length in a flexible version, by the format character of the length in other versions."""
 
 
 def _compact(length: int) -> bytes:
@@ -75,7 +75,7 @@ class EncoderSource:
         self._rules = rules
 
     def struct(self, layout: StructLayout) -> str:
-        """Add the encoder of a struct and of those inside; gives its name."""
+        """Add the encoder of a struct and of its inner structs; return its name."""
         name = self._source.fresh("e")
         body = [*self._plain(layout), *(self._tagged(layout) if layout.flexible else ())]
         head = [f"def {name}(o, r):", " g = r.get"]
@@ -102,9 +102,12 @@ class EncoderSource:
 
     def _tagged(self, layout: StructLayout) -> Iterator[Line]:
         if not layout.tagged:
+            # A flexible struct ends with the number of its tagged fields, even without fields.
             yield from about(NOWHERE, ["o.append(0)"])
             return
         yield from about(NOWHERE, ["q = []"])
+        # Kafka writes a tagged field only if it differs from its default, so the bytes of both are
+        # compared.
         for field in layout.tagged:
             write, default = self._tagged_field(field)
             yield from about(
@@ -118,9 +121,10 @@ class EncoderSource:
         yield from about(NOWHERE, ["o += tags(q)"])
 
     def _tagged_field(self, field: FieldLayout) -> tuple[str, str]:
-        """The names of the function that writes a tagged field and of the bytes of its default."""
+        """Return the names of two things: the function that writes a tagged field, and the bytes of its default."""
         write, default = self._source.fresh("t"), self._source.fresh("default")
         self._source.add(
+            # The default is encoded once, when the program is compiled.
             [
                 (f"def {write}(o, v):", NOWHERE),
                 *self._value(field),
@@ -141,6 +145,7 @@ class EncoderSource:
         yield from indented(self._there(field))
 
     def _null(self, field: FieldLayout) -> str:
+        # A nullable struct has one byte before it: -1 is null, 1 is present (KIP-893).
         if field.struct is not None and not field.is_array and field.tag is None:
             return "o.append(255)"
         if field.compact:
@@ -152,11 +157,12 @@ class EncoderSource:
             yield from self._array(field)
             return
         if field.struct is not None and field.nullable:
+            # The byte of a struct that is not null.
             yield from about(Place.of(field), ["o.append(1)"])
         yield from about(Place.of(field), self._one(field, "v"))
 
     def _one(self, field: FieldLayout, value: str) -> Iterator[str]:
-        """A value that is there in any case, an element of an array for example."""
+        # A value that is always present, such as an element of an array.
         if field.struct is not None:
             yield f"{self.struct(field.struct)}(o, {value})"
         elif field.type == "string":
@@ -183,6 +189,7 @@ class EncoderSource:
         yield from indented(about(place._replace(elements="v"), self._one(field, "x")))
 
     def _length(self, field: FieldLayout, letter: str) -> Iterator[str]:
+        # A length below 127 is a varint of one byte: no call.
         if field.compact:
             yield "if n < 127: o.append(n + 1)"
             yield f"else: o += {_COMPACT[letter]}(n)"

@@ -14,25 +14,25 @@ from group_coordinator.binary.layouts import FieldLayout
 from group_coordinator.binary.source import Place, Source
 
 READING_FAILURES = (FieldFaultError, struct.error, IndexError)
-"""The exceptions of decoders; the last two where the bytes end too early."""
+"""The exceptions of decoders. The last two mean that the bytes end too early."""
 WRITING_FAILURES = (
     *(FieldFaultError, struct.error, KeyError),
     *(TypeError, AttributeError, ValueError, OverflowError),
 )
-"""The exceptions of encoders; Python's own for a value of a wrong type, and for a missing value."""
+"""The exceptions of encoders. Python's own are raised for a value of a wrong type and for a missing value."""
 
 _Variables = Mapping[str, Any]
 
 
 class _Value(NamedTuple):
-    """A value that the failed line writes; a whole struct if `field` is None."""
+    """A value that the failed line writes. `field` is None for a whole struct."""
 
     name: str
     field: FieldLayout | None
     value: Any
 
     def is_written(self) -> bool:
-        """Whether the value is a number that fits its field."""
+        # Only a number can be tested here: a text or an array is written by several lines.
         if self.field is None or self.field.letter is None:
             return False
         try:
@@ -63,6 +63,7 @@ def reading_fault(source: Source, failure: Exception) -> FieldFaultError:
     if isinstance(failure, FieldFaultError):
         return failure.inside(_joined(*path, name))
     left = variables["z"] - variables["p"]
+    # Consecutive numbers are one read: the first number without enough bytes is the faulty field.
     for field in place.fields[:-1]:
         if left < field.size:
             name = field.name
@@ -80,6 +81,7 @@ def writing_fault(source: Source, failure: Exception) -> FieldFaultError:
     if isinstance(failure, KeyError):
         return FieldFaultError("is missing", _joined(*path, failure.args[0]))
     values = [*_values(place, variables)]
+    # If all numbers fit, the last value has another fault.
     found = next((value for value in values if not value.is_written()), values[-1])
     return found.fault(failure).inside(_joined(*path, found.name))
 
@@ -98,6 +100,7 @@ def _name_written(place: Place, variables: _Variables) -> str:
     if place.elements is None:
         return place.name
     element = variables["x"]
+    # By identity: equal elements may stand before the faulty element.
     found = (index for index, one in enumerate(variables[place.elements]) if one is element)
     return f"{place.name}[{next(found)}]"
 

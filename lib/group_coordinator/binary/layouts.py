@@ -24,7 +24,7 @@ NUMBERS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """A field in one version. `type` and `struct` of an array describe its elements; a `count` is their number alone."""
+    """A field in one version. `type` and `struct` of an array describe its elements. A `count` is only the number of elements."""
 
     name: str
     type: Type | Literal["count"]
@@ -47,7 +47,7 @@ class FieldLayout:
 
     @property
     def is_number(self) -> bool:
-        """Whether the field is a single number, not an array of numbers."""
+        """True for a single number, False for an array of numbers."""
         return not self.is_array and self.type in NUMBERS
 
     @property
@@ -83,7 +83,7 @@ class StructLayout:
                 yield from ((field,) for field in fields)
 
     def before(self, name: str) -> StructLayout:
-        """Return the plain fields before one of them, and the number of its elements if it is an array."""
+        """Return the plain fields before a field. If that field is an array, its number of elements is the last field."""
         at = [field.name for field in self.plain].index(name)
         field = self.plain[at]
         count = (replace(field, type="count", struct=None, is_array=False),)
@@ -92,6 +92,7 @@ class StructLayout:
 
     def element_of(self, array: str) -> StructLayout:
         """Return the layout of the structs in an array."""
+        # The struct of the array is known by its name only.
         [element] = (field.struct for field in self.plain if field.name == array)
         if element is None:
             raise TypeError(f"{array} has no structs")
@@ -112,6 +113,7 @@ def _struct(fields: tuple[Field, ...], version: int, *, flexible: bool) -> Struc
     tagged = {field.tag: field for field in here if field.tag is not None}
     return StructLayout(
         plain=tuple(field for field in here if field.tag is None),
+        # Kafka rejects a known tag in a version that does not have it.
         tagged=tuple(tagged[tag] for tag in sorted(tagged)),
         tags_of_other_versions=tuple(
             field.tag for field in fields if field.tag is not None and field.tag not in tagged

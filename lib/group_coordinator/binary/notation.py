@@ -51,7 +51,7 @@ class Field:
     compact: bool
 
     def is_in(self, version: int) -> bool:
-        """Whether the version has the field."""
+        """Return True if the version has the field."""
         return self.since <= version and (self.until is None or version <= self.until)
 
 
@@ -77,7 +77,7 @@ class Message:
     fields: tuple[Field, ...]
 
     def is_flexible(self, version: int) -> bool:
-        """Whether a version is flexible; the version may be newer than all defined versions."""
+        """Return True if a version is flexible. The version may be newer than all defined versions."""
         return self.flexible_since is not None and version >= self.flexible_since
 
 
@@ -92,6 +92,7 @@ def _field(
         is_array,
         since,
         options.get("until"),
+        # A `nullable` field is nullable in all of its versions.
         since if options.get("nullable") else options.get("nullable_since"),
         options.get("tag"),
         options["default"] if "default" in options else [] if is_array else _ZEROS.get(type_, 0),

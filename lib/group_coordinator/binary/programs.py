@@ -1,4 +1,4 @@
-"""Compiled decoders and encoders, each for one version of a message, or for a part of it."""
+"""Compiled decoders and encoders, each for one version of a message or for a part of a message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from group_coordinator.binary.source import Source
 
 
 class Part(NamedTuple):
-    """The fields of a message before one of them, with the count of an array; or one element of an array of structs."""
+    """The fields of a message before a given field, with the count of an array. Or: an element of an array of structs."""
 
     name: str
     is_element: bool = False

@@ -15,24 +15,24 @@ class Rules(NamedTuple):
     """
 
     most_elements: int
-    """Of one array."""
+    """The limit of one array."""
     most_tagged_fields: int
     fills_in_defaults: bool
     refuses_longer_text: bool
-    """Whether a text is an error that has more than 32,767 bytes with U+FFFD in the place of what is not UTF-8."""
+    """True: a text is an error if it has more than 32,767 bytes after U+FFFD replaced the bytes that are not UTF-8."""
     most_elements_in_all: int | None = None
-    """Structs and texts in all arrays of a message; None: the size of the message is the only limit."""
+    """The limit of structs and texts in all arrays of a message. None: the size of the message is the only limit."""
     has_base64: bool = True
-    """Whether bytes are base64 in a dict."""
+    """True: bytes are base64 in a dict."""
 
 
 RESPONSES = Rules(1_000_000, 10_000, fills_in_defaults=True, refuses_longer_text=True)
-"""Responses, as Kafka 4.4.0 reads them, except for texts that nobody could write again."""
+"""Rules for responses, as Kafka 4.4.0 reads them. Texts that cannot be written again are errors here, not in Kafka."""
 REQUESTS = RESPONSES._replace(most_elements_in_all=30_000)
-"""Requests: an event of the highest `event.max.bytes` has about 11,000 partitions, and clients choose what they send."""
+"""Rules for requests: an event of the highest `event.max.bytes` has about 11,000 partitions, and clients choose the content."""
 OFFSETS_TOPIC = Rules(
     HIGHEST_INT32, HIGHEST_INT32, fills_in_defaults=False, refuses_longer_text=False
 )
-"""The messages of __consumer_offsets, as Kafka 4.3.1 reads them and Kafka's formatter prints them."""
+"""Rules for the messages of __consumer_offsets, as Kafka 4.3.1 reads them and Kafka's formatter prints them."""
 CONSUMER_PROTOCOL = OFFSETS_TOPIC._replace(fills_in_defaults=True, has_base64=False)
-"""Subscriptions and assignments of classic consumers, as Kafka's coordinator reads them."""
+"""Rules for subscriptions and assignments of classic consumers, as Kafka's coordinator reads them."""

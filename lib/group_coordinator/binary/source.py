@@ -1,8 +1,8 @@
 """Generated Python source that decodes or encodes one version of a message.
 
-Why source: a gateway decodes and encodes every request and response, and a mirror every record. Nested functions instead of
-source decode about half as many messages a second. The source comes from the definitions of this package alone; it never
-contains data of a client.
+Source is faster than nested functions: these decode about half as many messages a second. A gateway decodes and encodes every
+request and response, a mirror every record. The source comes from the definitions of this package alone; it never contains data
+of a client.
 
 Each line has a place: the fields that it decodes or encodes. The traceback of a failure thus leads to the field and its outer
 structs, at no cost without a failure.
@@ -57,6 +57,7 @@ class Source:
 
     def packing(self, method: str, letters: str) -> str:
         """Add a method of Python's Struct for big-endian numbers; return its name in the program."""
+        # "?" cannot be part of a Python name.
         name = f"{method}_{letters.replace('?', 'bool')}"
         self._names[name] = getattr(struct.Struct(f">{letters}"), method)
         return name
@@ -79,6 +80,7 @@ class Source:
         traceback = failure.__traceback__
         while traceback is not None:
             frame = traceback.tb_frame
+            # Helpers such as varint have frames too; only lines of this program have places.
             if frame.f_code.co_filename == self._title:
                 yield self._places[traceback.tb_lineno - 1], frame.f_locals
             traceback = traceback.tb_next

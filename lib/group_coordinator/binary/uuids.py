@@ -8,10 +8,10 @@ ZERO_UUID = "A" * 22
 
 
 def uuid_text(uuid: bytes) -> str:
-    """16 bytes as text."""
+    """Return the text of 16 bytes."""
     return urlsafe_b64encode(uuid).decode().rstrip("=")
 
 
 def uuid_bytes(text: str) -> bytes:
-    """The inverse of uuid_text."""
+    """Return the 16 bytes of a text."""
     return urlsafe_b64decode(text + "==")
