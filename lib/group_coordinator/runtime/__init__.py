@@ -1,1 +1,1 @@
-"""The core at work: what every host of the state machine needs, without Spark."""
+"""The core in operation: handling of events, outputs and group states, without Spark."""

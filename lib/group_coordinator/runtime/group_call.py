@@ -1,16 +1,17 @@
-"""A call of the operator for one group: its events in order, its state before and after. Large groups stay in memory between calls.
+"""A call of the operator for one group: sorted events, the group state before and after, and a cache of large groups.
 
-Spark hands over a group's events in chunks and promises no order. A group may have gigabytes of events in one batch,
-all records without a key for example, so those that exceed some memory wait on disk: an external merge sort.
+Spark passes a group's events in chunks, in no order. A group may have gigabytes of events in one batch: all records without a key
+go to one group, for example. Events that exceed the memory limit wait on disk: this is an external merge sort.
 
-A worker of Spark lives for many batches, and a busy group comes in each of them. To find ten thousand members or a hundred
-thousand offsets in a snapshot takes longer than all that happens to them. Nothing depends on whether a group is known here:
+A worker of Spark lives for many batches, and a busy group has events in each of them. Decoding ten thousand members or a hundred
+thousand offsets takes longer than handling the events. The group cache therefore keeps decoded groups. A result never depends on
+the cache:
 
-- A group is given to whoever has the very snapshot that it was written to, all bytes of it. Another process that updated
-  the group meanwhile, a batch that is done again, a restart with another checkpoint: each has other bytes, and reads them.
-- It is given away, not lent: a call that fails in the middle leaves nothing behind.
-- A group that was written goes on like one that was read from what was written; how events are cut into calls makes no
-  difference anyway (update_group.py).
+- A cached group is used only if Spark's group state has exactly the bytes that this group was written to. Another process that
+  updated the group, a batch that runs again, a restart with another checkpoint: each has other bytes, and decodes them.
+- A group leaves the cache when it is used. A call that fails halfway therefore leaves no changed group behind.
+- A group behaves the same before it is written and after it is read again. The division of events into calls makes no difference
+  either (update_group.py).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _MOST_BYTES_HELD = 64 * 1024 * 1024
 
 
 class SortedEvents:
-    """Packed events (packing.py) that arrive in any order; may be read several times."""
+    """Packed events (packing.py) that are added in any order. They can be iterated several times."""
 
     def __init__(
         self, packed: Sequence[bytes] = (), scratch: ScratchFolder = usual_scratch
@@ -49,7 +50,6 @@ class SortedEvents:
         self.add(packed)
 
     def add(self, packed: Sequence[bytes]) -> None:
-        """Add a chunk."""
         self._held += packed
         self._held_bytes += sum(map(len, packed))
         if self._held_bytes > _MOST_BYTES_HELD:
@@ -69,11 +69,12 @@ class SortedEvents:
 
 
 _LEAST_BYTES = 16 * 1024
-"""Of a snapshot: a smaller one is read in less than a tenth of a millisecond."""
+"""The smallest group state in the cache. A smaller one is decoded in less than a tenth of a millisecond."""
 _MOST_BYTES = 8 * 1024 * 1024
-"""Of all snapshots together; the groups take more memory than that, 95 MB at most. A part that nobody has asked for takes once or
-twice its bytes, and keeps the whole snapshot that it was read from. Once they are read, classic members take four times their
-bytes, offsets nine times, consumers ten times."""
+"""The limit of all group states in the cache. The decoded groups take more memory than that, at most 95 MB. An undecoded part takes
+once or twice its bytes, and keeps its whole group state in memory. Decoded classic members take four times their bytes, offsets nine
+times, consumers ten times.
+"""
 
 
 class _Known(NamedTuple):
@@ -82,7 +83,7 @@ class _Known(NamedTuple):
 
 
 class KnownGroups:
-    """Groups by their ids, the last ones that were kept, as far as there is room."""
+    """The group cache: the groups that were kept last, up to a limit of bytes."""
 
     def __init__(self, least_bytes: int = _LEAST_BYTES, most_bytes: int = _MOST_BYTES) -> None:
         self._least_bytes = least_bytes
@@ -91,7 +92,7 @@ class KnownGroups:
         self._bytes = 0
 
     def take(self, group_id: str, snapshot: bytes) -> Group | None:
-        """The group that was written to this snapshot, if it is known; from now on it is not."""
+        """Remove and return the group that was written to this snapshot; None if it is not cached."""
         known = self._known.pop(group_id, None)
         if known is None:
             return None
@@ -103,9 +104,10 @@ class KnownGroups:
         return group
 
     def keep(self, group: Group, snapshot: bytes) -> None:
-        """Know a group that was written to this snapshot; nobody else may change it any more."""
+        """Cache a group that was written to this snapshot. No other code may change the group from then on."""
         if not self._least_bytes <= len(snapshot) <= self._most_bytes:
             return
+        # An older state of the same group must not count twice.
         self.take(group.group_id, b"")
         self._known[group.group_id] = _Known(snapshot, group)
         self._bytes += len(snapshot)
@@ -120,23 +122,23 @@ of_this_process = KnownGroups()
 STATE_VERSION = 1
 
 RETRY_MS = 5_000
-"""A timer that is due while timers hold fires again after this time, not in every batch."""
+"""A timer that is due while timers are suspended fires again after this time, not in every batch."""
 
 _LONGEST_TIMEOUT_MS = 24 * 60 * 60 * 1000
-"""Every group computes its deadline again once a day: settings may have changed since its timer was set."""
+"""Every group computes its deadline again once a day, as settings may have changed since its timer was set."""
 
 
 class StoredState(NamedTuple):
-    """A group's row in the state store; with version STATE_VERSION, codecs.snapshots reads the snapshot."""
+    """A group's row in the state store. With version STATE_VERSION, codecs.snapshots reads the snapshot."""
 
     version: int
     snapshot: bytes
 
 
 class OperatorInput(NamedTuple):
-    """What Spark hands over: events that source.py packed, sorted; without any, the group's timer fired.
+    """The arguments of a call: events packed by source.py, sorted. A call without events is a timer that fired.
 
-    After a rebuild the first call of a group also brings its seed, see streaming/rebuild/rebuild.py.
+    After a rebuild the first call of a group also has its seed, see streaming/rebuild/rebuild.py.
     """
 
     group_id: str
@@ -147,9 +149,9 @@ class OperatorInput(NamedTuple):
 
 
 class OperatorResult(NamedTuple):
-    """What Spark must do: send the outputs in all `pieces` on, and write the state if `write` says so.
+    """The results of a call: outputs in `pieces`, and a state to write if `write` is True.
 
-    `state` and `timeout_ms` are ignored unless `write`. state None: remove it; timeout_ms None: no timer.
+    `state` and `timeout_ms` are ignored unless `write`. state None: the state is removed; timeout_ms None: no timer is set.
     """
 
     pieces: Iterable[Piece]
@@ -163,11 +165,11 @@ def call_group(
     context: UpdateContext,
     known: KnownGroups = of_this_process,
 ) -> OperatorResult:
-    """Run the events, and the deadlines that are due, through the group's state machine.
+    """Handle the events of one group and fire the deadlines that are due.
 
-    Where events leave a group as it was, nothing is written: Spark keeps its state and its timer. A call that a timer made
-    always writes: without a new timer the same one would fire again in every batch. A group whose state cannot be read,
-    or written again, keeps what it has, and its events become dead letters.
+    If events leave a group as it was, nothing is written: Spark keeps its state and its timer. A call of a fired timer always
+    writes: without a new timer the old one would fire again in every batch. A group whose state cannot be read or written keeps its
+    state, and its events become dead letters.
 
     Raises:
         UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
@@ -184,24 +186,29 @@ def _called(given: OperatorInput, context: UpdateContext, known: KnownGroups) ->
     snapshot = None if given.stored is None else _snapshot(given.stored)
     if snapshot is None:
         group = _begun(given, context.config)
+    # The cache saves decoding; its group equals the decoded one.
     else:
         group = known.take(given.group_id, snapshot) or snapshots.load(given.group_id, snapshot)
     update = update_group(group, unpack(given.packed), given.batch_time_ms, context)
     if update.state is not None:
         known.keep(group, update.state)
+    # Spark keeps state and timer of a group that is not written. A fired timer is gone, so it needs
+    # a new one.
     if update.state == snapshot and not given.has_timed_out:
         return OperatorResult(update.pieces, write=False)
     return _written(update, given.batch_time_ms, context)
 
 
 def _quarantined(given: OperatorInput, defect: Exception, scratch: ScratchFolder) -> OperatorResult:
-    """The state stays as it was; a timer that has fired must be set again, or it would fire in every batch."""
+    # The state stays as it was, so that a repaired version can handle the group.
     letters = letters_of_a_whole_call(
         given.group_id, unpack(given.packed), defect, given.batch_time_ms, scratch
     )
     seed = seed_of(given.packed)
+    # A seed exists only in this call: it becomes the state now.
     state = given.stored or (None if seed is None else StoredState(STATE_VERSION, seed))
     if state is None:
+        # A fired timer must be set again, or it would fire in every batch.
         return OperatorResult(letters, write=False)
     return OperatorResult(letters, write=True, state=state, timeout_ms=_LONGEST_TIMEOUT_MS)
 
@@ -215,11 +222,11 @@ def _snapshot(stored: StoredState) -> bytes:
 
 
 def _begun(given: OperatorInput, config: CoordinatorConfig) -> Group:
-    """A group without state: one from a seed, whose members' sessions begin with the batch, or a new one."""
     seed = seed_of(given.packed)
     if seed is None:
         return Group(given.group_id)
     group = snapshots.load(given.group_id, seed)
+    # The sessions of a rebuilt group begin with the batch: the seed has no live timers.
     begin_sessions(group, given.batch_time_ms, config)
     return group
 
@@ -235,8 +242,9 @@ def _written(update: GroupUpdate, batch_time_ms: int, context: UpdateContext) ->
 
 
 def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:
-    """The time until a batch is later than the deadline by the slack; Spark's timer fires in a batch *after* it."""
+    # The suspended timers would fire in every batch without this delay.
     if context.timers_hold and deadline_ms <= batch_time_ms:
         return RETRY_MS
+    # Spark fires a timer in a batch after its time, so one millisecond less makes the slack exact.
     until_deadline_ms = deadline_ms + context.timer_slack_ms - 1 - batch_time_ms
     return min(max(1, until_deadline_ms), _LONGEST_TIMEOUT_MS)

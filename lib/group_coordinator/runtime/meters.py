@@ -1,9 +1,10 @@
-"""What Kafka's group coordinator counts (KIP-496, KIP-848), told from the rows of the log: so the counts follow from it.
+"""Kafka's meters of the group coordinator (KIP-496, KIP-848), counted from the rows of the log.
 
-Source: the sensors of GroupCoordinatorMetrics in Kafka 4.4, and who records them in OffsetMetadataManager and
-GroupMetadataManager. What is written counts, and counts once, where Kafka differs: at every group of a sweep it counts as expired
-all that the sweep has written so far, tombstones of groups included; and it counts the epoch of a heartbeat whose assignment
-then fails (UNKNOWN_SERVER_ERROR), though nothing of it is written.
+Source: the sensors of GroupCoordinatorMetrics in Kafka 4.4, and their callers in OffsetMetadataManager and GroupMetadataManager.
+
+Here each written record counts once. Kafka differs in two cases. For every group of a sweep it counts all records that the sweep
+has written so far as expired, including tombstones of groups. It also counts the epoch of a heartbeat whose assignment then fails
+(UNKNOWN_SERVER_ERROR), although nothing of that heartbeat is written.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from group_coordinator.runtime.outputs import LogRow
 
 
 class Meter(NamedTuple):
-    """One of Kafka's meters, by the beginning of its name, and the rows of the log that it counts."""
+    """One of Kafka's meters: the beginning of its name, and the rows of the log that it counts."""
 
     name: str
     meaning: str
@@ -28,7 +29,8 @@ class Meter(NamedTuple):
 
 
 METERS = (
-    # A reset is a commit to Kafka. What a transaction commits counts when it is sent, whatever becomes of it.
+    # To Kafka a reset is a commit. Transactional offsets count when they are sent, whatever the end
+    # of the transaction.
     Meter(
         "offset-commit",
         "offsets committed",
@@ -42,7 +44,7 @@ METERS = (
         (Reason.OFFSET_EXPIRED,),
         tombstones=True,
     ),
-    # Those that go with their group or topic do not count.
+    # Offsets that are removed with their group or topic do not count.
     Meter(
         "offset-deletion",
         "offsets deleted by OffsetDelete",
@@ -56,7 +58,7 @@ METERS = (
         GROUP_METADATA,
         (Reason.SYNC,),
     ),
-    # A member that goes, or is sent away, bumps the epoch too, and Kafka does not count that.
+    # A member that leaves or is removed bumps the epoch too, but Kafka does not count that.
     Meter(
         "consumer-group-rebalance",
         "epochs of consumer groups begun by a member that joins, changes or hears of changed topics",
@@ -73,12 +75,12 @@ _NAMES = {
 
 
 def meter_of(record_type: int, reason: str, *, is_tombstone: bool) -> str | None:
-    """The name of the meter that counts such a row of the log; None: there is none."""
+    """Return the name of the meter that counts such a row of the log; None: no meter does."""
     return _NAMES.get((record_type, reason, is_tombstone))
 
 
 def counted(rows: Iterable[LogRow]) -> Counter[str]:
-    """What these rows add to the meters, by name."""
+    """Count the rows by name of their meter."""
     found: Counter[str] = Counter()
     for row in rows:
         # Not by meter_of: a row of the log has microseconds, not calls.

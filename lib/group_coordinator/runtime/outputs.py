@@ -1,6 +1,6 @@
-"""The outputs of one call of the stateful operator, in order: what its host sends on, or keeps.
+"""The outputs of one call of the operator, in order.
 
-A response and the key and value of a record are JSON already: nobody has to parse them again.
+Responses and the keys and values of records are JSON already, so no later step parses or writes them again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from group_coordinator.runtime.spill_file import ScratchFolder, SpillFile, usual
 
 
 class Response(msgspec.Struct, gc=False):
-    """A value for the responses topic; `partition` is the one that the client reads, None: that of the group."""
+    """A value for the responses topic. `partition` is the client's reply partition; None: the group's partition."""
 
     partition: int | None
     value: bytes
 
 
 class Responses(NamedTuple):
-    """Of one group, one a line; for a partition of the responses topic, None: that of the group."""
+    """Responses of one group as lines of JSON, for one reply partition; None: the group's partition."""
 
     group_id: str
     partition: int | None
@@ -42,7 +42,7 @@ class Responses(NamedTuple):
 
 
 class LogRow(msgspec.Struct, gc=False):
-    """A row of coordinator_log as far as the operator knows it; `seq` is the output's place in the call.
+    """A row of coordinator_log without the columns that the operator does not know. `seq` is the output's number in the call.
 
     Key and value are JSON in UTF-8.
     """
@@ -64,7 +64,7 @@ class LogRow(msgspec.Struct, gc=False):
 
 
 class DeadLetterRow(msgspec.Struct, gc=False):
-    """An event that could not be taken; `value` is its bytes in base64."""
+    """An invalid event. `value` is its bytes in base64."""
 
     group_id: str
     source_partition: Int32 | None
@@ -75,7 +75,7 @@ class DeadLetterRow(msgspec.Struct, gc=False):
 
 
 class TopicNeedLine(msgspec.Struct, gc=False):
-    """The topics that a group must know from now on; both empty: it needs none."""
+    """The topic subscription of a group. Both fields empty: the group needs no topics."""
 
     group_id: str
     names: tuple[str, ...]
@@ -83,21 +83,21 @@ class TopicNeedLine(msgspec.Struct, gc=False):
 
 
 class AwaitedMarkersLine(msgspec.Struct, gc=False):
-    """The producers whose markers a group waits for, each with the first offset at which one may be; empty: for none."""
+    """The producers whose transaction markers a group awaits, each with the first possible offset of the marker. Empty: none."""
 
     group_id: str
     since: dict[int, int]
 
 
 class RebalancingLine(msgspec.Struct, gc=False):
-    """The state of a classic group that rebalances, which the log does not have; None: it does so no longer."""
+    """The state of a rebalancing classic group, which is not in the log; None: the rebalance has ended."""
 
     group_id: str
     state: str | None
 
 
 class DenialRow(msgspec.Struct, gc=False):
-    """A right that the sender of an event lacked; principal and host are as the event says."""
+    """A missing right of the sender of an event. Principal and host are copied from the event."""
 
     group_id: str
     source_partition: Int32 | None
@@ -123,7 +123,7 @@ Output: TypeAlias = (
 
 
 class Piece(NamedTuple):
-    """Some outputs in order, and about how much memory they take."""
+    """Some outputs in order, and roughly their size in memory."""
 
     outputs: Sequence[Output]
     bytes: int
@@ -131,17 +131,18 @@ class Piece(NamedTuple):
 
 _PIECE_BYTES = 4 * 1024 * 1024
 """A piece ends with the first output that reaches this size. The outputs of a call may be gigabytes; a value in Arrow or
-in the JVM must not be."""
+in the JVM must not be.
+"""
 _MOST_DENIALS = 100
-"""Of one event: it may name tens of thousands of topics."""
+"""The limit for one event, which may name tens of thousands of topics."""
 _FEW_BYTES = 200
-"""Of an output's numbers and names."""
+"""The estimated size of an output's numbers and names."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Outputs:
-    """The outputs of one call for one group; all pieces but the last are on disk."""
+    """The outputs of one call for one group. All pieces but the last are on disk."""
 
     def __init__(self, group: Group, scratch: ScratchFolder = usual_scratch) -> None:
         self.group_id = group.group_id
@@ -153,14 +154,13 @@ class Outputs:
         self._pieces: SpillFile | None = None
 
     def __iter__(self) -> Iterator[Piece]:
-        """The pieces in order."""
         for piece in self._pieces or ():
             yield Piece(*pickle.loads(piece))  # noqa: S301 - a file of our own that has no name
         if self._held:
             yield Piece(self._held, self._bytes)
 
     def step(self, step: Step, source: EventRow | None, principal: str | None) -> None:
-        """Add the records, and the replies that somebody waits for, of an event, or of a deadline: it has no source."""
+        """Add the records of an event or a deadline, and its responses that have a correlation id. A deadline has no source."""
         for record in step.records:
             row = self._log_row(record, step.at_ms, source, principal)
             self._add(row, len(row.key) + len(row.value or b""))
@@ -191,12 +191,12 @@ class Outputs:
         )
 
     def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
-        """Add the answer to an event that did not become a request."""
+        """Add the error response to an event that did not become a request."""
         content = responses.refusal_to_json(self.group_id, event_id, fault, at_ms)
         self._respond(fault.reply_partition, content)
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
-        """Add an event that could not be taken, or a deadline: it has no source.
+        """Add an invalid event, or a deadline that failed: it has no source.
 
         An event keeps its own time: events without a key come from all partitions and belong to no group's clock.
         """
@@ -212,7 +212,7 @@ class Outputs:
         self._add(row, len(row.value or "") + len(reason))
 
     def denials(self, source: EventRow, event: Event, rights: Rights, at_ms: int) -> None:
-        """Add what the sender of an event was denied, and of very much the first."""
+        """Add the denials of an event's sender, up to a limit."""
         for denial in rights.denials[:_MOST_DENIALS]:
             row = DenialRow(
                 self.group_id,
@@ -229,16 +229,15 @@ class Outputs:
             self._add(row, len(row.principal) + len(row.client_host) + len(row.resource_name))
 
     def topic_need(self, need: TopicNeed) -> None:
-        """Add the topics that the group must know."""
         row = TopicNeedLine(self.group_id, need.names, need.regexes)
         self._add(row, sum(map(len, need.names + need.regexes)))
 
     def awaited_markers(self, since: dict[int, int]) -> None:
-        """Add the markers that the group waits for."""
+        # A producer id and an offset have up to 40 characters of JSON.
         self._add(AwaitedMarkersLine(self.group_id, since), 40 * len(since))
 
     def rebalancing(self, state: str | None) -> None:
-        """Add the state of a group that rebalances, or that it does not any more."""
+        """Add the state of a rebalancing group; None: its rebalance has ended."""
         self._add(RebalancingLine(self.group_id, state), 0)
 
     def _respond(self, partition: int | None, content: object) -> None:

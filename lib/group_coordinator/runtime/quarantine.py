@@ -1,4 +1,4 @@
-"""A defect of ours: what it met is kept as dead letters, and all others go on."""
+"""Handling of internal errors: the affected events become dead letters, and other groups continue."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from group_coordinator.runtime.spill_file import ScratchFolder
 
 
 class UnknownStateVersionError(Exception):
-    """The checkpoint was written by a later version of this program."""
+    """A state in the checkpoint that a later version of this program wrote."""
 
 
 DEFECT = "defect: "
-"""How the reason of a dead letter begins that tells of a mistake of ours."""
+"""The beginning of a dead letter's reason that reports an internal error."""
 
 NOT_OURS = (MemoryError, OSError, UnknownStateVersionError, SnapshotVersionError)
-"""Failures of this machine or of this installation: another attempt may do better, so they fail the task."""
+"""Failures of this machine or of this installation. They fail the task, as another attempt may succeed."""
 
 OF_THE_WHOLE_CALL = (*NOT_OURS, SnapshotError)
-"""Beside these, damaged state: it may be met in the middle of an event, and half of what that does must not be kept."""
+"""Errors that end a whole call. A corrupt state may show in the middle of an event, and half of an event must not be kept."""
 
 
 def describe(defect: Exception) -> str:
-    """The reason of a dead letter."""
+    """Return the reason of a dead letter for an internal error."""
     return f"{DEFECT}{type(defect).__name__}: {defect}"
 
 
 def is_defect(reason: str) -> bool:
-    """Whether a dead letter tells of a mistake of ours: those are counted."""
+    """Return True if a dead letter reports an internal error. These are counted."""
     return reason.startswith(DEFECT)
 
 
@@ -42,7 +42,7 @@ def letters_of_a_whole_call(
     at_ms: int,
     scratch: ScratchFolder,
 ) -> Iterable[Piece]:
-    """The outputs of a call that could not be made: one dead letter for the group, then one an event."""
+    """Return the outputs of a failed call: one dead letter for the group, then one for each event."""
     letters = Outputs(Group(group_id), scratch)
     reason = describe(defect)
     letters.dead_letter(None, reason, at_ms)

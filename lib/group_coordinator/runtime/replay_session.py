@@ -1,4 +1,4 @@
-"""The state machine as a conversation: one line in, its outputs out. The lines of `group-coordinator replay-events`."""
+"""The state machine as a session of lines: one line of JSON in, its outputs out. `group-coordinator replay-events` uses it."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _decode_line = json.Decoder(_Line).decode
 
 
 class Replay:
-    """Any number of groups with one clock; the lines move it.
+    """Any number of groups with one clock, which the lines move.
 
-    Deadlines fire in the order of time over all groups, at one time in the order of group ids, and without slack.
+    Deadlines of all groups fire in the order of their times, equal times in the order of group ids. There is no slack.
     """
 
     def __init__(self, config: CoordinatorConfig, new_id: Callable[[str], str] = fresh_id) -> None:
-        """Begin with no group; `new_id` makes the uuid text of a new member id from an event's coordinates."""
+        """Begin without groups. `new_id` makes the uuid text of a new member id from an event's coordinates."""
         self._config = config
         self._new_id = new_id
         self._groups: dict[str, Group] = {}
@@ -63,7 +63,7 @@ class Replay:
         self._lines = 0
 
     def line(self, text: str) -> list[Output]:
-        """The outputs of a line, as JSON objects; the last one marks their end."""
+        """Return the outputs of a line as JSON objects. The last one marks their end."""
         self._lines += 1
         try:
             line = _decode_line(text)
@@ -72,7 +72,7 @@ class Replay:
         return [*self._outputs(line), _DONE]
 
     def awaited_markers(self, group_id: str) -> dict[int, int]:
-        """The markers that a group waits for, each with the first offset at which it may be, by producer id."""
+        """Return the transaction markers that a group awaits: the first possible offset of each, by producer id."""
         group = self._groups.get(group_id)
         return {} if group is None else awaited_markers(group)
 
@@ -91,6 +91,8 @@ class Replay:
 
     def _moment(self, line: _Line, at_ms: int) -> Iterator[Output]:
         self._now_ms = at_ms
+        # Deadlines of earlier times fire before the line, and those that the line makes due right
+        # after it.
         yield from self._pass_time(at_ms)
         if line.topics is not UNSET:
             yield from self._learn(line.topics)
@@ -118,12 +120,13 @@ class Replay:
         return min(deadlines, default=None)
 
     def _learn(self, given: list[KnownTopic]) -> Iterator[Output]:
-        """Make these the cluster's topics: one that is missing, or has another id now, was deleted."""
         try:
             topics = {topic.name: topic for topic in known_topics(list(map(_placed, given)))}
         except FieldError as fault:
             yield _error(str(fault))
             return
+        # A topic that is missing or has another id now was deleted. A topic with the same id never
+        # gets fewer partitions.
         for name, before in (self._topics or {}).items():
             after = topics.get(name)
             if after is not None and after.topic_id == before.topic_id:
@@ -133,18 +136,19 @@ class Replay:
             for topic in (self._topics or {}).values()
             if topic.name not in topics or topics[topic.name].topic_id != topic.topic_id
         )
-        # A topic that was created anew under its name was missing in one version of the cluster's metadata.
+        # A topic that was deleted and created again was missing in one version of the cluster's
+        # metadata.
         self._topics_version += 2 if any(name in topics for name, _ in deleted) else 1
         self._topics = topics
         for group_id, group in sorted(self._groups.items()):
             yield from _step(group_id, self._tell(group, topics, deleted))
 
     def _set_rules(self, line: _Line) -> Iterator[Output]:
-        """Make these the cluster's rules; null: nobody needs rights."""
         if line.acls is UNSET:
             if line.super_users is not UNSET or line.allow_everyone_if_no_acl_found is not UNSET:
                 yield _error("superUsers and allowEveryoneIfNoAclFound need `acls`")
             return
+        # `acls` null: no authorizer, all operations are allowed.
         if line.acls is None:
             self._acls = None
             return
@@ -165,15 +169,15 @@ class Replay:
             return
         group = self._group(event.request.group_id)
         yield from self._authorized(group, event)
-        # What the cluster's topics are is known without the group.
+        # Such a group has no data: the cluster's topics are known without it.
         if group.is_forgotten or (group.has_no_data and self._topics is not None):
             del self._groups[group.group_id]
 
     def _authorized(self, group: Group, event: Event) -> Iterator[Output]:
-        """What an event brings about, and what it makes due at once, by the rights of its sender."""
         rights = None if self._acls is None else rights_of(event, self._acls)
         yield from _step(group.group_id, self._handled(group, event, rights))
         if rights is None:
+            # Deadlines that the event makes due fire with the rights of its sender.
             return
         for step in coordinator.advance(group, self._now_ms, self._config, rights=rights):
             yield from _step(group.group_id, step)
@@ -191,7 +195,7 @@ class Replay:
             }
 
     def _group(self, group_id: str) -> Group:
-        """The group; a new one, or one that had died, learns the cluster's topics first."""
+        # A new group, or a group that was removed, gets the cluster's topic metadata first.
         group = self._groups.setdefault(group_id, Group(group_id))
         if group.topics is None and self._topics is not None:
             self._tell(group, self._topics, ())
@@ -211,7 +215,7 @@ class Replay:
 
     @property
     def _event_id(self) -> str:
-        """As if each line were a record of an events topic with one partition."""
+        # Each line counts as a record of an events topic with one partition.
         return event_id_at("replay", 0, self._lines)
 
     def _refuse(self, fault: InvalidEventError) -> Iterator[Output]:
@@ -241,14 +245,14 @@ def _says_what_happens(line: _Line) -> bool:
 
 
 def _placed(topic: KnownTopic) -> KnownTopic:
-    """Where a line is silent about racks there is one broker, in a rack without a name: as in tests/conformance."""
+    # Without racks a topic has one broker, in a rack without a name, as in tests/conformance.
     if topic.racks is UNSET:
         topic.racks = [[""]] * topic.num_partitions
     return topic
 
 
 def _not_smaller(before: Topic, after: Topic) -> Topic:
-    """A topic's partitions never get fewer."""
+    # Kafka never removes partitions of a topic.
     return before if before.num_partitions > after.num_partitions else after
 
 

@@ -1,4 +1,4 @@
-"""Byte strings on disk: those that one call cannot keep in memory."""
+"""Byte strings in a temporary file, for data of a call that exceeds the memory limit."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from weakref import finalize
 _SIZE = Struct(">I")
 
 ScratchFolder = Callable[[], str | None]
-"""Says where such files may be; None: where Python has its temporary files. It is asked when one is made."""
+"""A function that returns the folder for temporary files; None: Python's default. It is called for each new file."""
 
 
 def usual_scratch() -> None:
-    """Where Python has its temporary files."""
+    """Return None: Python's default folder."""
 
 
 class SpillFile:
-    """Gives back what was appended, in the same order; the file lives as long as this object."""
+    """Byte strings in the order in which they were appended. The file lives as long as this object."""
 
     def __init__(self, scratch: ScratchFolder = usual_scratch) -> None:
         self._file = TemporaryFile(dir=scratch())  # noqa: SIM115 - see the next line
         finalize(self, self._file.close)
 
     def append(self, content: bytes) -> None:
-        """Add one at the end."""
         self._file.write(_SIZE.pack(len(content)))
         self._file.write(content)
 

@@ -1,7 +1,8 @@
-"""An event, taken the same way by the job, `replay-events` and tests; new member ids follow from the event, so a repeated batch gives the same.
+"""Handling of an event, shared by the job, `replay-events` and tests.
 
-The hosts differ in where events and time come from, and in what they do with a Step. All of them let the deadlines
-that are due by an event's time fire before it, and those that it makes due at once after it.
+These hosts differ in the source of events and time, and in the use of a Step. In each of them, deadlines that are due by an
+event's time fire before the event, and deadlines that the event makes due fire right after it. A new member id is computed from
+the event, so that a repeated batch makes the same id.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from group_coordinator.core.model.requests import (
 
 
 def fresh_id(event_id: str) -> str:
-    """The uuid text (version 5) at the end of a member id that this event makes."""
+    """Return the uuid text (version 5) that ends the member id made for this event."""
     return str(uuid5(NAMESPACE_OID, event_id))
 
 
 def short_id(event_id: str, new_id: Callable[[str], str] = fresh_id) -> str:
-    """The 22 characters of a member id of a consumer group, as Kafka's Uuid prints them.
+    """Return the 22 characters of a member id of a consumer group, as Kafka's Uuid prints them.
 
-    One with a dash is drawn again, as in Uuid.randomUuid since Kafka 4.4; the second draw is of "EVENT ID-2".
+    Uuid.randomUuid rejects ids with a dash since Kafka 4.4; so does this function. The second id is made from "EVENT ID-2".
     """
     text, draws = uuid_text(UUID(new_id(event_id)).bytes), 1
     while "-" in text:
@@ -49,22 +50,22 @@ def short_id(event_id: str, new_id: Callable[[str], str] = fresh_id) -> str:
 
 
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)
-"""The requests whose senders may need a member id."""
+"""The requests of members that may need a member id."""
 _TOLD_BY_THE_JOB = (TopicMetadata, EndTxn)
 
 
 def event_id_at(topic: str, partition: int, offset: int) -> str:
-    """The id of the event at these coordinates; its responses carry it, so that readers can drop repeats."""
+    """Return the id of the event at these coordinates. Its responses have this id, so that readers can drop repetitions."""
     return f"{topic}-{partition}-{offset}"
 
 
 def is_of_the_job(event: Event) -> bool:
-    """Whether the job tells a group what brokers know from one another. Nothing else is done in its name."""
+    """Return True for topic metadata and transaction ends that the job sends itself. It sends no other events."""
     return event.principal == THE_JOB and isinstance(event.request, _TOLD_BY_THE_JOB)
 
 
 def rights_of(event: Event, acls: Authorizer) -> Rights | None:
-    """What the sender of an event may do: whom the event names, at the address that it names. None: the job needs none."""
+    """Return the rights of an event's sender: the principal and address in the event. None: the job's own events need no rights."""
     if is_of_the_job(event):
         return None
     return Rights(acls, Caller(event.principal or ANONYMOUS, address_of(event.client_host)))
@@ -80,10 +81,10 @@ def take(  # noqa: PLR0913 - all that an event depends on
     *,
     rights: Rights | None = None,
 ) -> Step:
-    """Apply an event to its group; deadlines due by `now_ms` must have fired already.
+    """Handle an event of a group. Deadlines due by `now_ms` must have fired before.
 
-    `new_id` makes the uuid text of a new member id from the event's id. `rights` are the sender's; None: nobody needs any.
-    What they lack is in them afterwards.
+    `new_id` makes the uuid text of a new member id from the event's id. `rights` are the sender's; None: no rights are needed.
+    Missing rights are in `rights.denials` afterwards.
     """
     asks = _asks_for_id(event.request)
     context = RequestContext(
@@ -99,26 +100,26 @@ def take(  # noqa: PLR0913 - all that an event depends on
 
 
 def ticket_of(event: Event, event_id: str) -> Ticket:
-    """What a reply to the event needs to know of it."""
+    """Return the reply address of an event."""
     return Ticket(event_id, event.correlation_id, event.version, event.reply_partition)
 
 
 def _asks_for_id(request: Request) -> bool:
-    """Whether the member has no id yet; to make one costs as much as a heartbeat."""
+    # Only a member without an id needs a new one: making an id costs as much as a heartbeat.
     return isinstance(request, _JOINS) and not request.member_id
 
 
 class Refusal(NamedTuple):
-    """What a host does with an event that it cannot take."""
+    """The results of an invalid event: an error response, a dead letter, or both."""
 
     is_answered: bool
     is_dead_letter: bool
 
 
 def refusal_of(fault: InvalidEventError) -> Refusal:
-    """Bad input is answered if it has a correlation id, and kept as a dead letter.
+    """Decide about an invalid event. It gets a response if it has a correlation id, and becomes a dead letter.
 
-    A version that we do not speak is a fair question, not bad input: if it is answered, that is enough.
+    An unsupported API version is no invalid input: if it gets a response, it is no dead letter.
     """
     is_answered = fault.correlation_id is not None
     is_fair = is_answered and fault.code is ErrorCode.UNSUPPORTED_VERSION

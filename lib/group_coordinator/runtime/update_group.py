@@ -1,18 +1,18 @@
-"""One call of the stateful operator, without Spark: a group and its events in, its next state and output lines out.
+"""One call of the operator, without Spark: a group and its events in, its next state and outputs out.
 
-The result follows from the group's state, its events in order of partition and offset, and the batch's time alone. A
-batch that is done again gives the same outputs, and how events are cut into batches does not matter. So time comes from
-the log as well; these are the clock rules 1 to 3 and 6 (lib/README.md):
+The result depends only on the group state, the group's events in order of partition and offset, and the batch's time. A batch that
+runs again has the same outputs, and the division of events into batches makes no difference. So time is also read from the events
+topic. These are the clock rules 1 to 3 and 6 (lib/README.md):
 
-- An event's time is its record's timestamp, but not later than the batch's time. A group has a clock, the time of its
-  last event or fired deadline, and the clock never goes back: an event with an earlier time happens at the clock's time.
-- Before an event is applied, each deadline of its group that is due by the event's time fires, in order and at its own
-  time: a session that lapsed at 12:00:45 ends at 12:00:45, whenever a batch comes to see it. What an event makes due at
-  once fires right after it.
-- After the last event, the deadlines fire that are due by the batch's time minus the slack. The slack gives an event
-  that was appended before a deadline the time to be read before the deadline fires.
-- While a backlog is read, timers hold (streaming/backlog.py): only events make time pass, and after the last event nothing
-  fires. The heartbeat that keeps a member alive may be in the next batch.
+- An event's time is its record's timestamp, but at most the batch's time. A group has a clock: the time of its last event or fired
+  deadline. The clock never goes back: an event with an earlier time is handled at the clock's time.
+- Before an event is handled, each deadline of its group that is due by the event's time fires, in order and at its own time. A
+  session that ends at 12:00:45 ends at 12:00:45, even if a later batch sees it. Deadlines that an event makes due fire right after
+  that event.
+- After the last event, the deadlines fire that are due by the batch's time minus the slack. An event that was appended before a
+  deadline thus has the slack to be read before the deadline fires.
+- While a backlog is read, timers are suspended (streaming/backlog.py): only events move the clock, and no deadline fires after the
+  last event. The heartbeat that keeps a member alive may be in the next batch.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 class GroupUpdate(NamedTuple):
     """The result of a call.
 
-    `state` is the group's snapshot, None: nothing is known of the group. `pieces` have the outputs in order
-    (outputs.py). `deadline_ms` is the soonest deadline.
+    `state` is the group's snapshot; None: the group has no data. `pieces` has the outputs in order (outputs.py). `deadline_ms` is the
+    next deadline.
     """
 
     state: bytes | None
@@ -68,11 +68,10 @@ class GroupUpdate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
-    """What is the same for all groups of a batch, and whenever it is done again.
+    """The settings of a batch, equal for all groups and in each repetition of the batch.
 
-    While timers hold, only events make time pass (clock rule 6).
-
-    Timers that ran through one of the `outages` begin anew at its end (clock rule 8).
+    While timers are suspended, only events move a group's clock (clock rule 6). Timers that ran through one of the `outages` start
+    again at its end (clock rule 8).
     """
 
     config: CoordinatorConfig
@@ -81,23 +80,23 @@ class UpdateContext:
     timers_hold: bool
     outages: Outages = ()
     asks_for_topics: bool = False
-    """Whether groups ask for the topics that they need; an agent tells them (driver/agents/topic_agent.py)."""
+    """True: groups output their topic subscriptions. A background task sends them topic metadata (driver/agents/topic_agent.py)."""
     follows_markers: bool = False
-    """Whether groups say which markers they wait for; a follower tells them (driver/agents/transaction_markers.py)."""
+    """True: groups output the transaction markers that they await. A background task reads them (driver/agents/transaction_markers.py)."""
     tells_rebalancing: bool = False
-    """Whether classic groups say that they rebalance; gauges show it (job/metrics)."""
+    """True: classic groups output that they rebalance, for gauges (job/metrics)."""
     acls: Authorizer | None = None
-    """The rules of who may do what; None: everybody may do all, Kafka's default."""
+    """The cluster's ACLs; None: every operation is allowed, Kafka's default."""
     checks_acls: bool = False
-    """Whether each batch brings rules of its own (streaming/acl_log.py)."""
+    """True: each batch has its own ACLs (streaming/acl_log.py)."""
     scratch: ScratchFolder = usual_scratch
-    """Where outputs wait that are too many for memory."""
+    """The folder for outputs that exceed the memory limit."""
 
 
 def update_group(
     group: Group, rows: Iterable[EventRow], batch_time_ms: int, context: UpdateContext
 ) -> GroupUpdate:
-    """Take a group, which changes, through the events of a batch and through the deadlines that are due by then."""
+    """Handle the events of a batch and fire the deadlines that are due by then. The group changes."""
     run = _GroupRun(group, context)
     need_before = topic_need(group) if context.asks_for_topics else NOTHING
     awaited_before = awaited_markers(group) if context.follows_markers else {}
@@ -119,19 +118,17 @@ def update_group(
 
 
 def _who(event: Event) -> str | None:
-    """Who asked; what the job tells groups nobody has asked for."""
+    # No user requested the events that the job sends itself.
     return None if is_of_the_job(event) else event.principal
 
 
 def _rebalancing(group: Group) -> str | None:
-    """The state of a classic group between two generations, in which no record leaves it."""
+    # No record has these two states: a rebalance is only in memory, as in Kafka.
     classic = group.classic
     return classic.state.value if classic is not None and classic.state in _REBALANCING else None
 
 
 class _GroupRun:
-    """One group during one call."""
-
     def __init__(self, group: Group, context: UpdateContext) -> None:
         self.group = group
         self.context = context
@@ -139,7 +136,7 @@ class _GroupRun:
         self._unmet_need: TopicNeed | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:
-        """Give one event its one outcome; a defect of ours is quarantined with the event that met it."""
+        # An internal error costs only the event that raised it; OF_THE_WHOLE_CALL ends the call.
         self.pass_time(now_ms)
         rights = None
         try:
@@ -156,9 +153,9 @@ class _GroupRun:
         self.pass_time(now_ms, rights)
 
     def pass_time(self, to_ms: int, rights: Rights | None = None) -> None:
-        """Let deadlines due by `to_ms` fire; after a defect in one, what is due is dropped, or it would fire for ever.
+        """Fire the deadlines due by `to_ms`. After an internal error the due deadlines are dropped, or they would fire for ever.
 
-        `rights` are the sender's of the event right before.
+        `rights` are the rights of the sender of the event right before.
         """
         if self.group.wake_ms > to_ms:
             return
@@ -198,16 +195,16 @@ class _GroupRun:
     def _wait_for_topics(
         self, event: Event, event_id: str, now_ms: int, rights: Rights | None
     ) -> Step | None:
-        """Refuse a request that needs the ids of topics which the group does not know yet; clients send it again.
+        """Return an error response for a request that needs ids of topics which the group does not know yet; clients retry.
 
-        The error is ours, not Kafka's. An upgrade waits only where groups are told of topics; a rebuilt group was told
-        of them before.
+        The error is our own, not Kafka's. An upgrade waits only in a job that sends topic metadata; a rebuilt group had topic metadata
+        before.
         """
         need = missing_topics(self.group, event.request)
         if need is None or not (self.context.asks_for_topics or self.group.consumer):
             return None
         if rights is not None and not is_admitted(event.request, rights, event.version):
-            return None  # it is refused for that
+            return None  # the authorization failure comes first
         self._unmet_need = need
         self.group.clock_ms = now_ms
         answer = error_response(
@@ -216,19 +213,21 @@ class _GroupRun:
         return Step(now_ms, [], [Reply(ticket_of(event, event_id), answer)])
 
     def ask_for_topics(self, need_before: TopicNeed) -> None:
-        """Say which topics the group must know: when they have changed, and again until the group is told of them."""
+        # Repeated until topic metadata arrives: an output may be lost with the process that read
+        # it.
         need = self._unmet_need or topic_need(self.group)
         if need != need_before or (need != NOTHING and self.group.topics is None):
             self.output.topic_need(need)
 
     def say_awaited_markers(self, awaited_before: dict[int, int]) -> None:
-        """Say for whose markers the group waits: in each call, so that a checkpoint that was made anew hears of it too."""
+        # Repeated in each call, so that a rebuilt checkpoint reads it too.
         awaited = awaited_markers(self.group)
         if awaited or awaited_before:
             self.output.awaited_markers(awaited)
 
     def say_rebalancing(self, before: str | None) -> None:
-        """Say that the group rebalances, in each call: who was killed has forgotten it; and once that it has ended."""
+        # Repeated in each call: a driver that restarted has forgotten the state. The end is output
+        # once.
         state = _rebalancing(self.group)
         if state is not None or before is not None:
             self.output.rebalancing(state)

@@ -1,7 +1,7 @@
-"""The effect of another retention on a group: its log, replayed with Kafka's rules of expiration. Streams groups go as consumer groups.
+"""The effect of another retention on a group: its log is replayed with Kafka's rules of expiration.
 
-Of both kinds offsets age by their commits, and the topics that a group with members reads are protected. What a member of
-a streams group reads says the topology.
+Streams groups are replayed as consumer groups. Offsets of both age from their commits, and offsets of topics that a member reads
+cannot expire. The topics that a member of a streams group reads are in the topology.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from group_coordinator.core.value import Value
 
 
 class StreamsAsConsumers:
-    """One group; it remembers what the records before said."""
+    """Converts the records of one streams group. It remembers the values of earlier records."""
 
     def __init__(self) -> None:
         self._values = NewestValues()
@@ -40,7 +40,7 @@ class StreamsAsConsumers:
     def records(
         self, record_type: int, key: str, value: str | None, reason: Reason
     ) -> Iterator[ConsumerRecord]:
-        """What a consumer group would have logged in the place of a record of types 17 and 19 to 23.
+        """Yield the records that a consumer group would have written in place of a record of types 17 and 19 to 23.
 
         Raises:
             RecordError: the record is not readable.
@@ -54,10 +54,11 @@ class StreamsAsConsumers:
             case record_types.STREAMS_MEMBER_METADATA if member_id is not None:
                 yield self._member(member_id, reason)
             case record_types.STREAMS_TOPOLOGY:
+                # A new topology changes the topics of all members.
                 for each in self._values.members:
                     yield self._member(each, reason)
             case _:
-                pass  # who has which task protects nothing
+                pass  # assignments of tasks protect no offset
 
     def _member(self, member_id: str, reason: Reason) -> MemberRecord:
         values = self._values.members.get(member_id, {})
@@ -84,7 +85,7 @@ class StreamsAsConsumers:
 
 
 _BY_RETENTION = (Reason.OFFSET_EXPIRED, Reason.GROUP_EXPIRED)
-"""Records that the retention of then wrote; the other one has its own."""
+"""Records written because of the old retention. The other retention decides these itself."""
 
 
 class LoggedRecord(NamedTuple):
@@ -97,8 +98,8 @@ class LoggedRecord(NamedTuple):
 class Removal(Value, frozen=True):
     """An offset that the other retention would have removed.
 
-    committed_again_at_ms: when the group next committed the partition; None: it has not.
-    lost_at_ms: when the offset was lost in fact before that; None: it was not.
+    committed_again_at_ms: the time of the group's next commit of the partition; None: there was none.
+    lost_at_ms: the time before that at which the offset was in fact lost; None: it was not.
     """
 
     topic: str
@@ -111,9 +112,9 @@ class Removal(Value, frozen=True):
 
 
 class WhatIf:
-    """A group under a retention of `config`. Settings of its own and those of its commits still come first.
+    """A group under the retention of `config`. Group configurations and retention times in commits still take precedence.
 
-    The log does not have rebalances that are under way, in which nothing expires: here they take no time.
+    The log does not show rebalances, during which nothing expires. Here a rebalance takes no time.
     """
 
     def __init__(self, group_id: str, config: CoordinatorConfig) -> None:
@@ -124,7 +125,7 @@ class WhatIf:
         self._done: list[Removal] = []
 
     def removals(self, log: Iterable[LoggedRecord], until_ms: int) -> list[Removal]:
-        """What would have been removed until then, in the order in which it goes."""
+        """Return the offsets that would have been removed until `until_ms`, in the order of their removal."""
         for at_ms, record in log:
             self._pass_time(at_ms)
             self._note(at_ms, record)
@@ -136,9 +137,10 @@ class WhatIf:
         return sorted(found, key=lambda gone: (gone.removed_at_ms, gone.topic, gone.partition))
 
     def _pass_time(self, until_ms: int) -> None:
-        """Let the sweeps happen that are due; at its own time a sweep comes before a request."""
+        # At the time of a sweep, the sweep precedes a request.
         group = self._group
-        # A look at all offsets for each record would take too long: `apply` lowers this to what a record may bring.
+        # Looking at all offsets for each record takes too long: `apply` lowers wake_ms to the
+        # earliest possible time.
         while group.wake_ms <= until_ms:
             due_ms = next_sweep(group, self._clock_ms, self._config)
             group.wake_ms = NEVER_MS if due_ms is None else due_ms
@@ -164,7 +166,7 @@ class WhatIf:
         )
 
     def _note(self, at_ms: int, record: Record) -> None:
-        """What became of offsets that are gone here."""
+        # An offset that this retention removed may be committed again, or lost for another reason.
         match record:
             case OffsetRecord(value=None):
                 gone = self._gone.get((record.topic, record.partition))
@@ -176,7 +178,7 @@ class WhatIf:
                 for topic, partition, _ in record.offsets:
                     self._note_commit(at_ms, topic, partition)
             case _:
-                pass  # it is about no offset that counts
+                pass  # no other record is about a valid offset
 
     def _note_commit(self, at_ms: int, topic: str, partition: int) -> None:
         gone = self._gone.pop((topic, partition), None)
@@ -184,7 +186,7 @@ class WhatIf:
             self._done.append(gone.replace(committed_again_at_ms=at_ms))
 
     def _make_room(self, record: Record) -> None:
-        """A group that only the other retention has kept gives its name to one of the other kind."""
+        # A group that only this retention kept would block a group of the other kind with its name.
         classic = self._group.classic
         if (
             isinstance(record, ConsumerRecord)
