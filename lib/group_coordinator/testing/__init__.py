@@ -1,4 +1,4 @@
-"""The state machine with a clock that the caller moves: for tests, and to find out what a group would do."""
+"""A public state machine of one group, with a clock that the caller moves: for tests and experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs of the consumer protocol (KIP-848) for GroupDriver, and what a client remembers between them."""
+"""The requests of the consumer protocol (KIP-848) for GroupDriver, with the member epochs that a client remembers."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from group_coordinator.core.model import requests
 
 
 class Sender(Protocol):
-    """Takes the requests: GroupDriver."""
+    """The receiver of the requests: GroupDriver."""
 
     def send(self, request: requests.Request, version: int) -> Any:
-        """The outcome of the request."""
+        """Send a request and return its outcome."""
 
 
 class ConsumerVerbs:
-    """Members by id; each sends its requests at the epoch of its last answer.
-
-    Partitions are given by topic id, as in the protocol.
-    """
+    """Members by id. Each member sends its requests with the epoch of its last response."""
 
     def __init__(self, driver: Sender, group_id: str) -> None:
         self._driver = driver
         self._group_id = group_id
         self.epochs: dict[str, int] = {}
-        """The member epochs that the members were last told, by member id."""
+        """The member epoch of each member's last response, by member id."""
         self._instance_ids: dict[str, str | None] = {}
 
     def join(
@@ -38,7 +35,7 @@ class ConsumerVerbs:
         version: int = 1,
         **fields: Any,
     ) -> Any:
-        """Join, or join again; `fields` are fields of the request that are not as usual, such as topic_regex."""
+        """Join, or join again. `fields` override fields of the request, such as topic_regex."""
         self._instance_ids[member_id] = instance_id
         names = None if topics is None else tuple(topics)
         usual = {"topic_names": names, "rebalance_timeout_ms": 60_000, "owned": ()}
@@ -52,26 +49,28 @@ class ConsumerVerbs:
         epoch: int | None = None,
         **fields: Any,
     ) -> Any:
-        """Send a heartbeat at the member's epoch, or at another one; `owned` is what the member says it owns."""
+        """Send a heartbeat with the member's epoch, or with another epoch. `owned` has the partitions that the member reports."""
         if owned is not None:
             fields["owned"] = _by_id(owned)
         return self._send(member_id, self.epochs[member_id] if epoch is None else epoch, **fields)
 
     def leave(self, member_id: str, *, for_a_while: bool = False) -> Any:
-        """Leave for good, or, as a static member, for a while."""
+        """Leave for good. A static member may leave temporarily instead."""
         return self._send(member_id, -2 if for_a_while else -1)
 
     def describe(self, version: int = 1) -> Any:
-        """Describe the group as ConsumerGroupDescribe does."""
+        """Describe the group by ConsumerGroupDescribe."""
         return self._driver.send(requests.ConsumerGroupDescribe(self._group_id), version)
 
     def _send(self, member_id: str, epoch: int, version: int = 1, /, **fields: Any) -> Any:
+        # Absent fields are None: a heartbeat has only the fields that changed.
         instance_id = self._instance_ids.get(member_id)
         request = requests.ConsumerGroupHeartbeat(
             self._group_id, member_id, epoch, instance_id, None, None, None, None, None, None
         )
         outcome = self._driver.send(request.replace(**fields), version)
         answer = outcome.response
+        # An error response has no epoch to remember.
         if not answer.error and answer.member_id is not None:
             self.epochs[answer.member_id] = answer.member_epoch
         return outcome

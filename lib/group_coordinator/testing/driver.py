@@ -1,4 +1,4 @@
-"""GroupDriver: one group, the verbs of the protocols, and a clock that the caller moves."""
+"""GroupDriver: one group, the requests of the protocols, and a clock that the caller moves."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _PROTOCOL = "range"
 
 
 class GroupDriver:
-    """One group, and the protocol's verbs. Settings are Kafka's, with underscores; times are in milliseconds.
+    """One group with a method for each request. Settings are Kafka's, with underscores; times are in milliseconds.
 
-    `group` is the group as it is, `log` all records since the beginning, `responses` all answers by correlation id.
+    `group` is the group in its present state, `log` has all records since the start, `responses` all responses by correlation id.
 
     >>> driver = GroupDriver("billing", offsets_retention_ms=60_000)
     >>> committed = driver.commit({"orders": {0: 42}})
@@ -50,22 +50,22 @@ class GroupDriver:
         self.client_host = "/127.0.0.1"
         self.principal: str | None = None
         self.acls: Authorizer | None = None
-        """What principals may do; None: all. Who tells of topics needs CLUSTER_ACTION then."""
+        """The operations that principals may do; None: all. With ACLs, `learn_topics` needs CLUSTER_ACTION."""
         self.log: list[Record] = []
         self.responses: dict[str, responses.Response] = {}
         self.consumers = ConsumerVerbs(self, group_id)
-        """The verbs of the consumer protocol (KIP-848); those below are the classic protocol's."""
+        """The requests of the consumer protocol (KIP-848). The methods below are the classic protocol's."""
         self._requests = 0
         self._outages: Outages = ()
 
     # Time.
 
     def sleep(self, duration_ms: int) -> Outcome[responses.Response]:
-        """Let time pass; deadlines fire in order, each at its own time."""
+        """Let time pass. Deadlines fire in order, each at its own time."""
         return self.at(self.now_ms + duration_ms)
 
     def at(self, time_ms: int) -> Outcome[responses.Response]:
-        """Let time pass until then."""
+        """Let time pass until `time_ms`. Raises ValueError if that is earlier than now."""
         if time_ms < self.now_ms:
             raise ValueError(f"time never goes back: {time_ms} < {self.now_ms}")
         self.now_ms = time_ms
@@ -73,18 +73,18 @@ class GroupDriver:
         return self._outcome("", due)
 
     def outage(self, duration_ms: int) -> Outcome[responses.Response]:
-        """Let time pass in which nobody can be heard; members have their whole time again at its end."""
+        """Let time pass without events or responses. Members have their whole timeout again at its end."""
         self._outages += (Outage(self.now_ms, self.now_ms + duration_ms, was_heard=False),)
         return self.sleep(duration_ms)
 
     def slow_batch(self, duration_ms: int) -> Outcome[responses.Response]:
-        """Let time pass in which answers do not come; what was sent last is answered at its end."""
+        """Let time pass without responses. The last requests get their responses at its end."""
         self._outages += (Outage(self.now_ms, self.now_ms + duration_ms, was_heard=True),)
         return self.sleep(duration_ms)
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When the group will act by itself; None: never."""
+        """The time at which the group will act by itself; None: never."""
         return coordinator.next_deadline(self.group, self.config, self._outages)
 
     # Membership.
@@ -120,7 +120,7 @@ class GroupDriver:
         assignments: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
         version: int = 5,
     ) -> Outcome[responses.SyncGroupResponse]:
-        """Ask for the assignment; the leader gives all assignments: {member id: {topic: partitions}}."""
+        """Request the assignment. The leader gives all assignments: {member id: {topic: partitions}}."""
         request = requests.SyncGroup(
             self.group.group_id,
             generation,
@@ -137,14 +137,14 @@ class GroupDriver:
     def heartbeat(
         self, member_id: str, generation: int, version: int = 4
     ) -> Outcome[responses.HeartbeatResponse]:
-        """Say that the member is alive."""
+        """Send a heartbeat."""
         request = requests.Heartbeat(self.group.group_id, generation, member_id, None)
         return self.send(request, version)
 
     def leave(
         self, *member_ids: str, instance_id: str | None = None, version: int = 5
     ) -> Outcome[responses.LeaveGroupResponse]:
-        """Leave; an instance id alone is an administrator's removal of a static member."""
+        """Leave. An instance id alone is an administrator's removal of a static member."""
         leaving = [requests.MemberIdentity(member_id, None) for member_id in member_ids]
         if instance_id is not None:
             leaving.append(requests.MemberIdentity("", instance_id))
@@ -152,14 +152,16 @@ class GroupDriver:
         return self.send(request, version)
 
     def form(self, size: int = 1, topics: Iterable[str] = ("orders",)) -> list[str]:
-        """Bring a new group of dynamic consumers to Stable, without assignments; the leader's id comes first."""
+        """Bring a new group of dynamic consumers to Stable, without assignments. The leader's id is first."""
         subscribed = tuple(topics)
         ids = [self.join(topics=subscribed).response.member_id for _ in range(size)]
+        # The first JoinGroup only returned the member id (KIP-394): members join again with it.
         joins = [self.join(member_id, topics=subscribed) for member_id in ids]
         while any(join.correlation_id not in self.responses for join in joins):
             self.at(self.next_deadline_ms or self.now_ms)
         first = self.response_to(joins[0])
         ids.sort(key=lambda member_id: member_id != first.leader)
+        # The leader is last: its SyncGroup completes the rebalance.
         for member_id in reversed(ids):
             self.sync(member_id, first.generation or 0)
         return ids
@@ -176,7 +178,7 @@ class GroupDriver:
         metadata: str = "",
         version: int = 8,
     ) -> Outcome[responses.OffsetCommitResponse]:
-        """Commit offsets, given as {topic: {partition: offset}}; without a member as an administrator does."""
+        """Commit offsets, given as {topic: {partition: offset}}. Without a member the commit is an administrator's."""
         topics = tuple(
             requests.TopicCommit(
                 topic,
@@ -196,7 +198,7 @@ class GroupDriver:
     def fetch(
         self, partitions: Mapping[str, Sequence[int]] | None = None, version: int = 8
     ) -> Outcome[responses.OffsetFetchResponse]:
-        """Read committed offsets: of these partitions, given as {topic: partitions}, or all."""
+        """Fetch the committed offsets of these partitions, given as {topic: partitions}, or of all."""
         topics = None if partitions is None else _by_topic(partitions)
         request = requests.OffsetFetch(
             self.group.group_id, None, None, topics, require_stable=False
@@ -206,7 +208,7 @@ class GroupDriver:
     def delete_offsets(
         self, partitions: Mapping[str, Sequence[int]]
     ) -> Outcome[responses.OffsetDeleteResponse]:
-        """Remove committed offsets (KIP-496), given as {topic: partitions}."""
+        """Delete committed offsets (KIP-496), given as {topic: partitions}."""
         request = requests.OffsetDelete(self.group.group_id, _by_topic(partitions))
         return self.send(request, 0)
 
@@ -218,14 +220,14 @@ class GroupDriver:
         return self.send(request, version)
 
     def describe(self, version: int = 6) -> Outcome[responses.DescribeGroupResponse]:
-        """Describe the group as DescribeGroups does."""
+        """Describe the group by DescribeGroups."""
         request = requests.DescribeGroup(self.group.group_id)
         return self.send(request, version)
 
     def alter_configs(
         self, settings: Mapping[str, str | None]
     ) -> Outcome[responses.AlterConfigsResponse]:
-        """Give the group settings of its own, by Kafka's names; None takes one back."""
+        """Set group configurations, by Kafka's names. None deletes a setting."""
         set_, delete = requests.ConfigOperation.SET, requests.ConfigOperation.DELETE
         changes = tuple(
             requests.ConfigChange(name, delete if value is None else set_, value)
@@ -237,18 +239,19 @@ class GroupDriver:
     def learn_topics(
         self, *topics: Topic, deleted: Iterable[Topic] = ()
     ) -> Outcome[responses.Response]:
-        """Tell the group which topics exist, and which were deleted; until then it accepts every name."""
+        """Send topic metadata: existing and deleted topics. Without topic metadata the group accepts every name."""
         gone = tuple((topic.name, topic.topic_id) for topic in deleted)
         return self.send(requests.TopicMetadata(self.group.group_id, topics, gone), 0)
 
     def send(self, request: requests.Request, version: int) -> Outcome[Any]:
-        """Send any request; the verbs above are this with the usual arguments."""
+        """Send any request. The methods above call it with the usual arguments."""
         self._requests += 1
         name = f"{type(request).__name__}-{self._requests}"
         event = Event(version, name, self.client_id, self.client_host, self.principal, request)
         event_id = event_id_at("driver", 0, self._requests)
         rights = None if self.acls is None else rights_of(event, self.acls)
         step = take(self.group, event, event_id, self.now_ms, self.config, rights=rights)
+        # The event may have set a deadline that is already due.
         due = coordinator.advance(self.group, self.now_ms, self.config, self._outages, rights)
         denials = () if rights is None else rights.denials
         return replace(self._outcome(name, [step, *due]), denials=denials)
@@ -256,19 +259,20 @@ class GroupDriver:
     # Answers.
 
     def response_to(self, outcome: Outcome[R_co]) -> R_co:
-        """The answer to a request, even if the request was parked at first.
+        """Return the response to a request, including a request that was pending at first.
 
         Raises:
-            NotAnsweredError: it is still parked.
+            NotAnsweredError: the request is still pending.
         """
         if outcome.correlation_id not in self.responses:
             raise NotAnsweredError(outcome.correlation_id)
         return cast("R_co", self.responses[outcome.correlation_id])
 
     def rebuilt(self) -> Group:
-        """The group as a coordinator would load it now from the log alone."""
+        """Rebuild the group from the log alone, as a coordinator would load it now."""
         group = Group(self.group.group_id)
         replay(group, self.log, self.now_ms)
+        # The log has no sessions: consumers get a new session, as after a failover in Kafka.
         if group.consumer is not None:
             begin_sessions(group, self.now_ms, self.config)
         return group

@@ -1,4 +1,4 @@
-"""What a GroupDriver gives back."""
+"""The outcome of a request to GroupDriver: records, responses and denials."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ R_co = TypeVar("R_co", bound=responses.Response, covariant=True)
 
 
 class NotAnsweredError(LookupError):
-    """The request is parked: its response needs other members, or time."""
+    """The request is pending: its response needs other members, or time."""
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[R_co]):
     """The effects of a request, or of time that passed.
 
-    `responses` has the answers by correlation id, also those to requests that had been parked.
+    `responses` has the responses by correlation id, also those to earlier pending requests.
     """
 
     correlation_id: str
     records: tuple[Record, ...]
     responses: Mapping[str, responses.Response]
     denials: tuple[Denial, ...] = ()
-    """The rights that the sender lacked."""
+    """The missing rights of the sender."""
 
     @property
     def response(self) -> R_co:
-        """The answer to the request itself.
+        """The response to the request itself.
 
         Raises:
-            NotAnsweredError: the request is parked; GroupDriver.response_to finds its answer later.
+            NotAnsweredError: the request is pending. GroupDriver.response_to has its response later.
         """
         if self.correlation_id not in self.responses:
             raise NotAnsweredError(self.correlation_id)
@@ -43,5 +43,5 @@ class Outcome(Generic[R_co]):
 
     @property
     def is_parked(self) -> bool:
-        """Whether the request waits for its answer."""
+        """True if the request has no response yet."""
         return self.correlation_id not in self.responses
