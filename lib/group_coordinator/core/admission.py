@@ -1,10 +1,10 @@
-"""Whether a request is let in at all: what brokers ask their authorizer before they look at the group.
+"""Authorization of requests: the checks of a broker before it looks at the group.
 
-Rights on topics that are refused one by one, and what is left out of answers, is asked for in the handlers; so is the right to
-alter settings, as other faults come before it.
+Handlers make the other checks: those of single topics, those of topics in responses, and the one of IncrementalAlterConfigs,
+which other errors precede.
 
-Source: KafkaApis of Kafka 4.4. System events (TopicMetadata, EndTxn) are what brokers know from one another: they need what
-Kafka asks of brokers, CLUSTER_ACTION on the cluster. A Tick needs nothing, since any event makes time pass.
+Source: KafkaApis of Kafka 4.4. System events (TopicMetadata, EndTxn) are information of brokers for one another, so they need the
+right of brokers in Kafka: CLUSTER_ACTION on the cluster. A Tick needs no right, since any event moves a group's clock.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from group_coordinator.core.model.responses import (
 
 _Right: TypeAlias = tuple[Operation, ResourceType, str]
 _ERROR_OF_ALL_SINCE = 2
-"""From this OffsetFetch on an answer has an error of the whole."""
+"""From this version of OffsetFetch on, a response has an error for the whole request."""
 
 
 def is_admitted(request: Request, rights: Rights, version: int) -> bool:
-    """Whether its sender may ask for it; if not, the rights know what was denied."""
+    """Return True if the sender has the rights for the request as a whole. Missing rights become denials."""
     return _denied(request, rights, version) is None
 
 
 def refusal(request: Request, rights: Rights, ticket: Ticket) -> list[Reply] | None:
-    """The answer, if the API has one, to a request that is denied as a whole; None: it is not."""
+    """Return the error response to a request that is denied as a whole; an empty list for an API without responses. None: allowed."""
     code = _denied(request, rights, ticket.version)
     if code is None:
         return None
@@ -65,7 +65,7 @@ def refusal(request: Request, rights: Rights, ticket: Ticket) -> list[Reply] | N
 
 
 def _denied(request: Request, rights: Rights, version: int) -> ErrorCode | None:
-    """Why it is denied."""
+    # All rights of a stage are checked, so that every missing one becomes a denial.
     for code, needed in _stages(request, version):
         missing = [right for right in needed if not rights.has(*right)]
         if missing:
@@ -74,12 +74,13 @@ def _denied(request: Request, rights: Rights, version: int) -> ErrorCode | None:
 
 
 def _stages(request: Request, version: int) -> Iterator[tuple[ErrorCode, list[_Right]]]:
-    """What is asked for, one after the other, and the error where any of it is missing."""
+    # Kafka checks in stages: the error of the first stage with a missing right is the error of the
+    # request.
     match request:
         case Tick() | AlterConfigs():
             return
         case SyncGroup() if request.lacks_protocol(version):
-            return  # it is refused for that alone
+            return  # SyncGroup without a protocol fails for that reason alone
         case TxnOffsetCommit():
             kind = ResourceType.TRANSACTIONAL_ID
             on_id = (ON_TRANSACTIONAL_IDS, kind, request.transactional_id)
@@ -100,7 +101,7 @@ def _stages(request: Request, version: int) -> Iterator[tuple[ErrorCode, list[_R
 
 
 def _answer(request: Request, code: ErrorCode, version: int) -> Response:
-    """As Kafka answers before it knows the group."""
+    # Kafka makes these responses before it loads the group: their fields differ from later errors.
     if isinstance(request, JoinGroup):
         return JoinGroupResponse(code, "")
     if isinstance(request, OffsetFetch) and version < _ERROR_OF_ALL_SINCE:

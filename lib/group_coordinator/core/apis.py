@@ -1,7 +1,7 @@
-"""The APIs of a group, one row each: admission, dispatch, error responses, codecs and the gateway's routing follow from it.
+"""The table of group APIs. Admission, dispatch, error responses, codecs and the gateway's routing are based on it.
 
 A new API touches five files: its request and its response in `model/requests.py` and `model/responses.py`, its handler in
-`handlers/`, its row here, and its bodies in the module of `codecs/apis` that has the handler's name.
+`handlers/`, its row here, and its bodies in the module of `codecs/apis` with the handler's name.
 
 Source of the rights: KafkaApis, ConfigHelper and AclEntry of Kafka 4.4; of the error responses: getErrorResponse of its requests.
 """
@@ -45,7 +45,7 @@ _Request = TypeVar("_Request")
 _Handled_contra = TypeVar("_Handled_contra", contravariant=True)
 _Commit: TypeAlias = requests.OffsetCommit | requests.TxnOffsetCommit
 ErrorResponse: TypeAlias = Callable[[_Request, ErrorCode, "str | None"], Response]
-"""Makes the response to a request that fails as a whole; the message is lost where the API has no field for it."""
+"""Makes the response to a request that fails as a whole. The message is dropped if the API has no field for it."""
 
 
 class Handler(Protocol[_Handled_contra]):
@@ -64,14 +64,14 @@ class Handler(Protocol[_Handled_contra]):
 
 
 class RequiredRights(NamedTuple):
-    """The operations that a sender must be allowed, on the group and on each topic of its request."""
+    """The operations that a sender needs on the group, and on each topic of its request."""
 
     on_group: Operation
     on_topics: Operation | None = None
 
 
 class GroupApi(NamedTuple, Generic[_Request]):
-    """An API by Kafka's name, or a system event by ours, which has no `rights`."""
+    """An API with Kafka's name, or a system event with our own name and no `rights`."""
 
     request: type[_Request]
     name: str
@@ -207,15 +207,12 @@ _ROWS = (
 )
 
 APIS: dict[str, GroupApi[Any]] = {api.name: api for api in _ROWS}
-"""By name."""
 _BY_REQUEST: dict[type[Request], GroupApi[Any]] = {api.request: api for api in _ROWS}
 
 
 def api_of(request: Request) -> GroupApi[Any]:
-    """The API of a request."""
     return _BY_REQUEST[type(request)]
 
 
 def error_response(request: Request, error: ErrorCode, message: str | None = None) -> Response:
-    """The response to a request that fails as a whole."""
     return api_of(request).error_response(request, error, message)

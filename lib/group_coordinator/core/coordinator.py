@@ -1,7 +1,7 @@
-"""The facade: events and deadlines go in, records and replies come out, and the group follows.
+"""The facade of the core: events and deadlines in, records and replies out. It also changes the group.
 
-The order of events and deadlines is the clock of the project: before an event is applied, whatever is due by its time
-happens, each at its own time.
+Events and deadlines are ordered by time: before an event is handled, each deadline that is due by the event's time fires, at its
+own time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from group_coordinator.core.value import Value
 
 
 class Step(Value, frozen=True):
-    """The outcome of one event or one deadline, and its time."""
-
     at_ms: int
     records: Sequence[Record]
     replies: list[Reply]
@@ -41,9 +39,9 @@ class Step(Value, frozen=True):
 def handle(
     group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
 ) -> Step:
-    """Apply a request to the group at `context.now_ms`; deadlines due by then must have fired already.
+    """Handle a request at `context.now_ms`. Deadlines due by then must have fired before.
 
-    One that is denied as a whole leaves the group alone.
+    A request that is denied as a whole leaves the group unchanged.
     """
     if context.rights is not None:
         refused = refusal(request, context.rights, context.ticket)
@@ -60,9 +58,9 @@ def _handle_with_topics(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Step:
-    """Let the group learn the topics first; where the request makes no group, nothing is left of them."""
     if group.topics is not None:
         return _handle(group, request, context, config)
+    # The topics are learned before the request, and forgotten if it creates no group.
     replay.apply(group, topic_metadata.told_along(group, request), context.now_ms, config)
     step = _handle(group, request, context, config)
     if group.membership is None:
@@ -88,11 +86,6 @@ def _handle(
 def decide(
     group: Group, request: Request, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """What a request changes and what is answered; nothing changes yet.
-
-    Raises:
-        CoordinatorError: the request is refused.
-    """
     return api_of(request).handler.decide(group, request, context, config)
 
 
@@ -103,33 +96,36 @@ def advance(
     outages: Outages = (),
     rights: Rights | None = None,
 ) -> Iterator[Step]:
-    """Fire every deadline due by `to_ms`, in order, each at its own time; outages put timers off.
+    """Fire every deadline due by `to_ms`, in order, each at its own time. Outages postpone timers.
 
-    `rights` are those of the sender of the request right before: a pattern that it subscribes to is matched at once.
+    `rights` are the rights of the sender of the request right before: a regular expression that it subscribes to is matched at once.
     """
     swept_ms = group.clock_ms
     while group.wake_ms <= to_ms:
+        # A fired deadline may cancel or set others, so only the first is computed.
         deadline = first_deadline(group, swept_ms, config, outages)
         group.wake_ms = deadline.due_ms if deadline else NEVER_MS
         if deadline is None or deadline.due_ms > to_ms:
             return
         swept_ms = deadline.swept_ms
+        # The clock never goes back, even for a deadline that was set in the past.
         now_ms = group.clock_ms = max(deadline.due_ms, group.clock_ms)
         decision = fire(group, deadline, now_ms, config, rights)
         replay.apply(group, decision, now_ms, config)
+        # The next deadline is unknown after a change: 0 makes the loop look again.
         group.wake_ms = 0
         yield Step(now_ms, decision.records, decision.replies)
 
 
 def next_deadline(group: Group, config: CoordinatorConfig, outages: Outages = ()) -> int | None:
-    """The time of the group's soonest deadline, None if it waits for nothing."""
+    """Return the time of the group's next deadline; None if there is none."""
     deadline = first_deadline(group, group.clock_ms, config, outages)
     group.wake_ms = deadline.due_ms if deadline else NEVER_MS
     return deadline.due_ms if deadline else None
 
 
 def drop_deadlines(group: Group, to_ms: int) -> None:
-    """Forget every deadline due by `to_ms` without its effect: the way out when firing one shows a defect."""
+    """Drop every deadline due by `to_ms` without its effect, after an internal error in one of them."""
     group.clock_ms = max(group.clock_ms, to_ms)
     group.wake_ms = 0
     if group.membership is not None:

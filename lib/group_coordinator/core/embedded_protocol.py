@@ -1,8 +1,8 @@
 """Subscriptions and assignments inside JoinGroup and SyncGroup: the bytes of ConsumerProtocol*.json in Kafka.
 
-A classic group only asks which topics its consumers name (`parse_`: what is not readable is None). A consumer group
-understands all that its members of the classic protocol say, and answers in these bytes (`read_`: what is not readable
-is an error). Source of the rules: ConsumerProtocol in Kafka 4.4.
+A classic group reads only the topics of its consumers: `parse_` functions return None for unreadable bytes. A consumer group reads
+all fields of its classic members, and responds in these bytes: `read_` functions raise an error. Source of the rules:
+ConsumerProtocol in Kafka 4.4.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ NamedPartitions = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 class MalformedProtocolError(ValueError):
-    """The bytes end early, their version is below 0, or a length is none (SchemaException in Kafka)."""
+    """The bytes end early, their version is below 0, or a length is invalid (SchemaException in Kafka)."""
 
 
 class Subscription(Value, frozen=True):
-    """What a consumer wants, and which partitions it has."""
+    """The subscription of a consumer, and its owned partitions."""
 
     topics: tuple[str, ...]
     owned: NamedPartitions
@@ -67,17 +67,17 @@ class Subscription(Value, frozen=True):
 
 
 class EmbeddedAssignment(Value, frozen=True):
-    """What a consumer was given; user data comes from custom assignors alone."""
+    """The assignment of a consumer. Only custom assignors set user data."""
 
     assigned: NamedPartitions
     user_data: bytes | None
 
 
 def read_subscription(data: bytes) -> Subscription:
-    """Read a subscription of any version; what a later version appends is ignored.
+    """Read a subscription of any version. Fields of later versions are ignored.
 
     Raises:
-        MalformedProtocolError: it ends early, or contradicts itself.
+        MalformedProtocolError: the bytes end early, or contradict themselves.
     """
     found = _read(SUBSCRIPTION, data)
     owned = _named(found.get("ownedPartitions", ()))
@@ -88,17 +88,17 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
     """Read an assignment of any version.
 
     Raises:
-        MalformedProtocolError: it ends early, or contradicts itself.
+        MalformedProtocolError: the bytes end early, or contradict themselves.
     """
     found = _read(ASSIGNMENT, data)
     return EmbeddedAssignment(_named(found["assignedPartitions"]), found["userData"])
 
 
 def read_version(data: bytes) -> int:
-    """The schema version of a subscription or an assignment.
+    """Return the schema version of a subscription or an assignment.
 
     Raises:
-        MalformedProtocolError: it is below 0, or there are not even two bytes.
+        MalformedProtocolError: the version is below 0, or has less than two bytes.
     """
     version = int.from_bytes(data[:_VERSION_SIZE], signed=True)
     if version < 0 or len(data) < _VERSION_SIZE:
@@ -108,10 +108,9 @@ def read_version(data: bytes) -> int:
 
 @lru_cache(maxsize=256)
 def parse_subscription(data: bytes) -> tuple[str, ...] | None:
-    """The subscribed topics, None if they are not readable.
+    """Return the subscribed topics; None if they are unreadable.
 
-    As Kafka's coordinator reads them (KIP-496): always as schema version 0, so that what later versions append does not
-    matter, and the user data must be there.
+    Kafka's coordinator reads them as schema version 0 (KIP-496): fields of later versions do not matter, and the user data is required.
     """
     try:
         return tuple(_decoded(SUBSCRIPTION, 0, data)["topics"])
@@ -121,7 +120,7 @@ def parse_subscription(data: bytes) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=256)
 def parse_assignment(data: bytes) -> NamedPartitions | None:
-    """The assigned partitions by topic, None if they are not readable."""
+    """Return the assigned partitions by topic; None if they are unreadable."""
     try:
         return _named(_decoded(ASSIGNMENT, 0, data)["assignedPartitions"])
     except READING_FAILURES:
@@ -131,21 +130,21 @@ def parse_assignment(data: bytes) -> NamedPartitions | None:
 def encode_subscription(
     topics: Iterable[str], version: int = 0, user_data: bytes | None = None
 ) -> bytes:
-    """The metadata of a consumer that owns no partitions yet, in schema version 0-3."""
+    """Encode the metadata of a consumer that owns no partitions yet, in schema version 0-3."""
     return encode(SUBSCRIPTION, version, {"topics": [*topics], "userData": user_data})
 
 
 def encode_assignment(
     assigned: Mapping[str, Iterable[int]], version: int = 0, user_data: bytes | None = None
 ) -> bytes:
-    """Partitions by topic, in a schema version, the highest at most; the fields are the same in all of them."""
+    """Encode partitions by topic in a schema version, at most the highest. The fields are the same in all versions."""
     named = [{"topic": name, "partitions": [*numbers]} for name, numbers in assigned.items()]
     body = {"assignedPartitions": named, "userData": user_data}
     return encode(ASSIGNMENT, min(version, _HIGHEST_VERSION), body)
 
 
 def encode(message: Message, version: int, body: Mapping[str, Any]) -> bytes:
-    """Encode SUBSCRIPTION or ASSIGNMENT behind its schema version; missing fields have their defaults."""
+    """Encode SUBSCRIPTION or ASSIGNMENT after its schema version. Missing fields get their defaults."""
     return bytes(
         _encoder(message.name, version).run(bytearray(version.to_bytes(_VERSION_SIZE)), body)
     )

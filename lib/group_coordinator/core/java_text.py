@@ -1,4 +1,4 @@
-"""Texts as Java sees them."""
+"""Lengths, orders, numbers and durations of texts, as in Java."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ _DURATION = re.compile(
 )
 _UNITS_S = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 _DIGITS = 19
-"""Of the largest long."""
+"""The number of digits of the largest long."""
 _SPACE = "".join(map(chr, range(0x21)))
 _NUMBER = re.compile(r"([+-]?)0*(\d{1,40})")
 """40 digits are more than a long has; int() fails at a few thousand."""
 
 
 def java_trimmed(text: str) -> str:
-    """The text as Java's String.trim leaves it: control characters go too, other spaces of Unicode stay."""
+    """Return the text after Java's String.trim: control characters are removed too, other spaces of Unicode stay."""
     return text.strip(_SPACE)
 
 
 def utf16_length(text: str) -> int:
-    """The text's length in Java: a character beyond the first 65,536 counts as two."""
+    """Return the text's length in Java, where a character beyond U+FFFF counts as two."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def utf16_order(text: str) -> bytes:
-    """A key to sort by as String.compareTo: characters beyond the first 65,536 come before the last of those."""
+    """Return a sort key in the order of String.compareTo, where characters beyond U+FFFF precede the last characters below."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def java_number(text: str) -> int | None:
-    """Parse a number as Java's Long.parseLong does, but without its range; None if the text is not a number.
+    """Parse a number like Java's Long.parseLong, but without its range; None if the text is not a number.
 
     Java accepts a sign and the digits of any script, but no blanks, underscores or characters beyond U+FFFF.
     """
@@ -46,7 +46,7 @@ def java_number(text: str) -> int | None:
 
 
 def java_duration_ns(text: str) -> int | None:
-    """Nanoseconds of what Java's Duration.parse takes; None: it takes no such text, or finds the time too long."""
+    """Return the nanoseconds of a text for Java's Duration.parse; None if Java rejects the text or the time is too long."""
     match = _DURATION.fullmatch(text)
     parts = {} if match is None else {unit: match[unit] for unit in _UNITS_S if match[unit]}
     if match is None or not parts or match["time"] in ("T", "t"):
@@ -63,6 +63,6 @@ def java_duration_ns(text: str) -> int | None:
 
 
 def _integer(text: str) -> int:
-    """As int, also of more zeros than that takes."""
+    # int() fails at a few thousand digits, even if they are zeros.
     sign = -1 if text.startswith("-") else 1
     return sign * int(text.lstrip("+-0") or "0")

@@ -1,13 +1,13 @@
-"""Applies what was decided. Nothing is decided here: the same records give the same group, live and in recovery.
+"""Replay: it applies decisions and records, and decides nothing. The same records make the same group, live and in recovery.
 
-Live, `apply` takes the records first, in log order, as Kafka's coordinator replays what it appends. Changes beside the log
-come second: the records of a join make the group whose timers are set. Each of them lowers `wake_ms` to the soonest
-deadline that it may bring, or to 0 where finding that takes a look at the whole group. In recovery `replay` takes the
-records alone, and `begin_sessions` gives all members their time anew (onLoaded in Kafka 4.4's GroupMetadataManager).
+Live, `apply` first replays the records in log order, as Kafka's coordinator does after appending them. The changes without records
+follow: the records of a join create the group whose timers are then set. Each record or change lowers `wake_ms` to its earliest
+possible deadline, or to 0 if that would need a look at the whole group. In recovery `replay` applies only the records, and
+`begin_sessions` starts the timeouts of all members again (onLoaded in Kafka 4.4's GroupMetadataManager).
 
-One exception: the membership of a live classic group is changed as a copy in `Rebalance` and comes with the decision,
-whose GroupRecords are not replayed; replaying them alone serves recovery, and gives the group as it was logged last,
-Stable or Empty, with neither parked requests nor timers of a phase.
+There is one exception. `Rebalance` changes a copy of a live classic group's membership. The decision has this copy, and its
+GroupRecords are not replayed. In recovery they are, and the result is the group as last logged: Stable or Empty, without pending requests
+and without timers of a phase.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ from group_coordinator.core.offsets import pending
 _EMPTY = ClassicState.EMPTY
 _SESSION = TimerKind.SESSION
 _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
-"""Records that bring no deadline nearer: no deadline depends on who has which partition."""
+"""Records that bring no deadline nearer: no deadline depends on the assignment of partitions."""
 
 
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
-    """Make a decision real. `wake_ms` stays a lower bound of the group's deadlines."""
+    """Apply a decision. `wake_ms` stays a lower bound of the group's deadlines."""
     records, changes = decision.records, decision.changes
     if records and changes and _replaces_membership(changes):
         records = [record for record in records if isinstance(record, OffsetRecord)]
@@ -76,7 +76,7 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         if wake_ms < group.wake_ms:  # noqa: PLR1730
             group.wake_ms = wake_ms
     if group.membership is None and group.last_markers:
-        group.last_markers = {}  # what is known of a group that died may be forgotten at any time
+        group.last_markers = {}  # the markers of a removed group may be forgotten at any time
 
 
 def _replaces_membership(changes: tuple[Change, ...]) -> bool:
@@ -86,7 +86,7 @@ def _replaces_membership(changes: tuple[Change, ...]) -> bool:
 def _apply_change(  # noqa: C901, PLR0911 - one line a change
     group: Group, change: Change, now_ms: int
 ) -> int:
-    """No deadline that the change brings lies before the time returned."""
+    # Returns a lower bound of the deadlines that the change brings.
     match change:
         case SessionRenewed():
             return _renew_session(group, change.member_id, now_ms)
@@ -102,7 +102,7 @@ def _apply_change(  # noqa: C901, PLR0911 - one line a change
             _consumer(group).metadata_deadline_ms = change.deadline_ms
         case TopicsLearned():
             _learn(group, change)
-            return 0  # a group that does not exist forgets them again
+            return 0  # a group that does not exist forgets its topic metadata again
         case TopicsForgotten():
             group.topics = None
         case MarkerRemembered():
@@ -113,9 +113,10 @@ def _apply_change(  # noqa: C901, PLR0911 - one line a change
 
 
 def _replace_membership(group: Group, change: MembershipReplaced) -> int:
-    """Where offsets age as before, as while members join one by one, only timers bring a deadline nearer."""
     old, new = group.membership, change.membership
     group.membership = new
+    # While members join one by one, the aging of offsets stays the same, and only timers bring a
+    # deadline nearer.
     ages_as_before = (
         isinstance(old, ClassicGroup)
         and old.state is new.state
@@ -162,8 +163,8 @@ def _learn(group: Group, learned: TopicsLearned) -> None:
 def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
     """Rebuild a group from its log.
 
-    The sessions of a classic group's members begin at `now_ms`, as when a broker loads the log; begin_sessions does it
-    for groups of both kinds.
+    The sessions of a classic group's members begin at `now_ms`, as when a broker loads the log. begin_sessions does that for groups of
+    both types.
     """
     for record in records:
         replay_record(group, record, now_ms)
@@ -171,7 +172,7 @@ def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
 
 
 def begin_sessions(group: Group, now_ms: int, config: CoordinatorConfig) -> None:
-    """Give every member its whole session timeout from now on, as when a broker has loaded the log."""
+    """Start the session timeout of every member again, as when a broker has loaded the log."""
     if isinstance(group.membership, ClassicGroup):
         for member_id in group.membership.members:
             _renew_session(group, member_id, now_ms)
@@ -192,7 +193,6 @@ def _begin_timers(membership: ConsumerGroup, now_ms: int, session_timeout_ms: in
 
 
 def replay_record(group: Group, record: Record, now_ms: int) -> None:
-    """Apply one record of the log."""
     match record:
         case OffsetRecord():
             if record.value is None:
@@ -200,7 +200,8 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
             else:
                 _take_offset(group, record, record.value, now_ms)
         case GroupRecord():
-            # Kafka's group tombstone leaves offsets alone; their own tombstones are written before it.
+            # Kafka's group tombstone removes no offsets; their own tombstones are written before
+            # it.
             metadata = record.value
             group.membership = None if metadata is None else load_membership(metadata, now_ms)
         case TransactionMarker():
@@ -219,7 +220,7 @@ def _set_config(group: Group, record: ConfigRecord) -> None:
 
 
 def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, now_ms: int) -> None:
-    """An offset for an unknown group makes it a simple group."""
+    # An offset for an unknown group creates a simple group.
     if group.membership is None:
         group.membership = ClassicGroup(state_timestamp_ms=now_ms)
     if record.producer_id is not None:
@@ -236,7 +237,8 @@ def _remove_offset(group: Group, record: OffsetRecord) -> None:
 
 
 def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorConfig) -> int:
-    """No deadline that this record brings lies before the time returned; 0 where that takes a look at the group."""
+    # Returns a lower bound of the deadlines that the record brings; 0 if that would need a look at
+    # the whole group.
     if not isinstance(record, OffsetRecord) or record.value is None:
         return NEVER_MS if isinstance(record, _WITHOUT_DEADLINE) else 0
     membership = group.membership
@@ -245,14 +247,14 @@ def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorCon
         and membership.protocol_type
         and membership.state is _EMPTY
     ):
-        return 0  # the clock of an Empty group may have run out before the commit
+        return 0  # the offsets of an Empty group may have been due before the commit
     if record.value.expire_timestamp_ms is not None:
         return record.value.expire_timestamp_ms
     return record.value.commit_timestamp_ms + offsets_retention_ms(group, config.retention_ms)
 
 
 def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
-    """The group that a GroupMetadata value describes: Stable with members, Empty without."""
+    """Return the group of a GroupMetadata value: Stable with members, Empty without."""
     members = {
         entry.member_id: Member(
             entry.member_id,
@@ -286,12 +288,12 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
 
 
 def _renew_session(group: Group, member_id: str, now_ms: int) -> int:
-    """Give a member its whole session timeout from now on, behind the timers set before; its new deadline."""
     membership = group.membership
     if not isinstance(membership, ClassicGroup):
         message = f"group {group.group_id!r} is not a classic group"
         raise IllegalTransitionError(message)
     key = TimerKey(_SESSION, member_id)
     due_ms = now_ms + membership.members[member_id].session_timeout_ms
+    # The timer moves behind the timers that were set before.
     membership.timers.arm(key, due_ms, now_ms)
     return due_ms

@@ -12,13 +12,13 @@ import pytest
 ROOT = Path(__file__).parents[3]
 CORE = ROOT / "lib" / "group_coordinator" / "core"
 CONFORMANCE = ROOT / "tests" / "conformance"
-TOLD_IN = re.compile(r"^Told in: (.+)\.$", re.MULTILINE)
+STORIES = re.compile(r"^Stories: (.+)\.$", re.MULTILINE)
 STORY = re.compile(r"^@(?:consumer_)?story\(", re.MULTILINE)
 
 
 def named_by(module: Path) -> list[str]:
     docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
-    return [file for line in TOLD_IN.findall(docstring) for file in line.split(", ")]
+    return [file for line in STORIES.findall(docstring) for file in line.split(", ")]
 
 
 def files_of_stories() -> Iterator[str]:

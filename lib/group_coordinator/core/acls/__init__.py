@@ -1,1 +1,1 @@
-"""ACLs: rules of who may do what, the authorizer that answers by them, and what requests need."""
+"""Kafka's ACLs, the authorizer that applies them, and the operations that requests need."""

@@ -1,9 +1,10 @@
-"""The authorizer: it decides by rules. Hosts in rules are an address, any, or a range of addresses.
+"""The authorizer: it decides by ACLs whether a principal may do an operation.
 
-Source: CidrUtils of Kafka 4.4. A text that looks like a range and is none matches nobody.
+An ACL has a host: an address, any host, or a range of addresses. Source of the ranges: CidrUtils of Kafka 4.4. A text that looks
+like a range but is not valid matches no host.
 
-Source: StandardAuthorizerData of Kafka 4.4. A DENY counts before any ALLOW, wherever each is found: by the name, by a prefix
-of it, or by `*`. Rules are looked up, not gone through: a question takes the same time with ten thousand of them.
+Source of the decision: StandardAuthorizerData of Kafka 4.4. A DENY precedes every ALLOW, whether an ACL names the resource, a
+prefix, or `*`. ACLs are looked up in dicts: a decision takes the same time with ten thousand of them.
 """
 
 from __future__ import annotations
@@ -34,27 +35,25 @@ _LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
 class Length(NamedTuple):
-    """How many bits the addresses of a range have, and how many of them are the same in all."""
+    """The number of bits of the addresses of a range, and of the leading bits that all of them share."""
 
     bits: int
     fixed: int
 
 
 class HostRange(NamedTuple):
-    """A range of addresses."""
-
     length: Length
     network: int
-    """The bits that are the same."""
+    """The shared leading bits as a number."""
 
 
 def address_of(client_host: str) -> str:
-    """The address of a client as requests say it: `/10.0.0.7`, or NAME/10.0.0.7."""
+    """Return the address of a client host in the form of requests: `/10.0.0.7`, or NAME/10.0.0.7."""
     return client_host.rpartition("/")[2]
 
 
 def range_of(host: str) -> HostRange | None:
-    """The range that a rule is about; None: it is about none."""
+    """Return the range in the host of an ACL; None if the host is not a range."""
     parts = _RANGE.fullmatch(host)
     address = None if parts is None else _parsed(parts["address"])
     if parts is None or address is None or int(parts["length"]) > address.max_prefixlen:
@@ -63,7 +62,7 @@ def range_of(host: str) -> HostRange | None:
 
 
 def ranges_with(host: str, lengths: Iterable[Length]) -> Iterator[HostRange]:
-    """The ranges of these lengths that an address is in."""
+    """Yield the ranges of these lengths that contain an address."""
     address = _parsed(host)
     if address is None:
         return
@@ -80,6 +79,7 @@ def _parsed(text: str) -> IPv4Address | IPv6Address | None:
     try:
         if ":" in text:
             return IPv6Address(text.partition("%")[0])
+        # Java accepts leading zeros in an IPv4 address, Python does not.
         return IPv4Address(_LEADING_ZEROS.sub("", text))
     except AddressValueError:
         return None
@@ -92,33 +92,33 @@ _ALSO_ALLOWED = {
     Operation.ALTER: Operation.DESCRIBE,
     Operation.ALTER_CONFIGS: Operation.DESCRIBE_CONFIGS,
 }
-"""Who may do the one may do the other; who must not do the one may still do the other."""
+"""Operations that imply another operation in an ALLOW. A DENY of the first does not deny the second."""
 _ALL = sum(BITS.values())
 
 
 class Caller(Value, frozen=True):
-    """Who asks, and from which address."""
+    """The principal and the address of a request's sender."""
 
     principal: str
     host: str
 
 
 class _Identity(NamedTuple):
-    """Whom a rule is about."""
+    """The principal and the host of an ACL."""
 
     principal: str
     host: str | HostRange
 
 
 class _Verdict(NamedTuple):
-    """The operations that rules allow and deny, a bit each."""
+    """The operations that ACLs allow and deny, as bits."""
 
     allowed: int
     denied: int
 
 
 Identities: TypeAlias = tuple[_Identity, ...]
-"""All that rules may say about one caller."""
+"""All principals and hosts of ACLs that match a caller."""
 _Resource: TypeAlias = tuple[ResourceType, str]
 _Verdicts: TypeAlias = dict[_Identity, _Verdict]
 _NOTHING = _Verdict(0, 0)
@@ -126,7 +126,7 @@ _MOST_KNOWN = 10_000
 
 
 class Authorizer:
-    """The rules of a cluster, ready for questions."""
+    """The ACLs of a cluster, prepared for fast decisions."""
 
     def __init__(self, acls: Acls) -> None:
         self._super_users = frozenset(acls.super_users)
@@ -138,11 +138,12 @@ class Authorizer:
         self._prefix_lengths = _lengths_by_type(self._prefixed)
         self._range_lengths = self._lengths_of_ranges()
         self._known: dict[Caller, Identities | None] = {}
-        """Callers that have asked."""
+        """Callers of earlier decisions."""
 
     def identities(self, caller: Caller) -> Identities | None:
-        """What `allows` wants to know of a caller; None: a super user, who may do everything."""
+        """Return the identities of a caller for `allows`; None for a super user, who may do every operation."""
         if caller not in self._known:
+            # Clearing is simpler than evicting: ten thousand callers are rare.
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[caller] = self._identities_of(caller)
@@ -160,27 +161,29 @@ class Authorizer:
     def allows(
         self, identities: Identities, operation: Operation, kind: ResourceType, name: str
     ) -> bool:
-        """Whether one of them may do it."""
+        """Return True if the ACLs of these identities allow an operation on a resource."""
         bit, is_named, is_allowed = BITS[operation], False, False
         for verdicts in self._about(kind, name):
             is_named = True
             for identity in identities:
                 verdict = verdicts.get(identity, _NOTHING)
+                # One DENY decides, so no ALLOW ends the search.
                 if verdict.denied & bit:
                     return False
                 is_allowed = is_allowed or bool(verdict.allowed & bit)
         return is_allowed if is_named else self._open
 
     def _about(self, kind: ResourceType, name: str) -> Iterator[_Verdicts]:
-        """What rules say that are about this resource.
+        """Yield the ACLs that match this resource.
 
-        A rule about any name is not about names that begin as that name, with an asterisk: so it is in Kafka.
+        An ACL for any name does not match a name that itself begins with an asterisk. Kafka behaves the same.
         """
         for named in (name,) if name.startswith(WILDCARD) else (name, WILDCARD):
             found = self._literal.get((kind, named))
             if found is not None:
                 yield found
         for length in self._prefix_lengths.get(kind, ()):
+            # The lengths are sorted: longer prefixes cannot match either.
             if length > len(name):
                 break
             found = self._prefixed.get((kind, name[:length]))
@@ -209,7 +212,7 @@ class Authorizer:
 
 
 def _bits(rule: AclRule) -> int:
-    """The operations that a rule allows or denies."""
+    # ALLOW READ implies DESCRIBE; DENY READ does not.
     if rule.operation is Operation.ALL:
         return _ALL
     bits = BITS[rule.operation]

@@ -1,4 +1,4 @@
-"""The rights of who sent a request, and what it was denied."""
+"""The rights of a request's sender, and its denials."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from group_coordinator.core.acls.rule import BITS, Operation, ResourceType
 from group_coordinator.core.value import Value
 
 ALL_OPERATIONS = sum(BITS[operation] for operation in GROUP_OPERATIONS)
-"""What a broker without an authorizer lets everybody do with a group."""
+"""The operations on a group that a broker without an authorizer allows to all principals."""
 
 
 class Denial(Value, frozen=True):
-    """A right that a request needed and its sender did not have."""
+    """A missing right of a request's sender."""
 
     operation: Operation
     resource_type: ResourceType
@@ -20,7 +20,7 @@ class Denial(Value, frozen=True):
 
 
 class Rights:
-    """Of the sender of one request; a host asks afterwards what was denied."""
+    """The rights of one request's sender. `denials` has the missing ones afterwards."""
 
     __slots__ = ("_authorizer", "_denials", "_identities", "caller")
 
@@ -31,12 +31,12 @@ class Rights:
         self._denials: dict[Denial, None] = {}
 
     def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
-        """Whether it may do that; a no is nothing that one would tell: nobody asked for just this."""
+        """Return True if the sender may do an operation. A negative result is no denial, as the request does not need this right."""
         identities = self._identities
         return identities is None or self._authorizer.allows(identities, operation, kind, name)
 
     def has(self, operation: Operation, kind: ResourceType, name: str) -> bool:
-        """Whether it has a right that its request needs; a no is a denial."""
+        """Return True if the sender has a right that its request needs. A missing right becomes a denial."""
         if self.may(operation, kind, name):
             return True
         self._denials[Denial(operation, kind, name)] = None
@@ -44,11 +44,11 @@ class Rights:
 
     @property
     def denials(self) -> tuple[Denial, ...]:
-        """What was denied, each once, in the order in which it was asked for."""
+        """The denials without repetition, in the order of the checks."""
         return tuple(self._denials)
 
     def operations_on(self, group_id: str) -> int:
-        """What it may do with a group, a bit each."""
+        """Return the operations that the sender may do with a group, as bits."""
         return sum(
             BITS[operation]
             for operation in GROUP_OPERATIONS
@@ -57,5 +57,5 @@ class Rights:
 
 
 def operations_on(group_id: str, rights: Rights | None) -> int:
-    """What the sender of a request may do with a group; without rules all."""
+    """Return the operations that a sender may do with a group, as bits: all without an authorizer."""
     return ALL_OPERATIONS if rights is None else rights.operations_on(group_id)

@@ -1,4 +1,4 @@
-"""Rules: a principal, at a host, may or may not do something with what a pattern names. The words are Kafka's.
+"""ACLs, in Kafka's words: a principal at a host may or may not do an operation on the resources of a pattern.
 
 Source: AclBinding, AclOperation and ResourceType of Kafka 4.4.
 """
@@ -11,18 +11,18 @@ from typing import NamedTuple
 from group_coordinator.core.value import Value
 
 WILDCARD = "*"
-"""As the name of a LITERAL pattern: any name; as a host: any host."""
+"""Any name, in a LITERAL pattern; any host, as a host."""
 ANY_PRINCIPAL = "User:*"
 ANONYMOUS = "User:ANONYMOUS"
-"""Who did not log in."""
+"""The principal of clients without authentication."""
 THE_JOB = "Job:group-coordinator"
-"""Who tells groups of topics and of the ends of transactions. Whoever logs in is a User."""
+"""The principal of the job's own events: topic metadata and transaction markers. Authenticated clients are of type User."""
 CLUSTER_NAME = "kafka-cluster"
-"""Of the only resource of type CLUSTER."""
+"""The name of the only resource of type CLUSTER."""
 
 
 class ResourceType(StrEnum):
-    """What a right may be about."""
+    """Kafka's types of resources."""
 
     TOPIC = "TOPIC"
     GROUP = "GROUP"
@@ -33,14 +33,14 @@ class ResourceType(StrEnum):
 
 
 class PatternType(StrEnum):
-    """How a rule names resources."""
+    """Kafka's types of patterns for resource names."""
 
     LITERAL = "LITERAL"
     PREFIXED = "PREFIXED"
 
 
 class Operation(StrEnum):
-    """What may be done; those that no request about groups needs are here because clusters have rules with them."""
+    """Kafka's operations. A cluster may have ACLs with any of them, though requests about groups need only some."""
 
     ALL = "ALL"
     READ = "READ"
@@ -59,16 +59,14 @@ class Operation(StrEnum):
 
 
 class Permission(StrEnum):
-    """What a rule says of those whom it is about."""
-
     ALLOW = "ALLOW"
     DENY = "DENY"
 
 
 _FIRST_NUMBER = 2
-"""Of ALL; Kafka counts on in the order above."""
+"""The number of ALL in Kafka. The next operations follow in the order above."""
 BITS = {operation: 1 << number for number, operation in enumerate(Operation, _FIRST_NUMBER)}
-"""Of each operation, in the sets that answers call authorizedOperations."""
+"""The bit of each operation in the authorizedOperations of responses."""
 
 
 class Right(NamedTuple):
@@ -80,7 +78,7 @@ class Right(NamedTuple):
 
 
 class AclRule(Value, frozen=True):
-    """A rule; `principal` is TYPE:NAME, `host` an address, a range as 10.0.0.0/8, or `*`."""
+    """An ACL. `principal` is TYPE:NAME; `host` is an address, a range such as 10.0.0.0/8, or `*`."""
 
     resource_type: ResourceType
     resource_name: str
@@ -92,9 +90,9 @@ class AclRule(Value, frozen=True):
 
 
 class Acls(Value, frozen=True):
-    """What a cluster says of rights; `super_users` are principals who may do everything."""
+    """The ACLs of a cluster. `super_users` are principals that may do every operation."""
 
     rules: tuple[AclRule, ...]
     super_users: tuple[str, ...] = ()
     allow_everyone_if_no_acl_found: bool = False
-    """Whether everybody may do everything with what no rule names."""
+    """True: every principal may do every operation on resources without an ACL."""

@@ -1,4 +1,4 @@
-"""Server-side assignors: who gets which partition (KIP-848)."""
+"""Server-side assignors of KIP-848: they distribute partitions to members."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from group_coordinator.core.assignors.spec import Assignor
 from group_coordinator.core.assignors.uniform import assign_uniformly
 
 ASSIGNORS: dict[str, Assignor] = {"uniform": assign_uniformly, "range": assign_ranges}
-"""The assignors by their names, in the order of preference."""
+"""The assignors by name, in order of preference."""

@@ -17,11 +17,11 @@ from group_coordinator.core.kafka_order.java_tables import uuid_words
 
 
 class Balancer:
-    """The subscribers of a topic, sorted by how many partitions they hold, fewest first.
+    """The subscribers of a topic, sorted by number of partitions, fewest first.
 
-    `loads`, the number of partitions by member, is the caller's and may change between two questions. The least loaded
-    members get one partition each, then they are as loaded as the next ones and stand in one range with these; the
-    most loaded members give in the same way, from the other end.
+    `loads`, the number of partitions by member, belongs to the caller and may change between two calls. Each of the least loaded
+    members receives one partition. Then they are as loaded as the next members, and form one range with these. The most loaded
+    members give partitions in the same way, from the other end.
     """
 
     def __init__(self, members: Sequence[int], loads: Sequence[int]) -> None:
@@ -36,11 +36,11 @@ class Balancer:
         self._next_most = len(members) - 1
 
     def is_balanced(self) -> bool:
-        """Whether one more move would not improve the balance."""
+        """Return True if one more move would not improve the balance."""
         return self._most_load - self._least_load <= 1
 
     def next_receiver(self) -> int:
-        """The member that gets the next partition."""
+        """Return the member that receives the next partition."""
         if self._next_least >= self._least_end:
             self._least_load += 1
             while self._least_end < len(self._members) and (
@@ -52,7 +52,7 @@ class Balancer:
         return self._members[self._next_least - 1]
 
     def next_giver(self) -> int | None:
-        """The member to take the next partition from, None if no member is left."""
+        """Return the member that gives the next partition; None if no member is left."""
         if self._next_most < self._most_start:
             self._widen_most_loaded()
         if self._next_most < 0:
@@ -62,7 +62,8 @@ class Balancer:
 
     def _widen_most_loaded(self) -> None:
         if self._most_end <= self._most_start and self._most_start > 0:
-            # All of them were excluded: the range goes on with the next member, however far below.
+            # All members of the range were excluded: the range continues with the next member,
+            # however low its load.
             self._most_load = self._loads[self._members[self._most_start - 1]]
         else:
             self._most_load -= 1
@@ -73,14 +74,14 @@ class Balancer:
         self._next_most = self._most_end - 1
 
     def exclude_giver(self) -> None:
-        """The last giver has nothing to give: leave it out from now on."""
+        """Exclude the last giver, which has no partition to give."""
         members, place, last = self._members, self._next_most + 1, self._most_end - 1
         members[place], members[last] = members[last], members[place]
         self._most_end = last
 
 
 MAX_ROUNDS = 16
-"""How often Kafka goes through the topics to balance them."""
+"""The largest number of times that Kafka goes through the topics to balance them."""
 
 NOBODY = -1
 
@@ -88,9 +89,9 @@ NOBODY = -1
 def assign_heterogeneous(
     members: Mapping[str, MemberSpec], topics: Mapping[str, TopicSpec]
 ) -> dict[str, Assignment]:
-    """Take what is no longer wanted, hand out what nobody holds, then move partitions until the members are balanced.
+    """Remove unsubscribed topics, distribute unassigned partitions, then move partitions until the members are balanced.
 
-    The order of the members breaks ties between them.
+    The order of the members breaks ties.
     """
     build = _Build(list(members.values()), topics)
     build.keep_wanted()
@@ -100,7 +101,7 @@ def assign_heterogeneous(
 
 
 class _Build:
-    """The changes to the assignments of the members, which are known by their positions here."""
+    """The changes to the assignments of the members, which have their positions as numbers."""
 
     def __init__(self, members: Sequence[MemberSpec], topics: Mapping[str, TopicSpec]) -> None:
         self._members = members
@@ -113,12 +114,13 @@ class _Build:
         self._topic_ids = sorted(self._subscribers, key=self._topic_rank)
 
     def _topic_rank(self, topic_id: str) -> tuple[float, int, tuple[int, int]]:
-        """Topics with many partitions for each subscriber come first, then those with few subscribers."""
+        # Topics with many partitions for each subscriber are first, then topics with few
+        # subscribers.
         count = len(self._subscribers[topic_id])
         return -(len(self._owners[topic_id]) / count), count, uuid_words(topic_id)
 
     def keep_wanted(self) -> None:
-        """Take all partitions of topics that their member no longer wants.
+        """Remove topics that their member no longer subscribes to, and count the partitions that stay.
 
         Raises PartitionAssignorError if a partition is beyond the end of its topic.
         """
@@ -138,7 +140,7 @@ class _Build:
         self._loads[position] += len(partitions)
 
     def hand_out(self) -> None:
-        """Give every partition that nobody holds to the subscriber with the fewest."""
+        """Give every unassigned partition to the subscriber with the fewest partitions."""
         for topic_id in self._topic_ids:
             owners = self._owners[topic_id]
             if NOBODY in owners:
@@ -148,18 +150,20 @@ class _Build:
                         self._give(topic_id, partition, balancer.next_receiver())
 
     def balance(self) -> None:
-        """Balance topic after topic, until all have been gone through without a move since the last one."""
+        """Balance topic after topic, until no topic since the last change could be balanced further."""
         shared = [topic for topic in self._topic_ids if len(self._subscribers[topic]) > 1]
         last_changed: str | None = None
         for _ in range(MAX_ROUNDS):
             for topic_id in shared:
                 if topic_id == last_changed:
                     return
+                # The first topic counts as changed, so that a whole round without a move ends the
+                # loop.
                 if self._balance_topic(topic_id) or last_changed is None:
                     last_changed = topic_id
 
     def _balance_topic(self, topic_id: str) -> bool:
-        """Move partitions from the most to the least loaded subscribers; say whether any moved."""
+        """Move partitions from the most to the least loaded subscribers; return True if a partition moved."""
         members = self._subscribers[topic_id]
         loads = list(map(self._loads.__getitem__, members))
         if max(loads) - min(loads) <= 1:
@@ -189,7 +193,6 @@ class _Build:
         self._loads[position] -= 1
 
     def assignments(self) -> list[Assignment]:
-        """What everybody has now."""
         return [
             self._drafts[position].assignment()
             if position in self._drafts
@@ -204,7 +207,7 @@ class _Build:
 
 
 def _next_giver(balancer: Balancer, held: Mapping[int, list[int]]) -> int | None:
-    """The next member that has a partition of the topic to give, None if no member has."""
+    # Members without a partition of this topic cannot give: they are excluded one after the other.
     while (giver := balancer.next_giver()) is not None:
         if held.get(giver):
             return giver

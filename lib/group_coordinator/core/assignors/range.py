@@ -1,7 +1,7 @@
-"""Kafka's range assignor: every topic is cut into ranges, one for each member that wants it.
+"""Kafka's range assignor: each topic is divided into ranges, one for each subscriber.
 
-Members are in order of their instance ids, then those without one in order of their ids; the first ones get the
-partitions that are over. What a member had before does not count.
+Members are in the order of their instance ids, then members without instance id in the order of their member ids. The first
+members get the partitions that remain after division. Earlier assignments have no influence.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def assign_ranges(
     )
     wishes = [members[member_id].topic_ids for member_id in member_ids]
     if subscription_type is SubscriptionType.HOMOGENEOUS:
-        # Kafka asks the first one only, even where the others want something else by now.
+        # Kafka reads the first member's subscription only, even if the others differ by now.
         wishes = wishes[:1] * len(wishes)
     assigned = dict(zip(member_ids, _assigned(wishes, topics), strict=True))
     return {member_id: assigned[member_id] for member_id in members}
@@ -46,7 +46,7 @@ def assign_ranges(
 def _assigned(
     wishes: Sequence[frozenset[str]], topics: Mapping[str, TopicSpec]
 ) -> list[Assignment]:
-    """By position; the topics of each in the order of Kafka's record."""
+    # Results are by position of the member; each has its topics in the order of Kafka's record.
     positions = subscribers(wishes, topics)
     table_size, *others = {_table_size(count) for count in set(map(len, wishes))}
     if others:
@@ -55,7 +55,7 @@ def _assigned(
             _in_order_of_record(assignment, len(wish))
             for assignment, wish in zip(assignments, wishes, strict=True)
         ]
-    # One order for all: it is made once.
+    # All members have the same order: it is computed once.
     order = hash_map_order(positions, topic_spot, table_size)
     return _cut({topic_id: positions[topic_id] for topic_id in order}, topics, len(wishes))
 
@@ -63,8 +63,8 @@ def _assigned(
 def _cut(
     positions: Mapping[str, Sequence[int]], topics: Mapping[str, TopicSpec], number_of_members: int
 ) -> list[Assignment]:
-    """By position, topics in the given order."""
     assignments: list[Assignment] = [{} for _ in range(number_of_members)]
+    # Many topics have equal numbers of partitions and subscribers: their ranges are computed once.
     known: dict[tuple[int, int], list[tuple[int, ...]]] = {}
     for topic_id, subscribed in positions.items():
         shape = topics[topic_id].num_partitions, len(subscribed)
@@ -76,7 +76,7 @@ def _cut(
 
 
 def ranges(num_partitions: int, num_members: int) -> Iterator[range]:
-    """One range for each member; the first members get the partitions that are over, the last ones may get nothing."""
+    """Yield a range for each member. The first members get the remaining partitions, the last ones may get none."""
     quota, over = divmod(num_partitions, num_members)
     end = 0
     for place in range(num_members if quota else over):
@@ -85,7 +85,7 @@ def ranges(num_partitions: int, num_members: int) -> Iterator[range]:
 
 
 def seniority(member_id: str, group_instance_id: str | None) -> tuple[bool, bytes]:
-    """The order of members, in the brokers' assignor and in the clients': static ones first, by instance id."""
+    """Return the sort key of members in brokers' and clients' range assignors: static members first, by instance id."""
     name = member_id if group_instance_id is None else group_instance_id
     return group_instance_id is None, utf16_order(name)
 
@@ -96,4 +96,5 @@ def _in_order_of_record(assignment: Assignment, number_of_topics: int) -> Assign
 
 
 def _table_size(number_of_topics: int) -> int:
+    # Kafka makes a HashMap for this number of entries: the load factor is 0.75.
     return table_size_for(int(number_of_topics / 0.75 + 1))

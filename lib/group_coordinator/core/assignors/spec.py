@@ -1,4 +1,4 @@
-"""The input and the result of an assignor, and the subscriptions of the members."""
+"""The input and the result of an assignor, and the subscription type of a group."""
 
 from __future__ import annotations
 
@@ -17,33 +17,31 @@ NO_PARTITIONS: Assignment = {}
 
 
 class MemberSpec(Value, frozen=True):
-    """A member as an assignor sees it; `assignment` is its present target."""
+    """The assignor's view of a member. `assignment` is its present target."""
 
     rack_id: str | None
     group_instance_id: str | None
     topic_ids: frozenset[str]
     assignment: Assignment
     given_up: Assignment = NO_PARTITIONS
-    """The target that it had before it took another member's place, with that one's target: nobody gets it this time."""
+    """The member's earlier target, if it took the place of another member and its target: no member gets it this time."""
 
 
 class TopicSpec(Value, frozen=True):
-    """A topic as an assignor sees it; `racks` has the racks of each partition's replicas, None if they are not known."""
+    """The assignor's view of a topic. `racks` has the racks of each partition's replicas; None if they are unknown."""
 
     num_partitions: int
     racks: tuple[frozenset[str], ...] | None
 
 
 class SubscriptionType(Enum):
-    """Whether all members want the same: Kafka compares names and regexes, unknown topics included (subscriptions.py)."""
+    """Equal or different subscriptions of all members. Kafka compares names and regexes, with unknown topics (subscriptions.py)."""
 
     HOMOGENEOUS = "homogeneous"
     HETEROGENEOUS = "heterogeneous"
 
 
 class Assignor(Protocol):
-    """Decides who gets which partition."""
-
     def __call__(
         self,
         members: Mapping[str, MemberSpec],
@@ -51,17 +49,17 @@ class Assignor(Protocol):
         subscription_type: SubscriptionType | None = None,
         /,
     ) -> dict[str, Assignment]:
-        """(members by id, topics by id) -> assignment by member id; every member has an entry.
+        """Assign all partitions: (members by id, topics by id) -> assignment by member id. Every member has an entry.
 
-        Where Kafka leaves a choice to its hash tables, the order of both mappings makes it, and that of the topics in
-        an assignment: give the members in `member_order`, the topics in the `subscribed_order` of the first member,
-        an assignment as its record has it. The answer is in the order of Kafka's records again. Without a
-        subscription type the members' topic ids decide. Raises PartitionAssignorError.
+        Kafka's hash tables decide some orders; here the orders of both mappings and of the topics in an assignment do. Callers pass
+        the members in `member_order`, the topics in the `subscribed_order` of the first member, and an assignment in the order of its
+        record. The result is in the order of Kafka's records again. Without a subscription type, the members' topic ids decide.
+        Raises PartitionAssignorError.
         """
 
 
 class PartitionAssignorError(Exception):
-    """There is no assignment: a member wants a topic that is not among the topics, or holds partitions beyond its end."""
+    """No assignment is possible: a member subscribes to an unknown topic, or holds partitions beyond its topic's end."""
 
 
 def subscription_type(
@@ -70,10 +68,10 @@ def subscription_type(
     regex_subscribers: Mapping[str, int],
     found: Iterable[Collection[str]],
 ) -> SubscriptionType:
-    """What Kafka makes of how many members subscribe to each name (unknown ones count as well) and each regex.
+    """Return Kafka's subscription type for these numbers of subscribers by topic name (also unknown names) and by regex.
 
-    `found`: the topics that each resolved regex matched, those of a regex that nobody subscribes to included; where one
-    of them is subscribed to otherwise as well the members count as different (ConsumerGroup.subscriptionType).
+    `found` has the matched topics of each resolved regex, also of a regex without subscribers. If such a topic is also subscribed
+    in another way, the members count as different (ConsumerGroup.subscriptionType).
     """
     matches = Counter(name for names in found for name in names)
     if regex_subscribers:
@@ -87,7 +85,7 @@ def subscription_type(
 
 
 def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:
-    """The type by topic ids alone: all members want the same topics, or not."""
+    """Return the subscription type by topic ids alone."""
     distinct = {member.topic_ids for member in members}
     return SubscriptionType.HOMOGENEOUS if len(distinct) <= 1 else SubscriptionType.HETEROGENEOUS
 
@@ -95,10 +93,12 @@ def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:
 def subscribers(
     wishes: Iterable[frozenset[str]], topics: Mapping[str, TopicSpec]
 ) -> dict[str, Sequence[int]]:
-    """The positions of the wishes that have a topic, ascending, by topic id in the order of `topics`.
+    """Return the positions of the members that subscribe to a topic, ascending, by topic id in the order of `topics`.
 
-    Topics that the same wishes have share one sequence. Raises PartitionAssignorError if a topic is not there.
+    Topics with the same subscribers share one sequence. Raises PartitionAssignorError if a topic does not exist.
     """
+    # Members with equal subscriptions are grouped, as thousands of members usually have few
+    # different ones.
     positions = defaultdict[frozenset[str], list[int]](list)
     for position, topic_ids in enumerate(wishes):
         positions[topic_ids].append(position)
@@ -112,6 +112,8 @@ def subscribers(
     for topic_id in topics:
         if topic_id in subscriptions:
             parts = [positions[topic_ids] for topic_ids in subscriptions[topic_id]]
+            # The first positions identify the groups of members, and are cheaper to hash than the
+            # positions.
             key = tuple(part[0] for part in parts)
             if key not in merged:
                 merged[key] = sorted(position for part in parts for position in part)
@@ -120,7 +122,7 @@ def subscribers(
 
 
 def check_topics(topic_ids: frozenset[str], topics: Mapping[str, TopicSpec]) -> None:
-    """Raise PartitionAssignorError if a topic is not there."""
+    """Raise PartitionAssignorError if a topic does not exist."""
     missing = topic_ids - topics.keys()
     if missing:
         raise PartitionAssignorError(f"no such topic: {min(missing)}")

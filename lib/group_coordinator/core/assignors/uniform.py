@@ -1,4 +1,4 @@
-"""Kafka's uniform assignor: all members get equally many partitions, and keep theirs as far as that allows."""
+"""Kafka's uniform assignor: all members get the same number of partitions, and keep their own as far as possible."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from group_coordinator.core.kafka_order.java_tables import (
 
 Partition = tuple[str, int]
 Held: TypeAlias = dict[str, list[tuple[int, ...]]]
-"""By topic id the partitions of each member that has some."""
+"""The partitions of each member that has some, by topic id."""
 
 
 def assign_homogeneous(
     members: Mapping[str, MemberSpec], topics: Mapping[str, TopicSpec]
 ) -> dict[str, Assignment]:
-    """Cut what the members hold down to equal quotas, then hand out what nobody holds.
+    """Reduce the members' partitions to equal quotas, then distribute the unassigned partitions.
 
-    The order of the members breaks ties between them.
+    The order of the members breaks ties.
     """
     wanted = next(iter(members.values())).topic_ids
     check_topics(wanted, topics)
@@ -51,13 +51,14 @@ def assign_homogeneous(
 
 
 def _held(members: Iterable[MemberSpec]) -> tuple[Held, list[int]]:
-    """What counts as held by the members, and how many partitions each of them has."""
     held: Held = defaultdict(list)
     loads = []
     for member in members:
         load = 0
         for topic_id, partitions in member.assignment.items():
             held[topic_id].append(partitions)
+            # A target that was given up is not free in this assignment, but does not count for its
+            # former owner either.
             load += len(partitions)
         for topic_id, partitions in member.given_up.items():
             held[topic_id].append(partitions)
@@ -73,7 +74,7 @@ def _unassigned(held: Held, sizes: Mapping[str, int]) -> Iterable[Partition]:
 
 
 class _Build:
-    """The changes to the members' assignments, one step after the other."""
+    """The changes to the members' assignments, step by step."""
 
     def __init__(
         self, members: Mapping[str, MemberSpec], loads: list[int], unassigned: list[Partition]
@@ -85,7 +86,7 @@ class _Build:
         self._drafts: dict[str, Draft] = {}
 
     def drop(self, unwanted: AbstractSet[str]) -> None:
-        """Take topics that are no longer wanted."""
+        """Remove topics that the members no longer subscribe to."""
         if not unwanted:
             return
         for place, (member_id, member) in enumerate(self._members.items()):
@@ -94,7 +95,7 @@ class _Build:
                 self._loads[place] -= len(member.assignment[topic_id])
 
     def cut_down(self, total: int) -> None:
-        """Take what is more than a member's quota; note who has space for how many more."""
+        """Remove partitions beyond a member's quota, and note the members with free places."""
         minimum, extras = divmod(total, len(self._members))
         members_left = len(self._members)
         for member_id, load in zip(self._members, self._loads, strict=True):
@@ -104,7 +105,7 @@ class _Build:
                 self._cut_down_member(member_id, minimum + extra)
             elif space > 0:
                 if extra and members_left > extras:
-                    # A later member may hold one more already, and can keep it then.
+                    # A later member may hold an extra partition already, and can then keep it.
                     space -= 1
                     extra = False
                 self._unfilled.append((member_id, space))
@@ -121,7 +122,7 @@ class _Build:
             quota = max(quota - len(partitions), 0)
 
     def hand_out(self) -> None:
-        """Fill the members one after the other. Raises PartitionAssignorError if there is too little space."""
+        """Distribute unassigned partitions member by member. Raises PartitionAssignorError if there are too few places."""
         done = 0
         for member_id, space in self._unfilled:
             for topic_id, partition in self._unassigned[done : done + space]:
@@ -131,7 +132,6 @@ class _Build:
             raise PartitionAssignorError("partitions were left unassigned")
 
     def assignments(self) -> dict[str, Assignment]:
-        """What everybody has now."""
         return {
             member_id: self._drafts[member_id].assignment()
             if member_id in self._drafts
@@ -151,7 +151,7 @@ def assign_uniformly(
     subscription_type: SubscriptionType | None = None,
     /,
 ) -> dict[str, Assignment]:
-    """UniformAssignor of Kafka 4.4; see `Assignor`. Racks do not count: Kafka 4.4 does not look at them."""
+    """UniformAssignor of Kafka 4.4; see `Assignor`. Kafka 4.4 does not use racks."""
     if not any(member.topic_ids for member in members.values()):
         return {member_id: {} for member_id in members}
     kind = subscription_type or type_told_by_topic_ids(members.values())

@@ -1,6 +1,6 @@
-"""A generation seen from outside: the answers to JoinGroup and SyncGroup, and the value in the log.
+"""A generation in responses and in the log: JoinGroup, SyncGroup and the group's metadata.
 
-Told in: stories/classic/joining.py, stories/classic/syncing.py.
+Stories: stories/classic/joining.py, stories/classic/syncing.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from group_coordinator.core.model.responses import (
 
 
 def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
-    """The answer to JoinGroup of a member of the current generation; the leader also gets the members."""
+    """Return the JoinGroup response of a member of the current generation. The leader also gets the members."""
     return JoinGroupResponse(
         ErrorCode.NONE,
         member_id,
@@ -32,14 +32,14 @@ def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
 
 
 def sync_answer(membership: ClassicGroup, member: Member) -> SyncGroupResponse:
-    """The answer to SyncGroup of a member of the current generation."""
+    """Return the SyncGroup response of a member of the current generation."""
     return SyncGroupResponse(
         ErrorCode.NONE, membership.protocol_type, membership.protocol, member.assignment
     )
 
 
 def metadata_of(membership: ClassicGroup, assignments: Mapping[str, bytes]) -> GroupMetadata:
-    """The value that logs the group, with these assignments by member id."""
+    """Return the log's value of the group with these assignments by member id."""
     members = tuple(
         MemberMetadata(
             member_id,
@@ -64,7 +64,7 @@ def metadata_of(membership: ClassicGroup, assignments: Mapping[str, bytes]) -> G
 
 
 def subscription_of_members(membership: ClassicGroup) -> frozenset[str] | None:
-    """The topics that the present members subscribe to with the selected protocol."""
+    """Return the topics that the present members subscribe to with the selected protocol."""
     entries = (_selected(membership, member) for member in membership.members.values())
     return union_of_subscriptions(membership.protocol_type, entries)
 
@@ -72,11 +72,12 @@ def subscription_of_members(membership: ClassicGroup) -> frozenset[str] | None:
 def union_of_subscriptions(
     protocol_type: str | None, entries: Iterable[Protocol]
 ) -> frozenset[str] | None:
-    """All subscribed topics; None if one subscription is not readable or the members are not consumers (KIP-496)."""
+    """Return all subscribed topics; None if a subscription is unreadable or the members are not consumers (KIP-496)."""
     if protocol_type != CONSUMER_PROTOCOL_TYPE:
         return None
     topics: set[str] = set()
     for entry in entries:
+        # One unreadable subscription could protect any topic, so the result is unknown.
         subscribed = entry.topics
         if subscribed is None:
             return None

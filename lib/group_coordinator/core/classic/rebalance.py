@@ -1,26 +1,24 @@
-"""The rebalance of a classic group: from one state to the next, with records and responses on the way. Static members may be absent.
+"""The rebalance of a classic group: its phases, with the records and responses of each.
 
-Kafka looks again whenever the longest rebalance timeout has passed, be it one of 0 ms, and sees the same until somebody
-comes: then the phase lasts until the next look. Here most looks in between are left out.
+A rebalance has two phases. Each is a state with a timer of the group, and lasts at most the longest rebalance timeout:
 
-Told in: stories/classic/static_rebalances.py.
+1. `prepare_rebalance` (prepareRebalance) begins the join phase, PreparingRebalance. Pending SyncGroups get an error response that
+   makes their members join again; JoinGroups become pending. A group that was Empty first waits for more members, and waits again
+   if new members join (KIP-134, tryCompleteInitialRebalanceElseSchedule). Any other join phase ends once all members have joined.
+2. `complete_join` (completeClassicGroupJoin) ends it and begins the sync phase, CompletingRebalance. Dynamic members that did not
+   join are removed, the generation grows, leader and protocol are chosen, and all pending JoinGroups get their responses. A group
+   without members becomes Empty instead, and that is logged.
+3. `complete_sync` (setAndPropagateAssignment) ends it with the leader's assignment. Only now is the generation logged. Pending
+   SyncGroups get their responses, and the group is Stable. Members that send no SyncGroup in time are removed, which begins the
+   next rebalance (expirePendingSync).
 
-A rebalance has two phases. Each is a state with a timer of the group's own, and may take the longest rebalance timeout:
+If only static members are left and none of them has joined, Kafka checks again after each rebalance timeout, even one of 0 ms.
+Nothing changes until a member joins; then the phase lasts until the next check. Most of the checks between are left out here.
 
-1. `prepare_rebalance` (prepareRebalance) begins the join phase, PreparingRebalance: parked SyncGroups are told to join
-   again, JoinGroups are parked. A group that was Empty first waits for more members, and again while new ones come
-   (KIP-134, tryCompleteInitialRebalanceElseSchedule); any other phase ends as soon as all members have joined.
-2. `complete_join` (completeClassicGroupJoin) ends it and begins the sync phase, CompletingRebalance: dynamic members that
-   did not come are out, the generation grows, leader and protocol are chosen, and all parked JoinGroups are answered.
-   Without members the group becomes Empty instead, and that is logged.
-3. `complete_sync` (setAndPropagateAssignment) ends it with the leader's assignment: only now is the generation logged;
-   parked SyncGroups are answered, and the group is Stable. Members that send no SyncGroup in time are removed, which
-   begins the next rebalance (expirePendingSync).
-
-Rules and names are those of GroupMetadataManager in Kafka 4.4. Where Kafka iterates a hash map, members are taken in
+Rules and names are those of GroupMetadataManager in Kafka 4.4. Kafka iterates over hash maps of members; here members are in the
 order of their ids.
 
-Told in: stories/classic/rebalancing.py, stories/classic/static_rebalances.py.
+Stories: stories/classic/rebalancing.py, stories/classic/static_rebalances.py.
 """
 
 from __future__ import annotations
@@ -58,15 +56,16 @@ _SHORTEST_WAIT_MS = 1_000
 
 
 def wait_for_anybody(rebalance_timeout_ms: int) -> int:
-    """After how many milliseconds to look again: at one of the times at which Kafka does."""
+    """Return the milliseconds until the next check without any joined member: a multiple of Kafka's interval."""
+    # A timeout of 0 ms would make the timer fire without end.
     timeout_ms = max(rebalance_timeout_ms, 1)
     return -(-_SHORTEST_WAIT_MS // timeout_ms) * timeout_ms
 
 
 def wait_for_others(before: ClassicGroup, membership: ClassicGroup, now_ms: int) -> int | None:
-    """The first member comes now: after how many milliseconds Kafka looks again; None: when the timer runs out.
+    """Return the milliseconds until Kafka's next check after the first member has joined; None: the timer decides.
 
-    `before` is the group before it came, which may have changed the longest rebalance timeout.
+    `before` is the group before the join, which may have changed the longest rebalance timeout.
     """
     timer = membership.timers.get(JOIN_TIMER)
     if timer is None or timer.due_ms - timer.armed_ms >= 2 * _SHORTEST_WAIT_MS:
@@ -81,7 +80,7 @@ def wait_for_others(before: ClassicGroup, membership: ClassicGroup, now_ms: int)
 
 
 def _began_again(before: ClassicGroup) -> bool:
-    """Whether nobody came to the join phase: static members alone are left, and an initial delay is over."""
+    # The initial delay is over, only static members are left, and none of them has joined.
     if not before.members or before.initial_delay_left_ms is not None:
         return False
     return all(
@@ -91,7 +90,7 @@ def _began_again(before: ClassicGroup) -> bool:
 
 
 class Rebalance:
-    """Changes a copy of a classic group, and collects what must be logged and answered."""
+    """A changed copy of a classic group, with the records and responses of the change."""
 
     def __init__(
         self, membership: ClassicGroup, now_ms: int, config: CoordinatorConfig, reason: Reason
@@ -104,36 +103,34 @@ class Rebalance:
         self.records: list[Record] = []
         self.replies: list[Reply] = []
         self._soonest_ms = NEVER_MS
-        """The soonest of the timers that were set."""
+        """The earliest deadline of the timers that were set."""
 
     def decision(self) -> Decision:
-        """The changes as a decision."""
         return Decision(
             self.records, self.replies, (MembershipReplaced(self.membership, self._soonest_ms),)
         )
 
     def answer(self, ticket: Ticket, response: Response) -> None:
-        """Send a reply."""
         self.replies.append(Reply(ticket, response))
 
     # Timers and states.
 
     def arm(self, key: TimerKey, delay_ms: int) -> None:
-        """Set a timer, or set it anew behind all others."""
+        """Set a timer. A timer that is set again fires after all others of its millisecond."""
         due_ms = self.now_ms + max(0, delay_ms)
         self.membership.timers.arm(key, due_ms, self.now_ms)
         self._soonest_ms = min(self._soonest_ms, due_ms)
 
     def arm_session(self, member: Member) -> None:
-        """Give a member its whole session timeout from now on."""
+        """Start a member's session timeout again."""
         self.arm(session_timer(member.member_id), member.session_timeout_ms)
 
     def cancel(self, key: TimerKey) -> None:
-        """Forget a timer; no error if it is not set."""
+        """Cancel a timer; no error if it is not set."""
         self.membership.timers.cancel(key)
 
     def transition_to(self, state: ClassicState) -> None:
-        """Enter a state; IllegalTransitionError if the table has no such move."""
+        """Enter a state. Raises IllegalTransitionError for a transition that the table does not have."""
         check_transition(self.membership.state, state)
         self.membership.previous_state = self.membership.state
         self.membership.state = state
@@ -142,12 +139,12 @@ class Rebalance:
     # Members.
 
     def put(self, member: Member) -> Member:
-        """Store a member in place of the one with its id."""
+        """Store a member; it replaces the member with its id."""
         self.membership.put(member)
         return member
 
     def add_member(self, member: Member, protocol_type: str) -> None:
-        """Add a new member; the first one decides the protocol type and leads."""
+        """Add a new member. The first member decides the protocol type and becomes leader."""
         membership = self.membership
         if self._is_initial_rebalance:
             membership.new_member_added = True
@@ -157,12 +154,13 @@ class Rebalance:
             membership.leader = member.member_id
         self.put(member)
         membership.pending_joins.discard(member.member_id)
+        # A new member has no id yet and cannot send heartbeats: Kafka gives it five minutes.
         self.arm(session_timer(member.member_id), NEW_MEMBER_JOIN_TIMEOUT_MS)
 
     def remove_member(self, member_id: str) -> None:
-        """Forget a member or a pending member; what it has parked is answered with UNKNOWN_MEMBER_ID.
+        """Remove a member or a pending member. Its pending requests get UNKNOWN_MEMBER_ID.
 
-        Kafka forgets a parked SyncGroup here, trusting that the connection ends. We have no connections.
+        Kafka drops a pending SyncGroup here, as the connection has ended. There are no connections here.
         """
         membership = self.membership
         member = membership.remove(member_id)
@@ -178,7 +176,7 @@ class Rebalance:
         self.cancel(session_timer(member_id))
 
     def replace_static_member(self, old: Member, new_member_id: str) -> Member:
-        """Give a static member a new id; parked requests of the old id are fenced."""
+        """Give a static member a new id. Pending requests of the old id are fenced."""
         membership = self.membership
         old = self._answer_join(old, JoinGroupResponse(ErrorCode.FENCED_INSTANCE_ID, old.member_id))
         self._answer_sync(old, SyncGroupResponse(ErrorCode.FENCED_INSTANCE_ID))
@@ -195,14 +193,14 @@ class Rebalance:
     # Phases.
 
     def rebalance_or_complete_join(self) -> None:
-        """Begin a rebalance; inside a join phase, end it if all members have joined."""
+        """Begin a rebalance, or end a join phase if all members have joined."""
         if self.membership.state is ClassicState.PREPARING_REBALANCE:
             self.maybe_complete_join()
         else:
             self.prepare_rebalance()
 
     def prepare_rebalance(self) -> None:
-        """Enter the join phase. A group that was Empty waits for more members first (KIP-134)."""
+        """Enter the join phase. A group that was Empty first waits for more members (KIP-134)."""
         membership = self.membership
         if membership.state is ClassicState.COMPLETING_REBALANCE:
             self._abandon_syncs()
@@ -221,7 +219,7 @@ class Rebalance:
             self.arm(JOIN_TIMER, membership.rebalance_timeout_ms)
 
     def maybe_complete_join(self) -> None:
-        """End the join phase if all have joined; an initial rebalance always waits for its delay."""
+        """End the join phase if all members have joined. An initial rebalance always waits for its delay."""
         membership = self.membership
         if membership.state is not ClassicState.PREPARING_REBALANCE:
             return
@@ -233,7 +231,7 @@ class Rebalance:
             self.arm(JOIN_TIMER, wait_ms)
 
     def join_timer_fired(self, delay_ms: int) -> None:
-        """The join phase has lasted `delay_ms`: extend an initial delay that brought new members, or end it."""
+        """Extend an initial delay in which new members joined, or end the join phase. It has lasted `delay_ms`."""
         membership = self.membership
         left_ms = membership.initial_delay_left_ms
         if left_ms and membership.new_member_added:
@@ -244,13 +242,15 @@ class Rebalance:
             self.complete_join()
 
     def complete_join(self) -> None:
-        """End the join phase: dynamic members that did not come are out, static ones are kept (KIP-345)."""
+        """End the join phase. Dynamic members that did not join are removed, static members are kept (KIP-345)."""
         membership = self.membership
         self.cancel(JOIN_TIMER)
         membership.initial_delay_left_ms = None
+        # Kafka iterates over a hash map; the order of ids makes a replay equal.
         for member in [membership.members[member_id] for member_id in sorted(membership.members)]:
             if member.awaiting_join is None and member.group_instance_id is None:
                 self.remove_member(member.member_id)
+        # Static members alone: none of them can lead, so the phase is extended.
         if membership.members and not membership.awaiting_joins:
             self.arm(JOIN_TIMER, wait_for_anybody(membership.rebalance_timeout_ms))
             return
@@ -270,6 +270,7 @@ class Rebalance:
 
     def _begin_generation(self) -> None:
         membership = self.membership
+        # Kafka elects a new leader only if the old one did not join.
         joined = membership.awaiting_joins
         if membership.leader not in joined:
             membership.leader = joined[0]
@@ -283,10 +284,11 @@ class Rebalance:
             self.arm_session(member)
             self.put(member.replace(is_new=False))
             membership.pending_syncs[member_id] = None
+        # A member without SyncGroup until then is removed.
         self.arm(SYNC_TIMER, membership.rebalance_timeout_ms)
 
     def complete_sync(self, assignments: Mapping[str, bytes]) -> None:
-        """Take the leader's assignment, log the generation and answer every parked SyncGroup."""
+        """Store the leader's assignment, log the generation and answer all pending SyncGroups."""
         membership = self.membership
         self.write_group(assignments)
         for member_id in sorted(membership.members):
@@ -297,7 +299,7 @@ class Rebalance:
         self.transition_to(ClassicState.STABLE)
 
     def write_group(self, assignments: Mapping[str, bytes]) -> None:
-        """Log the group as it is, with these assignments by member id."""
+        """Log the group in its present state, with these assignments by member id."""
         self.records.append(GroupRecord(metadata_of(self.membership, assignments), self.reason))
 
     # Pieces.

@@ -1,1 +1,1 @@
-"""Consumer groups: the new protocol (KIP-848)."""
+"""Consumer groups (KIP-848): heartbeats, subscriptions, target assignments and reconciliation."""

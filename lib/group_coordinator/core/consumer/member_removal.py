@@ -1,8 +1,8 @@
-"""Members of a consumer group that leave, or are removed because they fell silent.
+"""The removal of members of a consumer group that leave or whose timers fire.
 
 Source: consumerGroupFenceMembers in Kafka 4.4's GroupMetadataManager.
 
-Told in: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py.
+Stories: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from group_coordinator.core.model.tombstones import member_tombstones
 
 
 def remove_members(update: ConsumerUpdate, member_ids: Sequence[str]) -> None:
-    """Forget members; the group epoch grows once, and the next heartbeat of another member brings new targets.
+    """Remove members. The group epoch grows once, and the next heartbeat of another member computes new targets.
 
-    Where nobody is left there is nothing to assign, so the assignment epoch follows at once: since Kafka 4.4.
+    A group without members needs no assignment, so its assignment epoch follows at once: since Kafka 4.4.
     """
     for member_id in member_ids:
         update.records += member_tombstones(member_id, update.reason)
         update.cancel_timers_of(member_id)
+    # A regex without subscribers is no longer resolved: its record gets a tombstone.
     dropped = _regexes_without_subscriber(update, member_ids)
     update.records += [RegexRecord(regex, None, update.reason) for regex in sorted(dropped)]
     names = names_after_removal(update.membership, member_ids, dropped)

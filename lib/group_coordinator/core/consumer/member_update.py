@@ -1,19 +1,20 @@
-"""What a member's request changes in its consumer group; the same for members of either protocol.
+"""The changes of a consumer group by a member's request, for members of both protocols.
 
-In the order of consumerGroupHeartbeat in Kafka 4.4's GroupMetadataManager:
+The steps are those of consumerGroupHeartbeat in Kafka 4.4's GroupMetadataManager:
 
-1. Log what the member says of itself, if that is new.
-2. Compare its regular expression, and begin a resolution of the group's if one is due (maybeUpdateRegularExpressions).
-3. Raise the group epoch if the group's topics have changed, what is known of them, or its assignor: the hash of all subscribed topics
-   is compared when the member's topics change, and when one of the group's has changed in the cluster.
-4. Compute new targets for all members if the group epoch is ahead of the assignment epoch, and the last assignment is
-   long enough ago (updateTargetAssignment).
-5. Bring the member a step closer to its target (maybeReconcile), and limit the time in which it gives partitions back.
+1. Log the member's metadata if it is new.
+2. Compare its regular expression, and begin to resolve the group's regular expressions if that is due
+   (maybeUpdateRegularExpressions).
+3. Raise the group epoch if the group's topics, their metadata or its assignor have changed. The hash of all subscribed topics is
+   compared if the member's topics change, and after a topic of the group has changed in the cluster.
+4. Compute new targets for all members if the group epoch is ahead of the assignment epoch, and the assignment interval since the
+   last assignment is over (updateTargetAssignment).
+5. Reconcile the member by one step towards its target (maybeReconcile), and limit the time for its revocations.
 
-Nothing changes before replay, so each step is handed what the steps before it have decided. Steps 1-3 are
-`update_subscription`, steps 4 and 5 `update_assignment`: between them the group may turn out to become a classic one.
+Nothing changes before replay, so each step gets the decisions of the steps before it. Steps 1-3 are `update_subscription`, steps 4
+and 5 `update_assignment`. Between them the group may turn out to become a classic group.
 
-Told in: stories/consumer/subscribing.py, stories/consumer/epochs.py.
+Stories: stories/consumer/subscribing.py, stories/consumer/epochs.py.
 """
 
 from __future__ import annotations
@@ -64,16 +65,16 @@ from group_coordinator.core.value import Value
 
 
 class UpdatedSubscription(Value, frozen=True):
-    """A member with new metadata, and what they mean for the group."""
+    """A member with new metadata, and the effect on the group."""
 
     before: ConsumerMember
     member: ConsumerMember
     epoch: int
-    """The group epoch from now on."""
+    """The group epoch after the update."""
     is_new: bool
-    """The member subscribes to other topics, or by another regular expression."""
+    """True: the member subscribes to other topics or to another regular expression."""
     refreshes: bool
-    """The group's topics have been looked at."""
+    """True: the metadata of the group's topics was compared."""
 
 
 def update_member(
@@ -82,9 +83,9 @@ def update_member(
     metadata: SubscriptionMetadata,
     owned: tuple[TopicPartitions, ...] | None,
 ) -> ConsumerMember:
-    """All steps; the member as it is after them.
+    """Do all steps and return the updated member.
 
-    `owned` is what the client reports to have, None if it does not say.
+    `owned` has the partitions that the client reports; None if it reports none.
 
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION, FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
@@ -96,7 +97,7 @@ def update_member(
 def update_subscription(
     update: ConsumerUpdate, member: ConsumerMember, metadata: SubscriptionMetadata
 ) -> UpdatedSubscription:
-    """Steps 1-3: log the member's metadata, and the group epoch that they bring.
+    """Do steps 1-3: log the member's metadata and the group epoch.
 
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION.
@@ -124,13 +125,15 @@ def update_assignment(
     subscribed: UpdatedSubscription,
     owned: tuple[TopicPartitions, ...] | None,
 ) -> ConsumerMember:
-    """Steps 4 and 5: compute new targets if they are due, and bring the member closer to its own.
+    """Do steps 4 and 5: compute new targets if they are due, and reconcile the member by one step.
 
     Raises:
         CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
     """
     member = subscribed.member
     target_epoch, target = _target(update, subscribed)
+    # A reconciled member with the same subscription has nothing to do: the usual heartbeat ends
+    # here.
     if not subscribed.is_new and member.is_reconciled_to(target_epoch):
         return member
     membership = update.membership
@@ -150,9 +153,9 @@ def update_assignment(
 def replace_static_member(
     update: ConsumerUpdate, old: ConsumerMember, member_id: str
 ) -> ConsumerMember:
-    """A static member comes back under another id: the new id takes over everything, at epoch 0.
+    """Replace a static member that joins with another id: the new id gets everything, at epoch 0.
 
-    Timers of the old id run on but for its session, which begins anew with each return; they count if it comes back in time.
+    Timers of the old id continue, except for its session. They count if the old id returns in time.
     """
     new = ConsumerMember(member_id, old.metadata, old.current.replace(epoch=0, previous_epoch=0))
     target = update.membership.target_of(old.member_id)
@@ -169,22 +172,24 @@ def replace_static_member(
 def _refresh_epoch(
     update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember, *, must_bump: bool
 ) -> int:
-    """The group epoch, one more if the member's topics, or what is known of the group's topics, have changed."""
     membership = update.membership
     names = names_after_update(membership, old.metadata, new.metadata)
     new_hash = metadata_hash(update.group, names)
+    # The epoch grows if the member's topics have changed, or the metadata of any topic of the
+    # group.
     epoch = membership.epoch
     if must_bump or new_hash != membership.metadata_hash:
         epoch += 1
         update.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), update.reason))
-    # Kafka notes the time in an object that the records of an upgraded, or of a new, group replace.
+    # Kafka stores the time in an object that the records of an upgraded, or of a new, group
+    # replace.
     if not update.is_upgrade:
         update.changes.append(MetadataDeadlineSet(update.now_ms + METADATA_REFRESH_MS))
     return epoch
 
 
 def _changes_assignor(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember) -> bool:
-    """Whether another assignor is the one that most members ask for, once `old` is `new`; a JoinGroup asks for none."""
+    # A JoinGroup does not ask for an assignor.
     if new.uses_classic_protocol:
         return False
     membership, default = update.membership, update.config.assignors[0]
@@ -193,7 +198,6 @@ def _changes_assignor(update: ConsumerUpdate, old: ConsumerMember, new: Consumer
 
 
 def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[int, Assignment]:
-    """The assignment epoch and the member's target at it: new ones if they are due."""
     membership = update.membership
     if membership.assignment_epoch < subscribed.epoch and _may_assign(update):
         targets = _assign(update, subscribed)
@@ -211,14 +215,15 @@ def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[in
 
 def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str, Assignment]:
     membership, before, member = update.membership, subscribed.before, subscribed.member
-    # An upgrade has its members in Kafka's order.
+    # Members of an upgraded group are in Kafka's order.
     order = (
         upgraded_member_order
         if update.is_upgrade
         else partial(member_order, room=membership.member_room)
     )
     members = members_after(membership, member, order)
-    # Kafka looks anew at what the members want only together with the metadata of their topics.
+    # Kafka compares the members' subscriptions again only together with the metadata of their
+    # topics.
     kind = (
         type_after_update(membership, before, member)
         if subscribed.refreshes
@@ -229,12 +234,12 @@ def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str
     try:
         return assign(update.group, membership, members, ASSIGNORS[name], kind, told)
     except PartitionAssignorError:
-        # Kafka does not tell clients why its own assignor failed.
+        # Kafka does not send clients the reason why its own assignor failed.
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
 
 
 def _may_assign(update: ConsumerUpdate) -> bool:
-    """Whether the last assignment is long enough ago (KIP-1263)."""
+    # KIP-1263: the interval limits assignments; 0 turns the limit off.
     last_ms = update.membership.assignment_timestamp_ms
     interval_ms = assignment_interval_ms(update.group, update.config)
     return last_ms == 0 or interval_ms == 0 or update.now_ms >= last_ms + interval_ms
@@ -245,6 +250,7 @@ def _reconcile(update: ConsumerUpdate, member: ConsumerMember, goal: Goal) -> Co
     if current == member.current:
         return member
     update.records.append(CurrentRecord(member.member_id, current, update.reason))
+    # Members of the classic protocol have a join timer instead.
     if not member.uses_classic_protocol:
         _time_revocation(update, member, current.state, current.epoch)
     return member.replace(current=current)

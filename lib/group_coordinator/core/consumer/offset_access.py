@@ -1,8 +1,8 @@
-"""Who may commit to a consumer group and read from it: members by their epochs (KIP-848), partition by partition (KIP-1251).
+"""Access checks of commits and fetches in a consumer group, by member epoch (KIP-848) and partition (KIP-1251).
 
 Source: ConsumerGroup.validateOffsetCommit and validateOffsetFetch in Kafka 4.4.
 
-Told in: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
+Stories: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ _NO_EPOCH = -1
 def check_commit(
     membership: ConsumerGroup, request: OffsetCommit, version: int
 ) -> EarlierEpoch | None:
-    """Whether the sender may commit; None: every partition.
+    """Check a commit; return None if every partition may be committed.
 
     Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION where the
-            member speaks the classic protocol.
+        CoordinatorError: UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic
+            protocol.
     """
     epoch = _epoch(request.generation)
+    # An administrator may commit to a group without members.
     if epoch < 0 and not membership.members:
         return None
     member = known_member(membership, request.member_id)
@@ -44,11 +45,11 @@ def check_commit(
 def check_txn_commit(
     membership: ConsumerGroup, request: TxnOffsetCommit, version: int
 ) -> EarlierEpoch | None:
-    """As check_commit, inside a transaction: no member is needed, and before version 6 clients know no member epochs.
+    """Check a transactional commit like check_commit. It needs no member; before version 6 clients do not know member epochs.
 
     Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION where the member speaks the
-            classic protocol or the version is an older one.
+        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic protocol or an older
+            version.
     """
     epoch = _epoch(request.generation)
     anonymous = not request.member_id and request.group_instance_id is None
@@ -60,11 +61,11 @@ def check_txn_commit(
 
 
 def check_fetch(membership: ConsumerGroup, request: OffsetFetch) -> None:
-    """Whether the sender may read; here only the member's own epoch counts.
+    """Check a fetch. Only the member's current epoch is valid.
 
     Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION where the member speaks the
-            classic protocol; UNKNOWN_SERVER_ERROR for an epoch without a member, as Kafka throws there.
+        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic protocol;
+            UNKNOWN_SERVER_ERROR for an epoch without a member, as in Kafka.
     """
     epoch = _epoch(request.member_epoch)
     if request.member_id is None:

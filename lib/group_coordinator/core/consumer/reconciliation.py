@@ -1,9 +1,9 @@
-"""From a member's current assignment to its target, one safe step at a time: no partition is ever with two members.
+"""Reconciliation: a member moves from its current to its target assignment, and no two members ever own a partition.
 
-A partition that a member must give up stays with it until its client no longer reports it; only then others get it.
+A partition that a member must revoke stays with it until its client no longer reports it. Only then other members get it.
 Source: CurrentAssignmentBuilder in Kafka 4.4.
 
-Told in: stories/consumer/reconciling.py.
+Stories: stories/consumer/reconciling.py.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from group_coordinator.core.value import Value
 
 
 class Goal(Value, frozen=True):
-    """A member's target, and what the way to it depends on."""
+    """A member's target, and the conditions for reaching it."""
 
     epoch: int
     """The assignment epoch of the target."""
     target: Assignment
     topic_names: tuple[str, ...]
-    """What the member subscribes to, by name or by a resolved regular expression."""
+    """The topics that the member subscribes to, by name or by a resolved regular expression."""
     topic_ids: AbstractSet[str]
-    """The ids of those that exist: the member keeps nothing else, whatever the target says."""
+    """The ids of the existing ones of these topics. The member keeps no other topics, even those of its target."""
     is_subscription_new: bool
-    """This very request changed the subscription, which takes effect before the next target does."""
+    """True: this request changed the subscription. The change takes effect before the next target does."""
     owned: tuple[TopicPartitions, ...] | None
-    """What the client reports to have; None: it does not say."""
+    """The partitions that the client reports; None: it reports none."""
     is_held: Callable[[str, int], bool]
-    """Whether some member has a partition, or has yet to give it back."""
+    """Returns True if a member owns a partition or still has to revoke it."""
 
 
 def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
-    """The member's next assignment; the same object if it must wait.
+    """Return the member's next assignment, or the same object if the member must wait.
 
     Raises:
-        CoordinatorError: FENCED_MEMBER_EPOCH, a later Kafka left the member in an unknown state.
+        CoordinatorError: FENCED_MEMBER_EPOCH, as a later Kafka left the member in an unknown state.
     """
     match current.state:
         case MemberState.STABLE if current.epoch == goal.epoch:
@@ -63,7 +63,7 @@ def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
 
 
 def _has(owned: tuple[TopicPartitions, ...] | None, partitions: OwnedPartitions) -> bool:
-    """Whether the client may still have some of the partitions; one that does not say may have all."""
+    # A client without a report may still have all partitions.
     if owned is None:
         return True
     return any(
@@ -73,9 +73,9 @@ def _has(owned: tuple[TopicPartitions, ...] | None, partitions: OwnedPartitions)
 
 
 def _trimmed(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
-    """Without the topics that are no longer subscribed to: they must be given back now.
+    """Remove the topics that the member no longer subscribes to: it must revoke them now.
 
-    A member without any subscription is written again even if it has nothing to lose, as in Kafka, unless it is new.
+    A member without any subscription is written again even without a loss, as in Kafka, unless it is new.
     """
     lost = {
         topic_id: partitions
@@ -103,7 +103,7 @@ def _trimmed(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
 
 
 def _next(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
-    """What the target leaves of the assignment, or, when nothing is left to give back, what it adds to it."""
+    """Remove the partitions that are not in the target; if none is left to revoke, add the free partitions of the target."""
     kept: OwnedPartitions = {}
     revoked: OwnedPartitions = {}
     added: dict[str, list[int]] = {}
@@ -114,12 +114,14 @@ def _next(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
         had = current.assigned.get(topic_id, {})
         own = current.pending_revocation.get(topic_id, {})
         missing = [p for p in wanted if p not in had]
+        # A partition in the member's own revocation is free for the member itself.
         free = [p for p in missing if p in own or not goal.is_held(topic_id, p)]
         waits = waits or len(free) < len(missing)
         _put(kept, topic_id, {p: epoch for p, epoch in had.items() if p in in_target})
         _put(revoked, topic_id, {p: epoch for p, epoch in had.items() if p not in in_target})
         if free:
             added[topic_id] = free
+    # Revocation is first: the epoch stays until the client has given up the partitions.
     if revoked and _has(goal.owned, revoked):
         return CurrentAssignment(
             goal.epoch if current.state is MemberState.UNKNOWN else current.epoch,

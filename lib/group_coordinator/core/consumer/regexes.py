@@ -1,10 +1,10 @@
-"""Subscriptions by regular expression: which topics they match is looked up beside the requests, and logged.
+"""Subscriptions by regular expression: the matching topics are found by a timer, not by requests, and are logged.
 
-A heartbeat that finds the answers missing or old sets a timer that is due at once; when it fires, the patterns are matched
-with the topics that the group knows of. Source: maybeUpdateRegularExpressions and handleRegularExpressionsResult in
-Kafka 4.4's GroupMetadataManager.
+A heartbeat that finds the matches missing or old sets a timer that is due at once. When the timer fires, the regular expressions
+are matched with the group's topic metadata. Source: maybeUpdateRegularExpressions and handleRegularExpressionsResult in Kafka
+4.4's GroupMetadataManager.
 
-Told in: stories/consumer/regexes.py.
+Stories: stories/consumer/regexes.py.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from group_coordinator.core.topics.patterns import (
 )
 
 METADATA_REFRESH_MS = 2**31 - 1
-"""How long a metadata hash counts if no topic changes (Integer.MAX_VALUE in Kafka)."""
+"""The time after which a metadata hash is compared again without a changed topic (Integer.MAX_VALUE in Kafka)."""
 
 _SHORTEST_REFRESH_INTERVAL_MS = 10_000
 _NEVER = -(2**63)
 
 
 class RegexChange(Enum):
-    """What a request does to a member's regular expression."""
+    """The change of a member's regular expression by a request."""
 
     NONE = auto()
     CHANGED = auto()
     CHANGED_AND_RESOLVED = auto()
-    """The new one is resolved already, or the member has none any more: the group's topics change at once."""
+    """The new regular expression is already resolved, or the member has none any more: the group's topics change at once."""
 
 
 def change_regex(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
-    """Note what becomes of a member's regular expression, and begin a resolution of the group's if one is due.
+    """Log the change of a member's regular expression, and begin to resolve the group's regular expressions if that is due.
 
     Raises:
         CoordinatorError: INVALID_REGULAR_EXPRESSION.
@@ -67,6 +67,8 @@ def change_regex(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMembe
     if (is_unseen or subscribers) and _may_resolve(update):
         subscribed = _subscribed_after(update.membership, old.metadata, new.metadata)
         if subscribed and (is_unseen or _is_due(update, len(subscribed))):
+            # Kafka resolves in another thread; here a timer that is due at once fires after the
+            # request.
             update.arm(REGEX_TIMER, 0)
     return change
 
@@ -96,7 +98,7 @@ def _check(regex: str) -> None:
 
 
 def _may_resolve(update: ConsumerUpdate) -> bool:
-    """Whether no resolution is under way, and the last one is long enough ago."""
+    # A set timer means that a resolution is in progress.
     if REGEX_TIMER in update.membership.timers:
         return False
     last_ms = _last_resolved(update.membership)[0]
@@ -104,9 +106,9 @@ def _may_resolve(update: ConsumerUpdate) -> bool:
 
 
 def _last_resolved(membership: ConsumerGroup) -> tuple[int, int]:
-    """When the group's regular expressions were resolved, and with which version of the topics.
+    """Return the time at which the group's regular expressions were resolved, and the version of the topics.
 
-    All are at once, but for one that nobody subscribes to any more: Kafka asks the first of its table, of a slot the newest.
+    All are resolved together, except for one without subscribers. Kafka reads the first of its hash table, and the newest of a slot.
     """
     regexes = membership.regexes
     if not regexes:
@@ -127,7 +129,8 @@ def _subscribed_after(
 
 
 def _is_due(update: ConsumerUpdate, subscribed: int) -> bool:
-    """Whether an answer is missing, new topics have come since, or the answers are too old."""
+    # Due: a regex is not resolved, there are topics since the last resolution, or that was too long
+    # ago.
     last_ms, version = _last_resolved(update.membership)
     return (
         subscribed != len(update.membership.regexes)
@@ -137,14 +140,14 @@ def _is_due(update: ConsumerUpdate, subscribed: int) -> bool:
 
 
 def resolve(update: ConsumerUpdate, rights: Rights | None) -> None:
-    """Match every regular expression with the present topics; the group epoch grows if the group's topics change.
+    """Match every regular expression with the present topics. The group epoch grows if the group's topics change.
 
-    Topics that the sender of the heartbeat may not see match none, whoever subscribes.
+    Topics that the sender of the heartbeat may not describe match for no member.
     """
     group, membership = update.group, update.membership
     visible = _visible(group, rights)
     subscribers = membership.regex_subscribers
-    # What an expression matched counts also after its last subscriber took another member's place.
+    # The matches of a regex also count after its last subscriber took the place of another member.
     left = [found.topics for regex, found in membership.regexes.items() if regex not in subscribers]
     names = set(membership.topic_subscribers).union(*left)
     has_changed = False

@@ -1,7 +1,7 @@
-"""Applies the records of consumer groups (KIP-848). Nothing is decided here.
+"""Replay of the records of consumer groups (KIP-848), without decisions.
 
-A log that Kafka has compacted may lack the predecessors of a record, so a tombstone of something unknown is
-ignored (GroupMetadataManager.replay in Kafka 4.4).
+A log that Kafka has compacted may lack the predecessors of a record, so a tombstone of an unknown key is ignored
+(GroupMetadataManager.replay in Kafka 4.4).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from group_coordinator.core.model.records import (
 
 
 def replay_consumer_record(group: Group, record: ConsumerRecord) -> None:
-    """Apply one record of a consumer group; the first one makes the group."""
+    """Apply one record of a consumer group. The first record creates the group."""
     match record:
         case GroupEpochRecord():
             _set_group_epoch(group, record.value)
@@ -50,13 +50,14 @@ def replay_consumer_record(group: Group, record: ConsumerRecord) -> None:
         case RegexRecord():
             _set_regex(group, record.regex, record.value)
         case PartitionMetadataTombstone():
-            pass  # nothing is kept here that it would remove
+            pass  # no state is kept that it would remove
         case _:
             assert_never(record)
 
 
 def _created(group: Group) -> ConsumerGroup:
-    """The consumer group; one that only stores offsets becomes one (getOrMaybeCreatePersistedConsumerGroup)."""
+    # A group that only stores offsets becomes a consumer group
+    # (getOrMaybeCreatePersistedConsumerGroup).
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
         return membership
@@ -107,6 +108,7 @@ def _set_current(group: Group, member_id: str, value: CurrentAssignment | None) 
         membership = _created(group)
         member = membership.members.get(member_id) or ConsumerMember(member_id)
         membership.put(member.replace(current=value))
+    # A tombstone without its member is ignored; it must not create the member.
     elif group.consumer is not None and member_id in group.consumer.members:
         member = group.consumer.members[member_id]
         group.consumer.put(member.replace(current=ASSIGNMENT_GONE))
@@ -115,7 +117,8 @@ def _set_current(group: Group, member_id: str, value: CurrentAssignment | None) 
 def _set_regex(group: Group, regex: str, value: ResolvedRegex | None) -> None:
     if value is not None:
         _created(group).put_regex(regex, value)
-        # A rebuilt group goes on counting: the topics that it learns next are newer than those of the log.
+        # A rebuilt group continues the numbers: the next topic metadata is newer than that of the
+        # log.
         group.topics_version = max(group.topics_version, value.version)
     elif group.consumer is not None:
         group.consumer.put_regex(regex, None)

@@ -1,6 +1,6 @@
-"""Which topics a consumer group and its members subscribe to, and the hash by which changes of them are noticed.
+"""The topics that a consumer group and its members subscribe to, and the metadata hash that shows their changes.
 
-Told in: stories/consumer/subscribing.py, stories/consumer/cluster_changes.py.
+Stories: stories/consumer/subscribing.py, stories/consumer/cluster_changes.py.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from group_coordinator.core.model.member_index import add_to_counts
 from group_coordinator.core.topics.hash import group_hash, topic_hash
 
 _hash_of = lru_cache(maxsize=10_000)(topic_hash)
-"""Topics are hashed whenever a member leaves, and change seldom."""
+"""A cache: topics are hashed whenever a member leaves, and seldom change."""
 
 
 def names_after_update(
     membership: ConsumerGroup, old: SubscriptionMetadata, new: SubscriptionMetadata
 ) -> set[str]:
-    """The topics that the group will subscribe to after one member has changed its subscription."""
+    """Return the topics that the group will subscribe to after a member has changed its subscription."""
     dropped = _dropped_regexes(membership, old, new)
     return _names_without(membership, [old], dropped) | set(new.topic_names)
 
@@ -31,7 +31,7 @@ def names_after_update(
 def type_after_update(
     membership: ConsumerGroup, old: ConsumerMember, new: ConsumerMember
 ) -> SubscriptionType:
-    """Whether the members will count as subscribed to the same topics after `new` has replaced `old`, or joined."""
+    """Return the subscription type after `new` has replaced `old`, or joined."""
     topic_subscribers = dict(membership.topic_subscribers)
     add_to_counts(topic_subscribers, old.metadata.topic_names, -1)
     add_to_counts(topic_subscribers, new.metadata.topic_names)
@@ -58,7 +58,7 @@ def _regex_of(metadata: SubscriptionMetadata) -> tuple[str, ...]:
 def _dropped_regexes(
     membership: ConsumerGroup, old: SubscriptionMetadata, new: SubscriptionMetadata
 ) -> set[str]:
-    """The regular expression that a member subscribed to, if no other member does."""
+    # A regex is dropped with its last subscriber.
     regex = old.topic_regex
     is_last = regex is not None and membership.regex_subscribers.get(regex) == 1
     return {regex} if regex is not None and regex != new.topic_regex and is_last else set()
@@ -67,7 +67,7 @@ def _dropped_regexes(
 def names_after_removal(
     membership: ConsumerGroup, member_ids: Iterable[str], dropped_regexes: set[str]
 ) -> set[str]:
-    """The topics that the group will subscribe to when members are gone, and regular expressions with them."""
+    """Return the topics that the group will subscribe to without these members and regular expressions."""
     leaving = [membership.members[member_id].metadata for member_id in member_ids]
     return _names_without(membership, leaving, dropped_regexes)
 
@@ -87,18 +87,18 @@ def _names_without(
 
 
 def metadata_hash(group: Group, names: Iterable[str]) -> int:
-    """The hash of those of the topics that exist; 0 if none does (ModernGroup.computeMetadataHash)."""
+    """Return the hash of the existing topics among these names; 0 if none exists (ModernGroup.computeMetadataHash)."""
     topics = group.topics or {}
     return group_hash({name: _hash_of(topics[name]) for name in names if name in topics})
 
 
 def topic_names_of(membership: ConsumerGroup, metadata: SubscriptionMetadata) -> tuple[str, ...]:
-    """The topics that a member subscribes to; a pattern that is not resolved yet adds none."""
+    """Return the topics that a member subscribes to. An unresolved regular expression adds none."""
     resolved = membership.regexes.get(metadata.topic_regex or "")
     return metadata.topic_names if resolved is None else metadata.topic_names + resolved.topics
 
 
 def ids_of(group: Group, names: Iterable[str]) -> frozenset[str]:
-    """The ids of those of the topics that exist."""
+    """Return the ids of the existing topics among these names."""
     topics = group.topics or {}
     return frozenset([topics[name].topic_id for name in names if name in topics])

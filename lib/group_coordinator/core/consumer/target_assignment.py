@@ -1,8 +1,8 @@
-"""The target assignment of a consumer group: the assignor's answer for all members, and its records.
+"""The target assignment of a consumer group: the assignor's result for all members, and its records.
 
 Source: TargetAssignmentBuilder in Kafka 4.4.
 
-Told in: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py, stories/consumer/preferred_assignors.py.
+Stories: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py, stories/consumer/preferred_assignors.py.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ def preferred_assignor(
     old: ConsumerMember | None = None,
     new: ConsumerMember | None = None,
 ) -> str:
-    """The assignor that most members ask for, once `old` is `new`; the default if no member asks for one.
+    """Return the assignor that most members request, once `old` is `new`; the default if no member requests any.
 
-    Of several that many ask for it is the one that Kafka's hash map has first: the one that `new` is the first to ask
-    for, else that which comes first among BUILTIN_ASSIGNORS.
+    In a tie the first in Kafka's hash map wins: the assignor that only `new` requests, else the first of BUILTIN_ASSIGNORS.
     """
     votes = Counter(membership.assignor_votes)
     votes[None if old is None else old.metadata.server_assignor] -= 1
@@ -53,9 +52,9 @@ def preferred_assignor(
 def members_after(
     membership: ConsumerGroup, updated: ConsumerMember, order: MemberOrder
 ) -> dict[str, tuple[ConsumerMember, Assignment]]:
-    """The members with their present targets, in the order of the assignors, once `updated` is one of them.
+    """Return the members and their present targets, in the order of the assignors, with `updated` among them.
 
-    A static member that comes back under another id takes the place, and the target, of the one it was.
+    A static member that joins with another id gets the place and the target of its former id.
     """
     instance_id = updated.group_instance_id
     before_id = membership.static_members.get(instance_id or "") or updated.member_id
@@ -76,12 +75,12 @@ def assign(
     kind: SubscriptionType,
     subscription_order: Mapping[str, Sequence[str]],
 ) -> dict[str, Assignment]:
-    """The new targets of all members, in the order of their records.
+    """Return the new targets of all members, in the order of their records.
 
-    Names that share a bucket of Kafka's hash tables are in their `subscription_order`, without one sorted.
+    Names in one bucket of Kafka's hash tables are in their `subscription_order`; without that they are sorted.
 
     Raises:
-        PartitionAssignorError: the assignor has no answer.
+        PartitionAssignorError: the assignor found no assignment.
     """
     wanted = _WantedTopics(group, membership)
     specs = {}
@@ -89,6 +88,7 @@ def assign(
         metadata = member.metadata
         names = subscription_order.get(member_id, metadata.topic_names)
         topic_ids = wanted.ids(names, metadata.topic_regex)
+        # A static member that took the place of another member gives up its own earlier target.
         own = membership.target_of(member_id)
         specs[member_id] = MemberSpec(
             metadata.rack_id,
@@ -101,19 +101,20 @@ def assign(
 
 
 class _WantedTopics:
-    """The existing topics that members want; those who want the same are asked once."""
+    """The existing topics that members subscribe to. Equal subscriptions are looked up once."""
 
     def __init__(self, group: Group, membership: ConsumerGroup) -> None:
         self.topics: dict[str, TopicSpec] = {}
-        """By id, in the order in which Kafka finds them."""
+        """The topics by id, in the order in which Kafka finds them."""
         self._known = group.topics or {}
         self._regexes = membership.regexes
         self._by_names: dict[tuple[tuple[str, ...], str | None], frozenset[str]] = {}
         self._by_identity: dict[tuple[int, str | None], frozenset[str]] = {}
 
     def ids(self, names: Sequence[str], regex: str | None) -> frozenset[str]:
-        """The ids of a member's topics; `names` must live as long as this object."""
-        # Members read from one snapshot share their names; a thousand names take longer to hash than all the rest.
+        """Return the ids of a member's topics. `names` must live as long as this object."""
+        # Members decoded from one snapshot share their names; hashing a thousand names takes longer
+        # than all the rest.
         key = id(names), regex
         if key not in self._by_identity:
             self._by_identity[key] = self._ids_of(tuple(names), regex)
@@ -137,7 +138,7 @@ def _topic_spec(topic: Topic) -> TopicSpec:
 
 
 def targets_before(membership: ConsumerGroup, updated: ConsumerMember) -> Mapping[str, Assignment]:
-    """The present targets; since Kafka 4.4 a static member has that of the member whose place it takes."""
+    """Return the present targets. Since Kafka 4.4 a static member has the target of the member that it replaces."""
     replaced_id = membership.static_members.get(updated.group_instance_id or "", updated.member_id)
     if replaced_id == updated.member_id or replaced_id not in membership.targets:
         return dict(membership.targets.items())
@@ -150,7 +151,7 @@ def target_records(
     epoch: TargetEpoch,
     reason: Reason,
 ) -> list[Record]:
-    """A record for each member whose target has changed, and the one that makes them count."""
+    """Return a record for each changed target, and the record that makes the targets effective."""
     changed: list[Record] = [
         TargetRecord(member_id, target, reason)
         for member_id, target in targets.items()

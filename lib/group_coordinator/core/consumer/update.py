@@ -1,4 +1,4 @@
-"""What one request or timer changes in a consumer group: the log, and what is beside the log. The group itself is left alone."""
+"""The changes of a consumer group by one request or timer: its records, and the changes without records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _MEMBER_KINDS = (TimerKind.SESSION, TimerKind.REBALANCE, *CLASSIC_MEMBER_KINDS)
 
 
 class ConsumerUpdate:
-    """Collects the outcome of one request or timer. `membership` is the group as it was before.
+    """The collected outcome of one request or timer. `membership` is the group before it, and is not changed.
 
-    For a group that did not exist, or was a classic one, `membership` is what the records so far will make it.
+    If the group did not exist or was a classic group, `membership` is the result of the records so far.
     """
 
     def __init__(
@@ -44,29 +44,28 @@ class ConsumerUpdate:
         self.records: list[Record] = []
         self.changes: list[Change] = []
         self.classic: ClassicGroup | None = None
-        """Set: the records make the group this classic one."""
+        """Set if the records turn the group into this classic group."""
         self.subscription_order: dict[str, Sequence[str]] = {}
-        """By member id: the topics that a member has just subscribed to, in its own order; the log has them sorted."""
+        """The topics of new subscriptions by member id, in the member's own order. The log has them sorted."""
 
     @property
     def is_upgrade(self) -> bool:
-        """Whether the records make the group a consumer group, which it is not yet; it may also be a new one."""
+        """True: the group is not a consumer group yet, but a new or a classic group."""
         return self.group.consumer is None
 
     def decision(self, replies: Sequence[Reply]) -> Decision:
-        """The update as a decision; all timers of a consumer group end when it turns classic."""
+        """Return the decision. All timers of a consumer group end when it becomes a classic group."""
         if self.classic is not None:
             return Decision(self.records, list(replies), (MembershipReplaced(self.classic),))
         return Decision(self.records, list(replies), tuple(self.changes))
 
     def arm(self, key: TimerKey, delay_ms: int) -> None:
-        """Set a timer, or set it anew behind all others."""
+        """Set a timer. A timer that is set again fires after all others of its millisecond."""
         self.changes.append(TimerSet(key, self.now_ms + delay_ms))
 
     def cancel(self, key: TimerKey) -> None:
-        """Forget a timer; no error if it is not set."""
+        """Cancel a timer; no error if it is not set."""
         self.changes.append(TimerCancelled(key))
 
     def cancel_timers_of(self, member_id: str) -> None:
-        """Forget all timers of a member."""
         self.changes += [TimerCancelled(TimerKey(kind, member_id)) for kind in _MEMBER_KINDS]

@@ -1,12 +1,9 @@
-"""The checks of requests about consumer groups: whether group and member exist, the group's size, and the fields of a heartbeat.
+"""Checks of requests about consumer groups: existence of group and member, the group's size, the fields of a heartbeat.
 
-Source: throwIfConsumerGroupIsFull in Kafka 4.4's GroupMetadataManager.
+Source: throwIfConsumerGroupIsFull in Kafka 4.4's GroupMetadataManager; throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.4's
+GroupCoordinatorService.
 
-Told in: stories/consumer/consumer_size.py, stories/migration/classic_refusals.py.
-
-Source: throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.4's GroupCoordinatorService.
-
-Told in: stories/consumer/validating.py.
+Stories: stories/consumer/consumer_size.py, stories/migration/classic_refusals.py, stories/consumer/validating.py.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from group_coordinator.core.model.requests import ConsumerGroupHeartbeat
 
 
 def known_consumer_group(group: Group, what: str = "Group") -> ConsumerGroup:
-    """The membership of a consumer group; `what` is Kafka's word for one that does not exist.
+    """Return the membership of a consumer group. `what` is Kafka's word for a missing group.
 
     Raises:
         CoordinatorError: GROUP_ID_NOT_FOUND.
@@ -43,11 +40,6 @@ def known_consumer_group(group: Group, what: str = "Group") -> ConsumerGroup:
 
 
 def known_member(membership: ConsumerGroup, member_id: str) -> ConsumerMember:
-    """The member with that id.
-
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID.
-    """
     member = membership.members.get(member_id)
     if member is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -57,10 +49,10 @@ def known_member(membership: ConsumerGroup, member_id: str) -> ConsumerMember:
 def known_static_member(
     membership: ConsumerGroup, member_id: str, group_instance_id: str
 ) -> ConsumerMember:
-    """The static member with that instance id.
+    """Return the static member with an instance id.
 
     Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID where it has another member id now.
+        CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if the instance id has another member id now.
     """
     member = membership.static_member(group_instance_id)
     if member is None:
@@ -77,7 +69,7 @@ def known_static_member(
 
 
 def check_room(update: ConsumerUpdate, member_id: str, instance_id: str | None) -> None:
-    """Refuse one member too many; who takes the place of a static member needs no other.
+    """Check the group's maximum size. A member that takes the place of a static member adds none.
 
     Raises:
         CoordinatorError: GROUP_MAX_SIZE_REACHED.
@@ -98,12 +90,13 @@ _CLIENTS_MAKE_IDS_SINCE = 1
 def check_heartbeat(
     request: ConsumerGroupHeartbeat, version: int, config: CoordinatorConfig
 ) -> None:
-    """Refuse a request that is invalid for every group; the first fault counts.
+    """Check the fields of a heartbeat in Kafka's order: the first fault is the error.
 
     Raises:
         CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR.
     """
     epoch = request.member_epoch
+    # In version 0 the coordinator makes the id of a new member.
     needs_id = version >= _CLIENTS_MAKE_IDS_SINCE or epoch > 0 or epoch == LEFT_EPOCH
     _check_text("MemberId", request.member_id if needs_id else None)
     _check_text("GroupId", request.group_id)

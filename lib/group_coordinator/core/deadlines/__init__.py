@@ -1,1 +1,1 @@
-"""What happens when time passes."""
+"""Deadlines of groups: their times, their effects, and outages."""

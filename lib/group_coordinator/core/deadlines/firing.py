@@ -1,18 +1,21 @@
-"""The next deadline of a group and its effect: a request that time makes, decided and applied as any other.
+"""The next deadline of a group and its effect, which is decided and applied like that of a request.
 
-Told in: stories/classic/sessions.py, stories/classic/syncing.py, stories/classic/rebalancing.py.
+There are three kinds of deadlines:
 
-Told in: stories/consumer/consumer_timers.py, stories/consumer/assignment_interval.py.
+- A timer of the membership.
+- The sweep that removes expired offsets, and an Empty group without offsets (cleanupGroupMetadata in Kafka 4.4's
+  GroupCoordinatorShard).
+- The end of the topic metadata of a group that does not exist.
 
-There are three: a timer of the membership; the sweep that removes expired offsets, and an Empty group without any
-(cleanupGroupMetadata in Kafka 4.4's GroupCoordinatorShard); and the end of what a group that does not exist knows of
-topics. `coordinator.advance` fires one at a time, each at its own time, and then asks again: what a deadline changes may
-cancel or set others.
+`coordinator.advance` fires one deadline at a time, each at its own time, and then computes the next: a deadline may cancel or set
+others.
 
-Timers of one millisecond fire in the order in which they were armed; arming a timer anew puts it behind all others. Kafka
-sweeps every offsets.retention.check.interval.ms after the log was loaded; here the sweeps lie on a grid, the multiples of
-that interval since the epoch, so that a replay has the same ones, and only those that would change the group count. A
-sweep is armed by the sweep before it: of the timers of its millisecond, those that were armed earlier still fire first.
+Timers of one millisecond fire in the order in which they were set; a timer that is set again moves behind all others. Kafka sweeps
+every offsets.retention.check.interval.ms after it has loaded the log. Here the times of sweeps are the multiples of that interval
+since the epoch, so that a replay has the same sweeps; only sweeps that would change the group count. A sweep is set by the sweep
+before it: timers of its millisecond that were set earlier fire first.
+
+Stories: stories/classic/sessions.py, stories/classic/syncing.py, stories/classic/rebalancing.py, stories/consumer/consumer_timers.py, stories/consumer/assignment_interval.py.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ from group_coordinator.core.value import Value
 def fire_classic_timer(
     membership: ClassicGroup, key: TimerKey, now_ms: int, config: CoordinatorConfig
 ) -> Decision:
-    """Decide what an elapsed timer brings; it is gone in the next membership."""
+    """Decide the effect of a fired timer. The next membership does not have the timer."""
     timer = membership.timers[key]
     is_session = key.kind is TimerKind.SESSION
     reason = Reason.SESSION_TIMEOUT if is_session else Reason.REBALANCE_TIMEOUT
@@ -59,12 +62,12 @@ def fire_classic_timer(
         case TimerKind.SESSION:
             _session_timed_out(rebalance, key.member_id)
         case _:
-            pass  # left from a consumer group, where it may count again after an upgrade
+            pass  # left from a consumer group: it may count again after an upgrade
     return rebalance.decision()
 
 
 def _sync_timed_out(rebalance: Rebalance) -> None:
-    """Members that never sent their SyncGroup are out, static ones too (expirePendingSync)."""
+    # Members without SyncGroup are removed, static members too (expirePendingSync).
     membership = rebalance.membership
     if membership.pending_syncs:
         for member_id in sorted(membership.pending_syncs):
@@ -73,13 +76,14 @@ def _sync_timed_out(rebalance: Rebalance) -> None:
 
 
 def _session_timed_out(rebalance: Rebalance, member_id: str) -> None:
-    """A member fell silent, or a pending one never came back (expireClassicGroupMemberHeartbeat)."""
+    # A member sent no heartbeat, or a pending member did not join
+    # (expireClassicGroupMemberHeartbeat).
     membership = rebalance.membership
     member = membership.members.get(member_id)
     if member is None and member_id not in membership.pending_joins:
         return
     if member is not None and member.is_waiting and not member.is_new:
-        return  # it cannot heartbeat while its request is parked
+        return  # a member cannot send heartbeats while its request is pending
     rebalance.remove_member(member_id)
     if membership.state is ClassicState.PREPARING_REBALANCE:
         if membership.has_all_members_joined:
@@ -97,7 +101,7 @@ def fire_consumer_timer(
     config: CoordinatorConfig,
     rights: Rights | None,
 ) -> Decision:
-    """Decide what an elapsed timer brings; it is gone afterwards."""
+    """Decide the effect of a fired timer, which is removed."""
     update = ConsumerUpdate(group, membership, now_ms, config, _reason(key.kind))
     update.cancel(key)
     if key.kind is TimerKind.REGEX:
@@ -114,31 +118,32 @@ def _reason(kind: TimerKind) -> Reason:
 
 
 def _is_outdated(membership: ConsumerGroup, key: TimerKey) -> bool:
-    """A member at another epoch has given its partitions back."""
+    # A member at another epoch has revoked its partitions: its rebalance timer has no effect.
     epoch = membership.members[key.member_id].epoch
     is_rebalance = key.kind is TimerKind.REBALANCE
     return is_rebalance and membership.rebalance_epochs.get(key.member_id) != epoch
 
 
 class Deadline(Value, frozen=True):
-    """Something that time will do to a group: a timer, or, without one, the sweep of expired offsets."""
+    """A deadline of a group: a timer, or, without a timer key, the sweep of expired offsets."""
 
     due_ms: int
     timer_key: TimerKey | None
     swept_ms: int
-    """Sweeps up to this time lie behind the group when the deadline has fired."""
+    """After the deadline, sweeps up to this time are done."""
 
 
 def first_deadline(
     group: Group, swept_ms: int, config: CoordinatorConfig, outages: Outages = ()
 ) -> Deadline | None:
-    """The deadline to fire next; sweeps up to `swept_ms` are done."""
+    """Return the next deadline. Sweeps up to `swept_ms` are done."""
     if group.membership is None:
         return _end_of_memory(group, config)
     sweep_ms = expiration.next_sweep(group, swept_ms, config)
     if not group.membership.timers:
         return None if sweep_ms is None else Deadline(sweep_ms, None, sweep_ms)
     key, timer = _first_timer(group.membership.timers, outages)
+    # A timer that was set before the previous sweep precedes the sweep of its millisecond.
     before_sweep = timer.armed_ms < timer.due_ms - config.offsets_retention_check_interval_ms
     timer_swept_ms = timer.due_ms - 1 if before_sweep else timer.due_ms
     if sweep_ms is not None and sweep_ms <= timer_swept_ms:
@@ -147,11 +152,11 @@ def first_deadline(
 
 
 def _first_timer(timers: Timers, outages: Outages) -> tuple[TimerKey, Timer]:
-    """The timer that runs out first, with the time at which it does."""
     if outages:
         outages = since(min(timer.armed_ms for timer in timers.by_text.values()), outages)
     if not outages:
         return timers.soonest()
+    # A regex timer is due at once and waits for no client: outages do not postpone it.
     put_off = (
         (
             text,
@@ -164,7 +169,7 @@ def _first_timer(timers: Timers, outages: Outages) -> tuple[TimerKey, Timer]:
 
 
 def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
-    """What was told of the cluster's topics to a group that does not exist is kept as long as the coordinator keeps an offset."""
+    # Topic metadata of a group that does not exist is kept as long as an offset.
     if group.topics is None:
         return None
     due_ms = min(group.clock_ms + max(config.retention_ms, 0), NEVER_MS)
@@ -178,9 +183,9 @@ def fire(
     config: CoordinatorConfig,
     rights: Rights | None = None,
 ) -> Decision:
-    """Decide what an elapsed deadline brings; a timer is gone in the next membership.
+    """Decide the effect of a deadline. The next membership does not have a fired timer.
 
-    `rights` are those of a sender whose request made the deadline due at once.
+    `rights` are those of the sender whose request made the deadline due.
     """
     if group.membership is None:
         return Decision([], [], (TopicsForgotten(),))

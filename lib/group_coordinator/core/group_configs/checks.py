@@ -1,8 +1,7 @@
-"""The checks of a group's configs, the texts that stand for a value, and the text that Kafka shows.
+"""Checks of group configurations, and the texts of their values as Kafka shows them.
 
-Source: ConfigDef.parseType and its validators, ShareGroupAutoOffsetResetStrategy in Kafka 4.4.
-
-Source: GroupConfig.validate in Kafka 4.4; the first of several faults is the one that Kafka names.
+Source: ConfigDef.parseType and its validators, ShareGroupAutoOffsetResetStrategy, and GroupConfig.validate in Kafka 4.4. Of several
+faults Kafka names the first.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _BY_DURATION = "by_duration:"
 
 
 class GroupConfigError(ValueError):
-    """Settings that Kafka refuses, in Kafka's words."""
+    """An invalid group configuration, with Kafka's message."""
 
     def __init__(self, code: ErrorCode, message: str | None) -> None:
         super().__init__(message)
@@ -50,10 +49,10 @@ class GroupConfigError(ValueError):
 
 
 def shown(definition: GroupConfig, text: str) -> str:
-    """The value that a text stands for, as Kafka shows it.
+    """Return the value of a text as Kafka shows it.
 
     Raises:
-        GroupConfigError: INVALID_CONFIG, it stands for none.
+        GroupConfigError: INVALID_CONFIG, the text is no value of this type.
     """
     if definition.type is ConfigType.BOOLEAN:
         return _truth(definition, text)
@@ -65,7 +64,7 @@ def shown(definition: GroupConfig, text: str) -> str:
 
 
 def entries(text: str) -> list[str]:
-    """The entries of a list, which may be empty themselves."""
+    """Return the entries of a list, which may be empty texts."""
     trimmed = java_trimmed(text)
     return _COMMA.split(trimmed) if trimmed else []
 
@@ -126,13 +125,14 @@ _INTERNAL_TOPICS = "__"
 
 
 def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
-    """Whether a group may have these settings, together with the coordinator's where it has none.
+    """Check the configurations of a group, together with the coordinator's settings.
 
-    Settings that were valid once are refused if the coordinator's bounds have changed since.
+    Configurations that were valid before are invalid if the coordinator's bounds have changed since.
 
     Raises:
         GroupConfigError: INVALID_CONFIG.
     """
+    # Kafka goes through a hash map: its order decides which unknown name is in the message.
     for name in new_hash_map_order(configs):
         if name not in GROUP_CONFIGS:
             raise _refusal(f"Unknown group config name: {name}")
@@ -179,7 +179,8 @@ def _check_assignor(name: str) -> None:
 
 
 def _check_session(values: Mapping[str, str], config: CoordinatorConfig) -> None:
-    """A session must be longer than the interval of heartbeats, where the group has a value of its own for either."""
+    # The session must be longer than the heartbeat interval; without values of its own, the
+    # coordinator's were checked at start.
     if not values.keys() & {SESSION_TIMEOUT.name, HEARTBEAT_INTERVAL.name}:
         return
     session_ms, heartbeat_ms = (

@@ -1,4 +1,4 @@
-"""What a setting of a group is."""
+"""The definition of a group configuration."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from group_coordinator.core.value import Value
 
 
 class GroupConfig(Value, frozen=True):
-    """A setting of a group. `default` is Kafka's, except for OFFSETS_RETENTION."""
+    """A group configuration. `default` is Kafka's, except for OFFSETS_RETENTION."""
 
     name: str
     type: ConfigType
     default: str
-    """Of the broker's setting, in its unit, as it is shown."""
+    """The default of the broker's setting, in its unit, in the form that is shown."""
     documentation: str
     """The description. All other fields are compared with Kafka in tests."""
     broker_name: str
-    """The broker's setting that applies to a group without its own; where there is none, Kafka says the setting's own name."""
+    """The broker's setting for groups without this configuration; without such a setting, Kafka uses the configuration's name."""
     least: int | None = None
-    """The lowest number, whatever the broker's settings are."""
+    """The lowest number, independent of the broker's settings."""
     is_internal: bool = False
-    """Listed for a group that was given it alone, and with the text as it was given."""
+    """True: listed only for a group that has a value of its own, and with its original text."""
     taken_back_by: str | None = None
-    """A value, as it is shown, that stands for none; None: there is no such value."""
+    """A value, in the form that is shown, that removes the configuration; None: there is no such value."""

@@ -1,7 +1,7 @@
-"""Kafka's settings of share groups and streams groups: taken and shown, and of no effect here, as there are no such groups.
+"""Kafka's configurations of share and streams groups. They are stored and shown without effect: there are no such groups here.
 
-Source: GroupConfig, GroupCoordinatorConfig and ShareGroupConfig in Kafka 4.4. What brokers may be told about these groups this
-coordinator has no settings for: it answers as a broker that was told nothing, with Kafka's own defaults and limits.
+Source: GroupConfig, GroupCoordinatorConfig and ShareGroupConfig in Kafka 4.4. This coordinator does not have the brokers' settings
+for these groups: it responds like a broker without them, with Kafka's own defaults and limits.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ _DEAD_LETTERS = (
 )
 
 FOREIGN = (*_SHARE, *_STREAMS, *_DEAD_LETTERS)
-"""In the order in which Kafka reads them."""
+"""The definitions in the order in which Kafka reads them."""
 LIMITS: Mapping[str, tuple[int | None, int | None]] = MappingProxyType(
     {
         "share.heartbeat.interval.ms": (5_000, 15_000),
@@ -226,7 +226,7 @@ LIMITS: Mapping[str, tuple[int | None, int | None]] = MappingProxyType(
         "streams.num.warmup.replicas": (None, 20),
     }
 )
-"""The lowest and the highest number, in the order in which Kafka checks them; None: there is no such limit.
+"""The lowest and the highest number, in the order in which Kafka checks them; None: no limit.
 
-A session within these is longer than any interval of heartbeats, which Kafka checks too.
+A session timeout within its limits is longer than any heartbeat interval, which Kafka checks too.
 """

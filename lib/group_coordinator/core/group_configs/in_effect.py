@@ -1,10 +1,8 @@
-"""The configs of groups, and the value in effect: the group's own within the coordinator's bounds, else the coordinator's.
+"""Group configurations in effect: the group's own within the coordinator's bounds, else the coordinator's setting.
 
-Source: GroupConfig.CONFIG_DEF in Kafka 4.4. A group need not exist to be given settings.
+Source: GroupConfig.CONFIG_DEF and GroupConfigManager in Kafka 4.4. A group with configurations need not exist.
 
-OFFSETS_RETENTION is ours: KIP-211 leaves retention by group to a later KIP, and no broker has it.
-
-Source: GroupConfigManager in Kafka 4.4.
+OFFSETS_RETENTION is our own: KIP-211 leaves retention by group to a later KIP, and no broker has it.
 """
 
 from __future__ import annotations
@@ -68,11 +66,11 @@ OFFSETS_RETENTION = GroupConfig(
 
 _KAFKAS = (*_CONSUMER, *FOREIGN)
 GROUP_CONFIGS = {definition.name: definition for definition in (*_KAFKAS, OFFSETS_RETENTION)}
-"""By name, in the order in which Kafka reads them, and ours behind."""
+"""The definitions by name, in the order in which Kafka reads them; our own is last."""
 
 
 def _listed(definitions: Iterable[GroupConfig]) -> list[GroupConfig]:
-    """As they come out of a Java HashMap of 32 buckets."""
+    # The order of a Java HashMap of 32 buckets.
     return hash_map_order(definitions, lambda definition: string_spot(definition.name), 32)
 
 
@@ -81,28 +79,30 @@ LISTED = (
     *_listed(definition for definition in _KAFKAS if not definition.is_internal),
     OFFSETS_RETENTION,
 )
-"""In the order in which Kafka lists them, and ours behind. Not followed: where a group has nearly all, Kafka's table is larger."""
+"""The definitions in the order in which Kafka lists them; our own is last. Not followed: Kafka's table is larger for a group with
+nearly all of them.
+"""
 
 
 def session_timeout_ms(group: Group, config: CoordinatorConfig) -> int:
-    """How long a member of the consumer group may be silent."""
+    """Return the session timeout of members of the consumer group, in milliseconds."""
     return _effective(SESSION_TIMEOUT, group, config, config.group_consumer_session_timeout_ms)
 
 
 def heartbeat_interval_ms(group: Group, config: CoordinatorConfig) -> int:
-    """How often a member of the consumer group is asked to send a heartbeat."""
+    """Return the heartbeat interval of members of the consumer group, in milliseconds."""
     otherwise = config.group_consumer_heartbeat_interval_ms
     return _effective(HEARTBEAT_INTERVAL, group, config, otherwise)
 
 
 def assignment_interval_ms(group: Group, config: CoordinatorConfig) -> int:
-    """The least time between two assignments of the consumer group."""
+    """Return the shortest time between two assignments of the consumer group, in milliseconds."""
     otherwise = config.group_consumer_assignment_interval_ms
     return _effective(ASSIGNMENT_INTERVAL, group, config, otherwise)
 
 
 def offsets_retention_ms(group: Group, otherwise_ms: int) -> int:
-    """How long the group's offsets are kept; `otherwise_ms`, the coordinator's own, if it was not given a time."""
+    """Return the time for which the group's offsets are kept; `otherwise_ms` is the coordinator's own."""
     value = group.configs.get(OFFSETS_RETENTION.name)
     return otherwise_ms if value is None else int(value)
 
@@ -110,16 +110,16 @@ def offsets_retention_ms(group: Group, otherwise_ms: int) -> int:
 def _effective(
     definition: GroupConfig, group: Group, config: CoordinatorConfig, otherwise: int
 ) -> int:
-    """The group's own setting within the coordinator's bounds, which may have changed since; `otherwise` if it has none."""
     value = group.configs.get(definition.name)
     if value is None:
         return otherwise
+    # The coordinator's bounds may have changed after the group got its value.
     lowest, highest = limits(definition, config)
     return min(max(int(value), lowest), highest)
 
 
 def limits(definition: GroupConfig, config: CoordinatorConfig) -> tuple[int, int]:
-    """What the coordinator lets a setting of consumer groups be, both included."""
+    """Return the lowest and highest allowed values of a configuration of consumer groups."""
     _, _, rest = definition.broker_name.partition("group.consumer.")
     lowest, highest = (
         getattr(config, f"group.consumer.{bound}.{rest}".replace(".", "_"))
@@ -129,13 +129,13 @@ def limits(definition: GroupConfig, config: CoordinatorConfig) -> tuple[int, int
 
 
 def coordinators_own(definition: GroupConfig, config: CoordinatorConfig) -> str:
-    """The coordinator's setting, in its unit; Kafka's default where this coordinator has no such setting."""
+    """Return the coordinator's setting in its unit; Kafka's default if this coordinator has no such setting."""
     value = getattr(config, definition.broker_name.replace(".", "_"), definition.default)
     return str(value).lower()
 
 
 def value_without_own(definition: GroupConfig, config: CoordinatorConfig) -> str:
-    """What counts for a group that was not given the setting, in the unit of the group's setting."""
+    """Return the value for a group without this configuration, in the configuration's unit."""
     if definition is OFFSETS_RETENTION:
         return str(config.retention_ms)
     return coordinators_own(definition, config)

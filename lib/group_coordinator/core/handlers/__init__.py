@@ -1,1 +1,1 @@
-"""One API, one file: `decide(group, request, context, config)` decides what a request changes and what is answered; nothing changes yet."""
+"""Handlers, one module for each API. `decide(group, request, context, config)` returns records and responses, and changes nothing."""

@@ -1,9 +1,9 @@
-"""IncrementalAlterConfigs 0-1 of one group: settings are set or deleted, all or none of a request.
+"""IncrementalAlterConfigs 0-1 of one group: all configurations of a request are set or deleted, or none.
 
-Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.4. Kafka keeps settings in its metadata
-log; here a record of each goes to the group's own log, shaped as Kafka's ConfigRecord.
+Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.4. Kafka keeps configurations in its metadata log.
+Here a record of each, in the form of Kafka's ConfigRecord, is in the group's own log.
 
-Told in: stories/consumer/assignment_interval.py, stories/consumer/consumer_timers.py.
+Stories: stories/consumer/assignment_interval.py, stories/consumer/consumer_timers.py.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LIST_OPERATIONS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
 def decide(
     group: Group, request: AlterConfigs, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """A record for each setting that changes, none if the request only asks whether it would be taken."""
+    """Return a record for each changed configuration; none if the request only validates."""
     answer = AlterConfigsResponse(ErrorCode.NONE, None, group.group_id)
     records: list[Record] = []
     try:
@@ -67,7 +67,8 @@ def _check_request(changes: Sequence[ConfigChange]) -> None:
 
 
 def _check_rights(group_id: str, rights: Rights | None) -> None:
-    """The broker that takes the request looks at its shape; the controller, to which it goes, at rights."""
+    # A broker checks the request's form; then the controller checks rights. The order of errors
+    # follows.
     kind = ResourceType.GROUP
     if rights is not None and not rights.has(Operation.ALTER_CONFIGS, kind, group_id):
         denied = ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -81,7 +82,6 @@ def _check_name(group_id: str) -> None:
 
 
 def _altered(group: Group, changes: Sequence[ConfigChange]) -> dict[str, str]:
-    """The group's settings with the changes; the one setting that is a list counts as none there."""
     altered = dict(group.configs)
     by_name = {change.name: change for change in changes}
     for name in new_hash_map_order(by_name):
@@ -90,6 +90,7 @@ def _altered(group: Group, changes: Sequence[ConfigChange]) -> dict[str, str]:
             altered.pop(name, None)
         elif change.operation == ConfigOperation.SET and change.value is not None:
             altered[name] = change.value
+        # Kafka has one list among the configurations, and does not treat it as a list here.
         elif change.operation in _LIST_OPERATIONS:
             operation = ConfigOperation(change.operation).name
             message = f"Can't {operation} to key {name} because its type is not LIST."
@@ -109,6 +110,6 @@ def _records(before: dict[str, str], altered: dict[str, str]) -> list[Record]:
 
 
 def _kept_as(definition: GroupConfig, text: str) -> str | None:
-    """The value as Kafka shows it; None: it takes the setting back."""
+    # Kafka stores internal configurations as they were given; a certain value removes ours.
     value = text if definition.is_internal else shown(definition, text)
     return None if value == definition.taken_back_by else value

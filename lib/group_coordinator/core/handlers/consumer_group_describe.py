@@ -1,8 +1,8 @@
-"""ConsumerGroupDescribe 0-1 (KIP-848) of one group: v1 tells which protocol a member speaks.
+"""ConsumerGroupDescribe 0-1 (KIP-848) of one group. Version 1 has the protocol of each member.
 
 Source: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember in Kafka 4.4.
 
-Told in: stories/consumer/consumer_fetches.py.
+Stories: stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Describe the group; nothing changes.
+    """Describe the group. Nothing changes.
 
     Raises:
         CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.
@@ -51,7 +51,7 @@ def decide(
 
 
 def _check_topics(answer: ConsumerGroupDescribeResponse, rights: Rights) -> None:
-    """Nobody is shown a group with a topic that it may not see."""
+    # One topic without the DESCRIBE right hides the whole group.
     names = {
         topic.name: None
         for member in answer.members
@@ -98,7 +98,7 @@ def _collect(held: dict[str, list[int]], partitions: OwnedPartitions) -> None:
 def _named(
     partitions: Mapping[str, list[int] | tuple[int, ...]], topics: Mapping[str, Topic]
 ) -> tuple[tuple[Topic, tuple[int, ...]], ...]:
-    """Topics that are gone have no name any more: they are left out."""
+    # Deleted topics have no known name: they are left out.
     return tuple(
         (topics[topic_id], tuple(sorted(of_topic)))
         for topic_id, of_topic in partitions.items()

@@ -1,8 +1,8 @@
-"""ConsumerGroupHeartbeat 0-1 (KIP-848): v1 requires member ids made by the client, and has regular expressions.
+"""ConsumerGroupHeartbeat 0-1 (KIP-848). Version 1 requires member ids made by the client, and has regular expressions.
 
 Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.4.
 
-Told in: stories/consumer/validating.py, stories/consumer/static_consumers.py, stories/consumer/instance_ids.py, stories/consumer/consumer_size.py.
+Stories: stories/consumer/validating.py, stories/consumer/static_consumers.py, stories/consumer/instance_ids.py, stories/consumer/consumer_size.py.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def decide(
     try:
         return _join_or_stay(group, request, context, config)
     except CoordinatorError as error:
+        # Only a join can begin an upgrade, whose pending requests Kafka has answered before the
+        # error.
         if request.member_epoch != JOIN_EPOCH:
             raise
         answer = ConsumerGroupHeartbeatResponse(error.code, error.message)
@@ -82,6 +84,7 @@ def _join_or_stay(
         update.subscription_order[member_id] = request.topic_names
     updated = update_member(update, member, metadata, request.owned)
     update.arm(session_timer(member_id), session_timeout_ms(group, config))
+    # Kafka sends an assignment only if the client cannot know it: saves bytes in most heartbeats.
     must_send = is_join or _is_full(request) or _differs(member, updated)
     answer = ConsumerGroupHeartbeatResponse(
         ErrorCode.NONE,
@@ -102,7 +105,7 @@ def _begun_update(
     *,
     is_join: bool,
 ) -> tuple[ConsumerUpdate, list[Reply]]:
-    """Begin an update; a join makes a group that is not there, or a classic one, a consumer group."""
+    # A join turns a missing or a classic group into a consumer group.
     membership = group.membership
     if isinstance(membership, ConsumerGroup) or not is_join:
         known = known_consumer_group(group, "Consumer group")
@@ -120,7 +123,6 @@ def _begun_update(
 def _member(
     update: ConsumerUpdate, request: ConsumerGroupHeartbeat, member_id: str
 ) -> ConsumerMember:
-    """The member that sends the request, as it was before."""
     if request.group_instance_id is not None:
         return _static_member(update, request, member_id, request.group_instance_id)
     member = update.membership.members.get(member_id)
@@ -161,9 +163,10 @@ def _unknown_member(member_id: str, group: Group) -> CoordinatorError:
 def _check_epoch(
     member: ConsumerMember, epoch: int, owned: tuple[TopicPartitions, ...] | None
 ) -> None:
-    """A member that lost the answer with its new epoch may send the one before, if it owns no more than it is assigned."""
     if epoch in (JOIN_EPOCH, member.epoch):
         return
+    # A member that lost the response with its new epoch sends the one before. It may not own more
+    # than its assignment.
     is_retry = epoch < member.epoch and epoch == member.current.previous_epoch
     if not is_retry or not _is_part(owned, member.current.assigned):
         which = "smaller" if epoch < member.epoch else "greater"
@@ -185,7 +188,7 @@ def _is_part(owned: tuple[TopicPartitions, ...] | None, assigned: OwnedPartition
 def _metadata_after(
     old: SubscriptionMetadata, request: ConsumerGroupHeartbeat, context: RequestContext
 ) -> SubscriptionMetadata:
-    """Fields that the request leaves out stay as they were."""
+    # Fields that the request leaves out stay unchanged.
     names, regex = request.topic_names, request.topic_regex
     return SubscriptionMetadata(
         request.group_instance_id or old.group_instance_id,
@@ -203,13 +206,12 @@ def _metadata_after(
 
 
 def _is_full(request: ConsumerGroupHeartbeat) -> bool:
-    """Whether the request has every field, as after a lost answer: then the answer has every field as well."""
+    # A full request follows a lost response: its response is full as well.
     subscribes = request.topic_names is not None or request.topic_regex is not None
     return request.rebalance_timeout_ms is not None and subscribes and request.owned is not None
 
 
 def _differs(before: ConsumerMember, after: ConsumerMember) -> bool:
-    """Whether the member has other partitions now."""
     return before.current.assigned != after.current.assigned
 
 
@@ -242,7 +244,8 @@ def _leave(
 
 
 def _leave_for_a_while(update: ConsumerUpdate, member: ConsumerMember) -> None:
-    """The static member keeps what it has until its session ends, for the member that comes back under its instance id."""
+    # The member keeps its partitions until its session ends, for a member that joins with its
+    # instance id.
     current = member.current
     kept = {
         topic_id: dict.fromkeys(partitions, 0) for topic_id, partitions in current.assigned.items()

@@ -1,8 +1,8 @@
-"""DeleteGroups 0-3 (KIP-229) of one group: only an Empty one can be deleted, with all its offsets.
+"""DeleteGroups 0-3 (KIP-229) of one group. Only an Empty group can be deleted; its offsets are deleted too.
 
 Source: GroupCoordinatorShard.deleteGroups in Kafka 4.4.
 
-Told in: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
+Stories: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Tombstones for every offset, then for the group.
+    """Return tombstones for every offset, then for the group.
 
     Raises:
         CoordinatorError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP.

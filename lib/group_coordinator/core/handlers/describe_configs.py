@@ -1,10 +1,10 @@
-"""DescribeConfigs 1-4 of one group: each setting, where its value comes from, and what would count without it.
+"""DescribeConfigs 1-4 of one group: each configuration, the source of its value, and the values it would have otherwise.
 
-Source: ConfigHelper in Kafka 4.4. The coordinator's own settings stand for Kafka's static configuration, where they
-differ from Kafka's default. Values are shown as they were set, even where the bounds have become narrower since.
+Source: ConfigHelper in Kafka 4.4. The coordinator's own settings are Kafka's static configuration if they differ from Kafka's
+default. Values are shown in their original form, even if the bounds have become narrower since.
 
-Kafka has no setting offsets.retention.ms of a group: it is listed where it was given, or asked for by name, so that who
-lists the settings of a group without it gets Kafka's answer.
+Kafka has no group configuration offsets.retention.ms. It is listed for groups that have it, or if its name is in the request. So
+a list for any other group equals Kafka's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from group_coordinator.core.model.responses import (
 def decide(
     group: Group, request: DescribeConfigs, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """The settings that were asked for, all if none was named; a group need not exist."""
+    """Describe the requested configurations; all if none was named. The group need not exist."""
     answer = DescribeConfigsResponse(ErrorCode.NONE, "", group.group_id)
     if not group.group_id:
         message = "Group name must not be empty"
@@ -73,7 +73,7 @@ def _described(
 def _synonyms(
     definition: GroupConfig, group: Group, config: CoordinatorConfig
 ) -> tuple[ConfigSynonym, ...]:
-    """Where a value could come from, each in its own unit; the first one counts."""
+    # The possible sources of the value, each in its own unit; the first is in effect.
     name = definition.broker_name
     synonyms = [ConfigSynonym(name, definition.default, ConfigSource.DEFAULT_CONFIG)]
     static = coordinators_own(definition, config)

@@ -1,10 +1,10 @@
-"""DescribeGroups 0-6 of one group: v6 tells an unknown group by an error, older versions by the state Dead.
+"""DescribeGroups 0-6 of one group. For an unknown group version 6 has an error, older versions the state Dead.
 
-A consumer group counts as unknown here: ConsumerGroupDescribe describes it.
+A consumer group is unknown here: ConsumerGroupDescribe describes it.
 
 Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.4.
 
-Told in: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
+Stories: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Describe the group; nothing changes."""
+    """Describe the group. Nothing changes."""
     if group.classic is not None:
         answer = _described(request.group_id, group.classic)
     else:
@@ -58,6 +58,8 @@ def _described(group_id: str, membership: ClassicGroup) -> DescribeGroupResponse
                 member.group_instance_id,
                 member.client_id,
                 member.client_host,
+                # Kafka shows metadata only of a Stable group: a rebalance may still change the
+                # protocol.
                 entry.metadata if stable and entry else b"",
                 member.assignment,
             )

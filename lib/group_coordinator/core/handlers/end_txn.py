@@ -1,9 +1,8 @@
-"""EndTxn (ours): the marker that ends a producer's transaction, as a transaction coordinator writes it into the log.
+"""EndTxn (our own): the marker that ends a producer's transaction, as a transaction coordinator writes it to the log.
 
-Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.4. A producer without pending offsets here is not
-an error.
+Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.4. A producer without pending offsets here is no error.
 
-Told in: stories/offsets/transactions.py.
+Stories: stories/offsets/transactions.py.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """The marker, even if the group has nothing pending for the producer: Kafka writes it as well.
+    """Return the marker's record, even without pending offsets of the producer: Kafka writes it as well.
 
-    One that says where it is may be told again: then it leaves no record.
+    A marker with an offset may be repeated. It leaves no record then.
     """
     is_new = request.marker_offset is None or ends_any(group, request)
     records: list[Record] = [_marker(group, request)] if is_new else []

@@ -1,8 +1,8 @@
-"""Heartbeat 0-4: keeps a member's session alive and tells it of a rebalance.
+"""Heartbeat 0-4: extends a member's session and reports a rebalance.
 
 Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.4.
 
-Told in: stories/classic/sessions.py.
+Stories: stories/classic/sessions.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Re-arm the session.
+    """Start the session timeout again.
 
     Raises:
         CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
@@ -42,6 +42,7 @@ def decide(
     membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    # The session is extended in either case: the member is alive.
     rebalancing = membership.state is ClassicState.PREPARING_REBALANCE
     reply = Reply(context.ticket, _REJOIN if rebalancing else _ALIVE)
     return Decision([], [reply], (SessionRenewed(request.member_id),))

@@ -1,9 +1,9 @@
-"""JoinGroup 0-9: v4 asks dynamic members to come back with an id, v5 static members, v9 skipAssignment.
+"""JoinGroup 0-9. Version 4 makes dynamic members join again with an id; 5 has static members, 9 skipAssignment.
 
-Source: GroupMetadataManager.classicGroupJoin in Kafka 4.4; KIP-134 (initial delay), KIP-345 (static members),
-KIP-394 (MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
+Source: GroupMetadataManager.classicGroupJoin in Kafka 4.4; KIP-134 (initial delay), KIP-345 (static members), KIP-394
+(MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
 
-Told in: stories/classic/joining.py, stories/classic/protocols.py, stories/classic/static_members.py, stories/classic/group_size.py.
+Stories: stories/classic/joining.py, stories/classic/protocols.py, stories/classic/static_members.py, stories/classic/group_size.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SKIP_ASSIGNMENT_SINCE = 9
 def decide(
     group: Group, request: JoinGroup, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Add, renew or refuse a member; the answer is parked until the join phase ends.
+    """Add, renew or reject a member. The request is pending until the join phase ends.
 
     Raises:
         CoordinatorError: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL,
@@ -51,6 +51,7 @@ def decide(
         return _join_emptied_group(membership, request, context, config)
     rebalance = Rebalance(membership, context.now_ms, config, Reason.JOIN)
     if not _has_room(rebalance.membership, request.member_id, config.group_max_size):
+        # Kafka removes even a known member that no longer has room.
         rebalance.remove_member(request.member_id)
         rebalance.answer(context.ticket, JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, ""))
         return rebalance.decision()
@@ -72,9 +73,10 @@ def _check_request(request: JoinGroup, config: CoordinatorConfig) -> None:
 def _join_unknown_group(
     request: JoinGroup, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """The first join creates the group, even where the join itself is refused; a record makes that durable."""
     if request.member_id:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    # The first join creates the group even if the join itself fails; the record makes the group
+    # durable.
     created = ClassicGroup(state_timestamp_ms=context.now_ms)
     rebalance = Rebalance(created, context.now_ms, config, Reason.JOIN)
     rebalance.write_group({})
@@ -88,18 +90,19 @@ def _join_unknown_group(
 def _join_emptied_group(
     emptied: ConsumerGroup, request: JoinGroup, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """A consumer group without members gives its name to a new classic group; offsets stay.
+    """Turn a consumer group without members into a new classic group. Its offsets stay.
 
-    Kafka forgets the group, without a record, even where the join is refused for its member id: then ours stays.
+    Kafka drops the group without a record, even if the join fails because of its member id. Then ours stays.
     """
     created = _join_unknown_group(request, context, config)
     return created.replace(records=[*group_tombstones(emptied, Reason.JOIN), *created.records])
 
 
 def _has_room(membership: ClassicGroup, member_id: str, group_max_size: int) -> bool:
-    """group.max.size: in a join phase the joins count, so that the last to rejoin are turned away."""
     match membership.state:
         case ClassicState.PREPARING_REBALANCE:
+            # In a join phase joined members count, so that the last to join again are rejected
+            # (group.max.size).
             member = membership.members.get(member_id)
             is_waiting = member is not None and member.awaiting_join is not None
             return is_waiting or membership.index.joined < group_max_size
@@ -150,7 +153,7 @@ def _join_known_id(rebalance: Rebalance, request: JoinGroup, context: RequestCon
     membership = rebalance.membership
     if request.member_id in membership.pending_joins:
         if request.group_instance_id is not None:
-            # An IllegalStateException in Kafka: ids are only ever pending for dynamic members.
+            # An IllegalStateException in Kafka: only dynamic members have pending ids.
             rebalance.answer(context.ticket, JoinGroupResponse(ErrorCode.UNKNOWN_SERVER_ERROR, ""))
         else:
             _add(rebalance, request, context, request.member_id)
@@ -160,7 +163,7 @@ def _join_known_id(rebalance: Rebalance, request: JoinGroup, context: RequestCon
         rebalance.answer(context.ticket, join_answer(rebalance.membership, member.member_id))
         return
     if member.awaiting_join is not None:
-        # Kafka drops the request that this one replaces, as its connection is gone. Here its sender gets an answer.
+        # Kafka drops the earlier request, as its connection is gone. Here it gets a response.
         replaced = JoinGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
         rebalance.answer(member.awaiting_join, replaced)
     rebalance.put(_renewed(member, request, context))
@@ -168,11 +171,12 @@ def _join_known_id(rebalance: Rebalance, request: JoinGroup, context: RequestCon
 
 
 def _may_stay(membership: ClassicGroup, member: Member, request: JoinGroup) -> bool:
-    """Whether a member that joins again changes nothing: it lost an answer, or only asks for its generation."""
+    # An unchanged member lost a response, or only requests its generation: no rebalance.
     unchanged = member.protocols == request.protocols
     if membership.state is ClassicState.COMPLETING_REBALANCE:
         return unchanged
-    # A leader of a Stable group joins in order to assign anew, for example when a topic got partitions.
+    # A leader of a Stable group joins in order to assign again, for example after a topic got
+    # partitions.
     is_leader = member.member_id == membership.leader
     return membership.state is ClassicState.STABLE and unchanged and not is_leader
 
@@ -200,7 +204,7 @@ def _join_static(rebalance: Rebalance, request: JoinGroup, context: RequestConte
         case ClassicState.STABLE if membership.select_protocol() == membership.protocol:
             _keep_generation(rebalance, member, context, previous_leader)
         case ClassicState.STABLE | ClassicState.COMPLETING_REBALANCE:
-            # The leader may know the old id already, and would give the new one no assignment.
+            # The leader may know the old id already, and would not assign partitions to the new id.
             rebalance.prepare_rebalance()
         case _:
             rebalance.maybe_complete_join()
@@ -209,7 +213,7 @@ def _join_static(rebalance: Rebalance, request: JoinGroup, context: RequestConte
 def _keep_generation(
     rebalance: Rebalance, member: Member, context: RequestContext, previous_leader: str | None
 ) -> None:
-    """A static member came back and nothing changed but its id: no rebalance (KIP-345)."""
+    # A static member with a new id and no other change needs no rebalance (KIP-345).
     rebalance.put(member.replace(awaiting_join=None))
     rebalance.write_group(
         {key: entry.assignment for key, entry in rebalance.membership.members.items()}
@@ -218,6 +222,7 @@ def _keep_generation(
     if context.ticket.version >= _SKIP_ASSIGNMENT_SINCE:
         answer = answer.replace(skip_assignment=rebalance.membership.leader == member.member_id)
     else:
-        # Older clients would assign if the answer said that they lead: it has the leader's old id (KAFKA-13435).
+        # Older clients would assign if the response named them as leader, so it has the leader's
+        # old id (KAFKA-13435).
         answer = answer.replace(leader=previous_leader or "", members=())
     rebalance.answer(context.ticket, answer)

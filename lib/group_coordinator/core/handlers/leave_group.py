@@ -1,8 +1,8 @@
-"""LeaveGroup 0-5: up to v2 one member, from v3 several, also static members by instance id alone (KIP-345).
+"""LeaveGroup 0-5. Up to version 2 one member leaves, from 3 several, also static members by instance id alone (KIP-345).
 
 Source: GroupMetadataManager.classicGroupLeave in Kafka 4.4.
 
-Told in: stories/classic/leaving.py.
+Stories: stories/classic/leaving.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from group_coordinator.core.model.states import ClassicState
 def decide(
     group: Group, request: LeaveGroup, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Remove the members; each has its own result, the answer as a whole is NONE.
+    """Remove the members. Each has its own result; the error of the response is NONE.
 
     Raises:
         CoordinatorError: INVALID_GROUP_ID.
@@ -38,6 +38,7 @@ def decide(
     rebalance = Rebalance(membership, context.now_ms, config, Reason.LEAVE)
     results = tuple(_remove(rebalance, identity) for identity in request.members)
     if any(result.error is ErrorCode.NONE for result in results):
+        # A leave during a join phase may complete it; in other phases it begins a rebalance.
         if rebalance.membership.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
             rebalance.prepare_rebalance()
         else:
@@ -68,7 +69,7 @@ def _leaving_member_id(rebalance: Rebalance, identity: MemberIdentity) -> str:
 
 
 def unknown_group(request: LeaveGroup) -> LeaveGroupResponse:
-    """LeaveGroup's own way: an unknown group is an error of each member, not of the whole."""
+    """Return the response for an unknown group: an error for each member, not for the whole request."""
     return LeaveGroupResponse(
         ErrorCode.NONE,
         tuple(

@@ -1,9 +1,9 @@
-"""OffsetCommit 1-10: v1 has a commit time, v2-v4 a retention time (KIP-211), v9 member epochs, v10 topic ids (KIP-848).
+"""OffsetCommit 1-10. Version 1 has a commit time, 2-4 a retention time (KIP-211), 9 member epochs, 10 topic ids (KIP-848).
 
-Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.4.
-Offsets are stored as they come: they may lie outside the log and may go backward.
+Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.4. Offsets are
+stored unchecked: they may be outside the partition's log and may go back.
 
-Told in: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
+Stories: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WITH_MEMBERS = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
 def decide(
     group: Group, request: OffsetCommit, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Store the offsets; a refusal is the result of every partition of the request."""
+    """Store the offsets. An error is the result of every partition of the request."""
     version = context.ticket.version
     expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
     reason = Reason.OFFSET_RESET if request.is_reset else Reason.OFFSET_COMMIT
@@ -63,7 +63,7 @@ def decide(
 
 
 def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:
-    """Whether the sender may commit; at an earlier epoch than its member's some partitions only.
+    """Check the sender's right to commit. With an earlier member epoch only some partitions are allowed.
 
     Raises:
         CoordinatorError: GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
@@ -73,8 +73,9 @@ def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoc
     if not isinstance(membership, ClassicGroup):
         return _check_other_commit(membership, request, version)
     generation = request.generation
-    # As names_epoch says it; most commits come this way.
+    # Same as names_epoch, inlined: most commits pass here.
     named = generation is not None and generation >= 0
+    # An administrator, or a consumer that assigns partitions itself, commits without a member.
     if not named and membership.state is ClassicState.EMPTY:
         return None
     if not named and not request.member_id and request.group_instance_id is None:
@@ -82,6 +83,7 @@ def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoc
     membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+    # Members must not commit between two generations: their partitions may have changed.
     if membership.state is ClassicState.COMPLETING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
     return None
@@ -97,17 +99,18 @@ def _check_other_commit(
 
 
 def _expire_timestamp(now_ms: int, retention_ms: int | None) -> int | None:
-    """Retention times that lead beyond 64 bits wrap around, as Java's do: such an offset has expired already."""
+    # A sum beyond 64 bits wraps around as in Java: such an offset has expired already.
     if retention_ms is None:
         return None
     return (now_ms + retention_ms + _INT64_HALF) % (2 * _INT64_HALF) - _INT64_HALF
 
 
 def _changes(group: Group, request: OffsetCommit, now_ms: int) -> tuple[Change, ...]:
-    """A commit makes an unknown group a simple one; a member's commit renews its session in a classic group."""
     membership = group.membership
     if membership is None:
+        # A commit to an unknown group makes it a simple group.
         return (MembershipReplaced(ClassicGroup(state_timestamp_ms=now_ms)),)
     if isinstance(membership, ClassicGroup) and membership.state in _WITH_MEMBERS:
+        # Kafka counts a member's commit as a heartbeat, in classic groups only.
         return (SessionRenewed(request.member_id),)
     return ()

@@ -1,8 +1,8 @@
-"""OffsetDelete 0 (KIP-496): removes offsets that nobody uses, also from a group that is alive.
+"""OffsetDelete 0 (KIP-496): deletes offsets of topics without subscribers, also in a group with members.
 
 Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffsets in Kafka 4.4.
 
-Told in: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
+Stories: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Tombstones for what was committed; a partition without an offset is not an error.
+    """Return tombstones for the committed offsets. A partition without an offset is no error.
 
     Raises:
         CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (its members are not consumers).
@@ -56,7 +56,7 @@ def decide(
 def _sorted_out(
     group: Group, topic: TopicPartitions, rights: Rights | None
 ) -> tuple[list[int], TopicResult | None]:
-    """Return the partitions that can be deleted, and the result of all others; a topic that does not exist always has a result."""
+    """Return the partitions to delete, and the result of all others. A topic that does not exist always has a result."""
     name = topic.name or ""
     if rights is not None and not rights.has(TO_CHANGE_OFFSETS, ResourceType.TOPIC, name):
         denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED

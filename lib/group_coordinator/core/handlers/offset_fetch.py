@@ -1,9 +1,9 @@
-"""OffsetFetch 1-10 of one group: v2 all partitions, v7 requireStable, v8 several groups, v10 topic ids.
+"""OffsetFetch 1-10 of one group. Version 2 has all partitions, 7 requireStable, 8 several groups, 10 topic ids.
 
-Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.4. An unknown group is not
-an error: nothing is committed there. Classic groups check neither member nor generation; consumer groups do.
+Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.4. An unknown group is no error: it has no
+committed offsets. Classic groups check neither member nor generation; consumer groups do.
 
-Told in: stories/offsets/fetches.py, stories/consumer/consumer_fetches.py.
+Stories: stories/offsets/fetches.py, stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Read committed offsets; nothing changes.
+    """Return committed offsets. Nothing changes.
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
@@ -66,7 +66,7 @@ def decide(
 
 
 def _shown(topics: list[FetchedTopic], rights: Rights | None) -> list[FetchedTopic]:
-    """Of topics that nobody named those that may be seen."""
+    # The request did not name these topics, so a hidden topic is left out and is no denial.
     if rights is None:
         return topics
     kind = ResourceType.TOPIC
@@ -74,7 +74,7 @@ def _shown(topics: list[FetchedTopic], rights: Rights | None) -> list[FetchedTop
 
 
 def _without_unstable(group: Group, topic: FetchedTopic) -> FetchedTopic:
-    """No offset where an open transaction has one that may replace it (KIP-447)."""
+    # An open transaction may replace the committed offset, so it is not stable (KIP-447).
     partitions = tuple(
         FetchedPartition(entry.partition, error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
         if (topic.name, entry.partition) in group.pending
@@ -95,7 +95,7 @@ def _all_topics(group: Group) -> list[FetchedTopic]:
 
 
 def _topic_id(group: Group, name: str) -> str | None:
-    """The id that the first partition's offset was committed under which has one, else the topic's id of today."""
+    # The first committed offset with a topic id decides, else the present topic.
     committed = group.committed(name)
     first = min([number for number, offset in committed.items() if offset.topic_id], default=None)
     if first is not None:
@@ -113,7 +113,6 @@ def _named_topic(group: Group, topic: TopicPartitions) -> FetchedTopic:
 def _topics_by_name(
     group: Group, topics: Iterable[TopicPartitions], rights: Rights | None
 ) -> tuple[list[FetchedTopic], list[FetchedTopic]]:
-    """Topics that may be seen, and the others, each partition with its error."""
     found, refused = [], []
     for topic in topics:
         if _is_denied(topic.name or "", rights):
@@ -126,7 +125,6 @@ def _topics_by_name(
 def _topics_by_id(
     group: Group, topics: Iterable[TopicPartitions], rights: Rights | None
 ) -> tuple[list[FetchedTopic], list[FetchedTopic]]:
-    """Topics that the group knows and that may be seen, and the others, each partition with its error."""
     found, refused = [], []
     by_id = group.topics_by_id()
     for topic in topics:
@@ -156,7 +154,7 @@ def _refused(topic: TopicPartitions, error: ErrorCode) -> FetchedTopic:
 
 
 def _of_topic_id(partition: int, offset: CommittedOffset | None, topic_id: str) -> FetchedPartition:
-    """An offset committed for an earlier topic of the same name does not count."""
+    # An offset of an earlier topic with the same name does not count.
     if offset is not None and offset.topic_id not in (None, topic_id):
         return FetchedPartition(partition)
     return _fetched(partition, offset)

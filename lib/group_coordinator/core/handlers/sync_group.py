@@ -1,8 +1,8 @@
-"""SyncGroup 0-5: the leader hands in the assignment, everybody gets their part; v5 also checks the protocol.
+"""SyncGroup 0-5: the leader sends the assignments, each member receives its own. Version 5 also checks the protocol.
 
 Source: GroupMetadataManager.classicGroupSync in Kafka 4.4.
 
-Told in: stories/classic/syncing.py.
+Stories: stories/classic/syncing.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from group_coordinator.core.model.timers import SYNC_TIMER
 def decide(
     group: Group, request: SyncGroup, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Park the request until the leader's comes, or answer it with the assignment of a Stable group.
+    """Keep the request pending until the leader's SyncGroup, or respond with the assignment in a Stable group.
 
     Raises:
         CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
@@ -50,7 +50,7 @@ def decide(
         rebalance.answer(context.ticket, sync_answer(rebalance.membership, member))
         return rebalance.decision()
     if member.awaiting_sync is not None:
-        # As for JoinGroup: Kafka drops the request that this one replaces.
+        # Kafka drops the earlier request, as for JoinGroup; here it gets a response.
         rebalance.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS))
     rebalance.put(member.replace(awaiting_sync=context.ticket))
     if rebalance.membership.leader == member.member_id:
@@ -75,7 +75,7 @@ def _check(membership: ClassicGroup, request: SyncGroup) -> Member:
 
 
 def _is_inconsistent(membership: ClassicGroup, request: SyncGroup) -> bool:
-    """Whether the request names another protocol than the group's; null on either side is not compared."""
+    # Null in the request or in the group is not compared.
     pairs = (
         (request.protocol_type, membership.protocol_type),
         (request.protocol, membership.protocol),

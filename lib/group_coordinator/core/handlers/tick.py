@@ -1,4 +1,4 @@
-"""Tick (ours): makes time pass, which every event does; nothing else happens."""
+"""Tick (our own): an event that only moves the group's clock, as every event does."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def decide(
     context: RequestContext,  # noqa: ARG001
     config: CoordinatorConfig,  # noqa: ARG001
 ) -> Decision:
-    """Change nothing; there is no response."""
+    """Return an empty decision: a Tick has no response."""
     return Decision([], [])

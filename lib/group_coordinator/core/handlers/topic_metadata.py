@@ -1,9 +1,9 @@
-"""TopicMetadata (ours): what a group may know of the cluster's topics; offsets of deleted topics go at once.
+"""TopicMetadata (our own): the cluster's topics for a group. Offsets of deleted topics are removed at once.
 
-Source of the rule: OffsetMetadataManager.onTopicsDeleted in Kafka 4.4: an offset goes if it was committed for the
-deleted topic id, or for no id.
+Source of the rule: OffsetMetadataManager.onTopicsDeleted in Kafka 4.4. An offset is removed if it was committed for the deleted
+topic id, or without a topic id.
 
-Told in: stories/offsets/topics.py, stories/consumer/consumer_endings.py.
+Stories: stories/offsets/topics.py, stories/consumer/consumer_endings.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def decide(
     context: RequestContext,  # noqa: ARG001 - one signature for all handlers
     config: CoordinatorConfig,  # noqa: ARG001
 ) -> Decision:
-    """Replace what the group knows; tombstones for the offsets of deleted topics, whatever the group's state."""
+    """Replace the group's topic metadata, and return tombstones for offsets of deleted topics, in every state."""
     deleted_ids: dict[str, set[str]] = {}
     for name, topic_id in request.deleted_topics:
         deleted_ids.setdefault(name, set()).add(topic_id)
@@ -51,10 +51,10 @@ def decide(
 
 
 def told_along(group: Group, request: ConsumerGroupHeartbeat) -> Decision:
-    """What a group that knows nothing of topics learns from a heartbeat: as from a TopicMetadata before it that is not complete.
+    """Learn topics from a heartbeat in a group without topic metadata, as from an incomplete TopicMetadata before it.
 
-    A broker knows the cluster's topics, and gives the first member of a group its partitions at once. A group that knows
-    topics keeps to what it was told of them: somebody follows those, and what a heartbeat brings may be out of date.
+    A broker knows the cluster's topics, and assigns partitions to the first member of a group at once. A group that has topic metadata
+    ignores the topics in heartbeats: its metadata is kept up to date, and those topics may be outdated.
     """
     topics = {topic.name: topic for topic in request.known_topics}
     version = group.topics_version + 1
@@ -65,10 +65,10 @@ def told_along(group: Group, request: ConsumerGroupHeartbeat) -> Decision:
 def _known_then(
     group: Group, request: TopicMetadata, deleted_ids: Mapping[str, Collection[str]]
 ) -> tuple[dict[str, Topic], bool]:
-    """The topics that the group will know, and whether they are all there are.
+    """Return the topics that the group will know, and True if they are complete.
 
-    Who was told of all keeps them when told of some: the job tells of those that its cluster has, and somebody else may
-    have told of others.
+    A group with complete metadata keeps its other topics after an incomplete event: the job sends only the topics of its cluster, and
+    other senders may have sent others.
     """
     told = {topic.name: topic for topic in request.topics}
     if request.is_complete or group.topics is None or not group.topics_are_complete:
@@ -82,10 +82,8 @@ def _known_then(
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
-    """Partitions with an offset of the deleted topic, and once more for every offset that waits for its transaction's end.
-
-    Kafka goes through what is committed and through each producer's offsets, and writes a tombstone each time.
-    """
+    # Kafka goes through the committed offsets and through each producer's offsets, and writes a
+    # tombstone each time.
     committed = [
         partition
         for partition, offset in group.committed(name).items()
@@ -101,7 +99,7 @@ def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
 
 
 def _refresh(group: Group, topics: Mapping[str, Topic]) -> tuple[Change, ...]:
-    """A consumer group looks at its topics at the next heartbeat if one that it subscribes to has changed."""
+    # The next heartbeat compares the metadata hash if a subscribed topic has changed.
     known = group.topics or {}
     if group.consumer is None:
         return ()

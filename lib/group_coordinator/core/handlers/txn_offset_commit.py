@@ -1,11 +1,11 @@
 """TxnOffsetCommit 0-6: offsets that count once their transaction is committed (KIP-98, KIP-447).
 
-From version 6 on topics go by id, and clients know member epochs (KIP-1319).
+From version 6 on topics have ids, and clients know member epochs (KIP-1319).
 
-Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.4. That
-the transaction is open has been checked by the transaction coordinator; what came too late is refused (core/offsets/pending.py).
+Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.4. The transaction
+coordinator has checked that the transaction is open; a commit that arrives too late fails (core/offsets/pending.py).
 
-Told in: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
+Stories: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NO_EPOCH = -1
 def decide(
     group: Group, request: TxnOffsetCommit, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Keep the offsets for the producer; a refusal is the result of every partition of the request."""
+    """Store the pending offsets of the producer. An error is the result of every partition of the request."""
     version = context.ticket.version
     since = request.markers_end_offset
     terms = CommitTerms(
@@ -70,14 +70,15 @@ def decide(
 
 
 def _can_be_written(request: TxnOffsetCommit) -> bool:
-    """Kafka writes no batch of a producer without epoch; one without producer is in no transaction."""
+    # Kafka writes no batch of a producer without an epoch. A request without a producer is in no
+    # transaction.
     return request.producer_id is None or request.producer_epoch != _NO_EPOCH
 
 
 def may_commit(
     group: Group, request: TxnOffsetCommit, context: RequestContext
 ) -> EarlierEpoch | None:
-    """Whether the sender may commit: unlike outside transactions in any state, and without a member at all.
+    """Check the sender's right to commit. Unlike outside transactions, every state and a sender without a member are allowed.
 
     Raises:
         CoordinatorError: INVALID_GROUP_ID, INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH, ILLEGAL_GENERATION,
@@ -85,7 +86,7 @@ def may_commit(
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    # Kafka too asks for the transaction before it looks at the group.
+    # Kafka too checks the transaction before the group.
     check_in_time(group, request, context.now_ms)
     membership, version = group.membership, context.ticket.version
     if isinstance(membership, ClassicGroup):

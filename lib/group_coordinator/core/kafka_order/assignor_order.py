@@ -1,6 +1,6 @@
-"""The order in which Kafka's assignors find members and topics, and in which Kafka finds the members of a group.
+"""The order of members and topics in Kafka's assignors, and of the members of a group.
 
-It decides who leads a group after a downgrade, and whose timer of the same millisecond runs out first.
+It decides the leader of a group after a downgrade, and the order of timers of the same millisecond.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ from group_coordinator.core.kafka_order.java_tables import (
 )
 
 MemberOrder: TypeAlias = Callable[[Iterable[str], str, str | None], list[str]]
-"""`member_order` or `upgraded_member_order`."""
 
 
 def member_order(
     present: Iterable[str], updated: str, replaced: str | None = None, *, room: int = 0
 ) -> list[str]:
-    """The members of a group in the order of the table that TargetAssignmentBuilder makes of them.
+    """Return the members of a group in the order of the table that TargetAssignmentBuilder makes of them.
 
-    `present` are those that were there before the request, in the order in which they came; `updated` is the member
-    that asks, new or not; `replaced` the static member whose place it takes; `room` the group's member_room, if it was larger once.
+    `present` has the members before the request, in the order in which they joined. `updated` is the member that sent the request, new
+    or not. `replaced` is the static member that it replaces. `room` is the group's member_room, if it was larger before.
     """
     ids = [*present, updated]
     hashes = string_hashes(ids)
-    # As timeline_order has it; the hashes are needed again.
+    # As in timeline_order; the hashes are needed again.
     slots = timeline_slots(hashes, max(room, len(ids)))
     newest_first = range(len(ids) - 1)[::-1]
     places = sorted(newest_first, key=slots.__getitem__)
@@ -43,7 +42,7 @@ def member_order(
 def upgraded_member_order(
     present: Iterable[str], updated: str, replaced: str | None = None
 ) -> list[str]:
-    """The same where `present` are in the order of the group's own table, as an upgrade has them."""
+    """Return the same order if `present` is in the order of the group's own table, as in an upgrade."""
     ids = [*present, updated]
     return _order_once_put(range(len(ids) - 1), ids, string_hashes(ids), replaced)
 
@@ -51,7 +50,7 @@ def upgraded_member_order(
 def _order_once_put(
     present: Iterable[int], ids: Sequence[str], hashes: Sequence[int], replaced: str | None
 ) -> list[str]:
-    """All are told by their places in `ids`; the last one is the member that asks."""
+    # Members are numbers of places in `ids`; the last is the sender of the request.
     puts = [*present]
     if replaced is not None:
         puts = [place for place in puts if ids[place] != replaced]
@@ -63,31 +62,31 @@ def _order_once_put(
 
 
 def subscribed_order(names: Sequence[str], found: Sequence[str] = ()) -> list[str]:
-    """The topics that a member wants, by name or found by its regex, in the order of Kafka's UnionSet of both."""
+    """Return a member's topics, by name or by its regex, in the order of Kafka's UnionSet of both."""
     by_name, by_regex = topic_name_order(names), topic_name_order(found)
     large, small = (by_name, by_regex) if len(by_name) > len(by_regex) else (by_regex, by_name)
     return list(dict.fromkeys([*large, *small]))
 
 
 def topic_name_order(names: Sequence[str]) -> list[str]:
-    """The topics of a subscription, or of a resolved regex, in Kafka's order once they were read in the given one.
+    """Return the topics of a subscription, or of a resolved regex, in the order of Kafka's set.
 
-    A record has them sorted, a request as its client pleased: names that share a bucket stay in that order.
+    A record has the names sorted, a request in the client's order: names that share a bucket stay in that order.
     """
     order = hash_map_order(names, string_spot, table_size_of_copy(len(names)))
     return list(dict.fromkeys(order))
 
 
 def consumer_group_order(member_ids: Iterable[str], room: int) -> list[str]:
-    """The members of a consumer group, which came in the given order; `room` is its member_room."""
+    """Return the members of a consumer group. They joined in the given order; `room` is its member_room."""
     return timeline_order(member_ids, room)
 
 
 def upgraded_group_order(member_ids: Iterable[str]) -> list[str]:
-    """The members of a classic group, in its order, as the request finds them that makes it a consumer group."""
+    """Return the members of a classic group in the order that the request which upgrades the group sees."""
     return timeline_order(member_ids)
 
 
 def classic_group_order(member_ids: Sequence[str]) -> list[str]:
-    """The members of a classic group, which came in the given order."""
+    """Return the members of a classic group, which joined in the given order."""
     return new_hash_map_order(member_ids)

@@ -1,6 +1,6 @@
-"""The order in which Java's and Kafka's hash tables give their keys back: Kafka's assignors break ties by it.
+"""The iteration order of Java's and Kafka's hash tables. Kafka's assignors break ties by it.
 
-Java 17's java.util.HashMap and HashSet, and Kafka's org.apache.kafka.timeline.TimelineHashMap. Not followed: a bucket
+The tables are Java 17's java.util.HashMap and HashSet, and Kafka's org.apache.kafka.timeline.TimelineHashMap. Not followed: a bucket
 of nine or more keys, which HashMap turns into a tree.
 """
 
@@ -17,7 +17,7 @@ from group_coordinator.binary.uuids import uuid_bytes
 Key = TypeVar("Key")
 
 DEFAULT_TABLE_SIZE = 16
-"""Buckets of `new HashMap<>()`."""
+"""The number of buckets of `new HashMap<>()`."""
 
 _INT = 0xFFFFFFFF
 _SIGN = 0x80000000
@@ -27,12 +27,11 @@ _ASCENDING_POWERS_OF_31 = tuple(pow(31, exponent, 1 << 32) for exponent in range
 _POWERS_OF_31 = _ASCENDING_POWERS_OF_31[::-1]
 _MANY = 64
 _LANE = 5
-"""Bytes for a hash: of 32 bits it grows to 37 before it is cut again."""
+"""The bytes of one hash: 32 bits grow to 37 before they are cut again."""
 
 
 @lru_cache(maxsize=1 << 16)
 def string_hash(text: str) -> int:
-    """String.hashCode() as an unsigned int."""
     if len(text) <= _CHUNK and text.isascii():  # as nearly all ids are: in half of the time
         total: int = sum(map(mul, text.encode()[::-1], _ASCENDING_POWERS_OF_31))
         return total & _INT
@@ -48,7 +47,6 @@ def string_hash(text: str) -> int:
 
 
 def string_hashes(texts: Sequence[str]) -> list[int]:
-    """`string_hash` of each text."""
     longest = max(map(len, texts), default=0)
     if len(texts) >= _MANY and longest <= _CHUNK:
         # Zeros in front do not change a hash.
@@ -59,7 +57,7 @@ def string_hashes(texts: Sequence[str]) -> list[int]:
 
 
 def _hashes_at_once(characters: bytes, count: int, length: int) -> list[int]:
-    """Of so many texts of one length, in a fifth of the time: lanes of one long number, which take a character each."""
+    # Each lane of one long number has a hash, and takes a character at a time: a fifth of the time.
     mask = int.from_bytes(_INT.to_bytes(_LANE, "little") * count, "little")
     lanes, hashes = bytearray(_LANE * count), 0
     for column in range(length):
@@ -69,21 +67,21 @@ def _hashes_at_once(characters: bytes, count: int, length: int) -> list[int]:
 
 
 def uuid_words(topic_id: str) -> tuple[int, int]:
-    """The two signed longs of a Uuid; Uuid.compareTo orders by them."""
+    """Return the two signed longs of a Uuid. Uuid.compareTo orders by them."""
     high, low = unpack(">qq", uuid_bytes(topic_id))
     return high, low
 
 
 @lru_cache(maxsize=1 << 16)
 def topic_spot(topic_id: str) -> int:
-    """The spot of a Uuid in a HashMap: the lowest bits of it number its bucket."""
+    """Return the spread hash of a Uuid in a HashMap. Its lowest bits are the number of its bucket."""
     high, low = uuid_words(topic_id)
     both = high ^ low
     return _spread(((both >> 32) ^ both) & _INT)
 
 
 def string_spot(text: str) -> int:
-    """The spot of a String in a HashMap: the lowest bits of it number its bucket."""
+    """Return the spread hash of a String in a HashMap. Its lowest bits are the number of its bucket."""
     return _spread(string_hash(text))
 
 
@@ -92,53 +90,54 @@ def _spread(hash_code: int) -> int:
 
 
 def hash_map_order(keys: Iterable[Key], spot: Callable[[Key], int], table_size: int) -> list[Key]:
-    """Keys in the order of a HashMap of so many buckets, into which they were put in the given order."""
+    """Return keys in the order of a HashMap with so many buckets, into which they were put in the given order."""
     mask = table_size - 1
     return sorted(keys, key=lambda key: spot(key) & mask)
 
 
 def table_size_for(capacity: int) -> int:
-    """Buckets of `new HashMap<>(capacity)`."""
+    """Return the number of buckets of `new HashMap<>(capacity)`."""
     return 1 << max(capacity - 1, 0).bit_length()
 
 
 def table_size_of_copy(count: int) -> int:
-    """Buckets of `new HashSet<>(collection)`."""
+    """Return the number of buckets of `new HashSet<>(collection)`."""
     return table_size_for(max(int(count / 0.75) + 1, DEFAULT_TABLE_SIZE))
 
 
 def grown_table_size(table_size: int, count: int) -> int:
-    """Buckets of a table that has held so many keys: it doubles when more than three in four would be taken."""
+    """Return the number of buckets after so many keys. The table doubles if more than three in four would be used."""
     while count > table_size * 3 // 4:
         table_size *= 2
     return table_size
 
 
 def new_hash_map_order(texts: Iterable[str]) -> list[str]:
-    """Texts in the order of a `new HashMap<>()` into which they were put in the given order."""
+    """Return texts in the order of a `new HashMap<>()` into which they were put in the given order."""
     put = [*texts]
     buckets = hash_map_buckets(string_hashes(put), len(put))
     return [put[place] for place in sorted(range(len(put)), key=buckets.__getitem__)]
 
 
 def hash_map_buckets(hashes: Iterable[int], count: int) -> list[int]:
-    """The bucket of each hash in a `new HashMap<>()` into which so many keys were put."""
+    """Return the bucket of each hash in a `new HashMap<>()` into which so many keys were put."""
     mask = grown_table_size(DEFAULT_TABLE_SIZE, count) - 1
     return [(hash_code ^ (hash_code >> 16)) & mask for hash_code in hashes]
 
 
 def partition_set_order(partitions: Sequence[int]) -> Sequence[int]:
-    """Partitions (ascending) in the order of a `new HashSet<>(partitions)`."""
+    """Return partitions (ascending) in the order of a `new HashSet<>(partitions)`."""
     table_size = table_size_of_copy(len(partitions))
+    # Each partition has its own bucket, in ascending order.
     if partitions[-1] < table_size:
         return partitions
     return hash_map_order(partitions, _spread, table_size)
 
 
 def timeline_order(keys: Iterable[str], room: int = 0) -> list[str]:
-    """Keys in the order of a TimelineHashMap, into which they were put in the given order.
+    """Return keys in the order of a TimelineHashMap, into which they were put in the given order.
 
-    `room` is for how many keys it has made room, if for more than these: such a table never shrinks.
+    `room` is the number of keys for which the table has grown, if larger: such a table never shrinks.
     """
     newest_first = list(keys)[::-1]
     slots = timeline_slots(string_hashes(newest_first), max(room, len(newest_first)))
@@ -146,10 +145,10 @@ def timeline_order(keys: Iterable[str], room: int = 0) -> list[str]:
 
 
 def timeline_slots(hashes: Iterable[int], places: int) -> list[int]:
-    """The slot of each hash in a TimelineHashMap that has made room for so many keys; in a slot the newest is first."""
+    """Return the slot of each hash in a TimelineHashMap that has grown for so many keys. In a slot the newest key is first."""
     table_size = 2
     while places * 0.75 > table_size:
         table_size *= 2
     shift, mask = 65 - table_size.bit_length(), table_size - 1
-    # The uppermost bits of a long; the hash is an int, with its sign.
+    # The uppermost bits of a long; the hash is a signed int.
     return [(((hash_code ^ _SIGN) - _SIGN) * _GOLDEN_RATIO >> shift) & mask for hash_code in hashes]

@@ -1,1 +1,1 @@
-"""Members of the classic protocol inside a consumer group: what JoinGroup, SyncGroup, Heartbeat and LeaveGroup do there."""
+"""Members of the classic protocol in a consumer group: their requests, and the conversion of groups between the two types."""

@@ -1,9 +1,9 @@
-"""JoinGroup to a consumer group that has members: the answer comes at once, with the member epoch as the generation.
+"""JoinGroup to a consumer group with members: an immediate response, with the member epoch as the generation.
 
-Source: classicGroupJoinToConsumerGroup in Kafka 4.4's GroupMetadataManager. The bytes of its first protocol say what the
-member subscribes to and what it has; there is no leader.
+Source: classicGroupJoinToConsumerGroup in Kafka 4.4's GroupMetadataManager. The bytes of the member's first protocol have its
+subscription and its owned partitions. There is no leader.
 
-Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
+Stories: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from group_coordinator.core.model.responses import JoinGroupResponse, Reply
 from group_coordinator.core.model.timers import TimerKey, TimerKind
 
 _NOT_GIVEN = -1
-"""A rebalance timeout that Kafka takes for none; any other number it keeps."""
+"""A rebalance timeout that counts as missing in Kafka; any other number is stored."""
 
 
 def join_consumer_group(
@@ -58,7 +58,7 @@ def join_consumer_group(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Add, renew or refuse a member; a refusal does not repeat its member id."""
+    """Add, renew or reject a member. An error response does not have its member id."""
     update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.JOIN)
     try:
         answer = _join(update, request, context)
@@ -99,16 +99,14 @@ def _check(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> None:
 
 
 def _has_common_protocol(membership: ConsumerGroup, names: set[str]) -> bool:
-    """Whether some protocol is known to every member of the classic protocol, also to the one that joins.
-
-    As Kafka counts: a name that a member lists twice is one of two members, so where there is one it is not common.
-    """
+    # Kafka counts a name that one member lists twice as two members' names. With one classic member
+    # it is not common then.
     counts, of_all = membership.classic_protocols, membership.classic_member_count
     return any(counts.get(name, 0) == of_all for name in names)
 
 
 def _subscription(request: JoinGroup) -> Subscription:
-    """What the first protocol says; it must be readable."""
+    # The first protocol must be readable.
     try:
         return read_subscription(request.protocols[0].metadata)
     except MalformedProtocolError:
@@ -116,11 +114,12 @@ def _subscription(request: JoinGroup) -> Subscription:
 
 
 def _member(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> ConsumerMember:
-    """The member as it was; an anonymous one with a known instance id takes the place of the member that had it."""
     instance_id = request.group_instance_id
     members = update.membership.members
     if instance_id is not None and request.member_id:
         return known_static_member(update.membership, member_id, instance_id)
+    # A request without a member id and with a known instance id replaces the member with that
+    # instance id.
     existing = _instance_before(update.membership, request)
     if existing is not None:
         return replace_static_member(update, existing, member_id)
@@ -128,7 +127,6 @@ def _member(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> Consu
 
 
 def _instance_before(membership: ConsumerGroup, request: JoinGroup) -> ConsumerMember | None:
-    """The member that has the instance id, if the request has one."""
     if request.group_instance_id is None:
         return None
     return membership.static_member(request.group_instance_id)
@@ -161,10 +159,11 @@ def _update(
     metadata: SubscriptionMetadata,
     subscription: Subscription,
 ) -> ConsumerMember:
-    """Update the member; if it takes the place of the last consumer, the whole group turns classic."""
     owned = reported(subscription.owned, update.group.topics or {})
     replaced = _instance_before(update.membership, request)
     subscribed = update_subscription(update, member, metadata)
+    # If the member replaces the last member of the consumer protocol, the whole group becomes
+    # classic.
     if replaced is not None and may_downgrade_by_replacement(
         update.membership, replaced, update.config
     ):
@@ -175,6 +174,7 @@ def _update(
         downgrade_by_replacement(update, replaced, updated, must_rebalance=must_rebalance)
         return updated
     updated = update_assignment(update, subscribed, owned)
+    # A JoinGroup ends the time to join again, and begins the time to fetch the assignment.
     update.cancel(TimerKey(TimerKind.MEMBER_JOIN, member.member_id))
     extend_session(update, member.member_id, request.session_timeout_ms)
     sync_timer = TimerKey(TimerKind.MEMBER_SYNC, member.member_id)

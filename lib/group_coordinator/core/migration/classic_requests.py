@@ -1,20 +1,9 @@
 """Heartbeat, SyncGroup and LeaveGroup of the classic protocol to a consumer group.
 
-Source: validateConsumerGroupMember and the checks around it in Kafka 4.4's GroupMetadataManager.
+Source: validateConsumerGroupMember with the checks around it, classicGroupHeartbeatToConsumerGroup, classicGroupLeaveToConsumerGroup
+and classicGroupSyncToConsumerGroup in Kafka 4.4's GroupMetadataManager.
 
-Told in: stories/migration/classic_refusals.py.
-
-Source: classicGroupHeartbeatToConsumerGroup in Kafka 4.4's GroupMetadataManager.
-
-Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
-
-Source: classicGroupLeaveToConsumerGroup in Kafka 4.4's GroupMetadataManager.
-
-Told in: stories/migration/classic_endings.py.
-
-Source: classicGroupSyncToConsumerGroup in Kafka 4.4's GroupMetadataManager.
-
-Told in: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
+Stories: stories/migration/classic_refusals.py, stories/migration/classic_members.py, stories/migration/classic_endings.py.
 """
 
 from __future__ import annotations
@@ -55,10 +44,10 @@ from group_coordinator.core.model.timers import TimerKey, TimerKind, session_tim
 def sender(
     membership: ConsumerGroup, member_id: str, group_instance_id: str | None, generation: int
 ) -> tuple[ConsumerMember, ClassicMetadata]:
-    """The member of the classic protocol that sent a request; its epoch is what it knows as the generation.
+    """Return the member of the classic protocol that sent a request. The member's generation is its epoch.
 
     Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID (also of the consumer protocol), FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
+        CoordinatorError: UNKNOWN_MEMBER_ID (also for a member of the consumer protocol), FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
     """
     if group_instance_id is None:
         member = known_member(membership, member_id)
@@ -73,12 +62,12 @@ def sender(
 
 
 def extend_session(update: ConsumerUpdate, member_id: str, session_timeout_ms: int) -> None:
-    """Give a member its whole session timeout from now on: the one that the member chose, not the group's."""
+    """Start a member's session timeout again: the one that the member chose, not the group's."""
     update.arm(session_timer(member_id), session_timeout_ms)
 
 
 def await_join(update: ConsumerUpdate, member: ConsumerMember) -> None:
-    """The member is told to join again: its rebalance timeout runs from the first time on."""
+    """Set the member's join timer, as it must join again. The timer runs from the first such response on."""
     key = TimerKey(TimerKind.MEMBER_JOIN, member.member_id)
     if key not in update.membership.timers:
         update.arm(key, max(0, member.metadata.rebalance_timeout_ms))
@@ -91,7 +80,7 @@ def heartbeat_to_consumer_group(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Re-arm the session, and tell the member when it must join again.
+    """Extend the session, and report that the member must join again.
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
@@ -109,7 +98,8 @@ def heartbeat_to_consumer_group(
 
 
 def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:
-    """There is a newer target, there is something to give back, or all that the member waited for is free."""
+    # Reasons to join again: a newer target, partitions to revoke, or all awaited partitions are
+    # free.
     if member.epoch < membership.assignment_epoch:
         return True
     match member.current.state:
@@ -138,7 +128,7 @@ def leave_consumer_group(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Remove the members that are there; each has its own result."""
+    """Remove the members that exist. Each has its own result."""
     leaving: set[str] = set()
     results = []
     for identity in request.members:
@@ -156,10 +146,10 @@ def leave_consumer_group(
 
 
 def _leaving_member_id(membership: ConsumerGroup, identity: MemberIdentity) -> str:
-    """An empty member id with an instance id is an administrator's removal (KIP-345)."""
     instance_id = identity.group_instance_id
     if instance_id is None:
         return known_member(membership, identity.member_id).member_id
+    # An instance id without a member id is an administrator's removal (KIP-345).
     member_id = identity.member_id or membership.static_members.get(instance_id, "")
     return known_static_member(membership, member_id, instance_id).member_id
 
@@ -171,7 +161,7 @@ def sync_with_consumer_group(
     context: RequestContext,
     config: CoordinatorConfig,
 ) -> Decision:
-    """Answer with the partitions that the member has; assignments in the request are ignored.
+    """Respond with the member's assigned partitions. Assignments in the request are ignored.
 
     Raises:
         CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
@@ -196,7 +186,7 @@ def sync_with_consumer_group(
 
 
 def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
-    """JoinGroup answered with the member's own first protocol; null is not compared."""
+    # The JoinGroup response had the member's own first protocol. Null is not compared.
     pairs = (
         (request.protocol_type, CONSUMER_PROTOCOL_TYPE),
         (request.protocol, classic.protocols[0].name),
@@ -206,6 +196,6 @@ def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
 
 
 def _has_new_target(membership: ConsumerGroup, member: ConsumerMember) -> bool:
-    """Whether the member must join again for a newer target; partitions to give back come first."""
     is_behind = membership.assignment_epoch > member.epoch
+    # Revocation precedes a newer target.
     return is_behind and member.current.state is not MemberState.UNREVOKED_PARTITIONS

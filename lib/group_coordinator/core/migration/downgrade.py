@@ -1,12 +1,12 @@
-"""The online downgrade: a consumer group turns classic when its last member of the consumer protocol is gone, where group.consumer.migration.policy allows it.
+"""The online downgrade: a consumer group becomes classic after its last member of the consumer protocol has left.
 
-Told in: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
+group.consumer.migration.policy must allow it. The remaining members speak the classic protocol. Each keeps the partitions of its
+target, and usually a rebalance begins at once.
 
-The members that stay speak the classic protocol; each has what its target says, and mostly a rebalance begins at once.
-Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and
-convertToClassicGroup in Kafka 4.4's GroupMetadataManager, ClassicGroup.fromConsumerGroup.
+Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and convertToClassicGroup in Kafka 4.4's
+GroupMetadataManager, ClassicGroup.fromConsumerGroup.
 
-Told in: stories/migration/downgrading.py.
+Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from group_coordinator.core.model.tombstones import consumer_group_tombstones
 
 
 def allows_upgrade(config: CoordinatorConfig) -> bool:
-    """Whether the first member of the consumer protocol turns a classic group with members into a consumer group."""
+    """Return True if a member of the consumer protocol may turn a classic group with members into a consumer group."""
     return _policy(config) in ("upgrade", "bidirectional")
 
 
 def allows_downgrade(config: CoordinatorConfig) -> bool:
-    """Whether a consumer group turns classic when its last member of the consumer protocol is gone."""
+    """Return True if a consumer group becomes classic after its last member of the consumer protocol has left."""
     return _policy(config) in ("downgrade", "bidirectional")
 
 
 def allows_mixed_groups(config: CoordinatorConfig) -> bool:
-    """Whether members of the classic protocol may join a consumer group."""
+    """Return True if members of the classic protocol may join a consumer group."""
     return _policy(config) != "disabled"
 
 
@@ -54,7 +54,7 @@ def _policy(config: CoordinatorConfig) -> str:
 
 
 def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> None:
-    """Take members out of the group; if all that stay speak the classic protocol, the group turns classic."""
+    """Remove members. If all remaining members speak the classic protocol, the group becomes classic."""
     membership = update.membership
     if not _may_turn_classic(membership, member_ids, update.config):
         remove_members(update, member_ids)
@@ -74,7 +74,7 @@ def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> No
 def may_downgrade_by_replacement(
     membership: ConsumerGroup, replaced: ConsumerMember, config: CoordinatorConfig
 ) -> bool:
-    """Whether the group will be classic when a member of the classic protocol takes a static member's place."""
+    """Return True if the group becomes classic when a member of the classic protocol replaces a static member."""
     is_last = membership.classic_member_count == len(membership.members) - 1
     has_room = len(membership.members) <= config.group_max_size
     speaks_consumer = not replaced.uses_classic_protocol
@@ -88,7 +88,7 @@ def downgrade_by_replacement(
     *,
     must_rebalance: bool,
 ) -> None:
-    """Turn the group classic: `updated` has taken the place of `replaced`, and the log says so already."""
+    """Turn the group classic. `updated` has replaced `replaced`, and the records so far include that."""
     membership = update.membership
     members = {
         member_id: membership.members[member_id]
@@ -105,7 +105,7 @@ def downgrade_by_replacement(
 def _may_turn_classic(
     membership: ConsumerGroup, leaving: Sequence[str], config: CoordinatorConfig
 ) -> bool:
-    """Whether all that stay speak the classic protocol, and fit into a classic group."""
+    # All remaining members speak the classic protocol, and fit into a classic group.
     staying = len(membership.members) - len(leaving)
     speaking_classic = membership.classic_member_count - sum(
         membership.members[member_id].uses_classic_protocol for member_id in leaving
@@ -121,7 +121,8 @@ def _turn_classic(
     *,
     must_rebalance: bool,
 ) -> None:
-    """The classic group: Stable, at the generation that was the group epoch, led by the first of these members."""
+    # Kafka's classic group is Stable, its generation is the group epoch, and the first member
+    # leads.
     classic = _stable_group(update, members)
     topics = update.group.topics or {}
     for member_id, member in classic.members.items():
@@ -132,6 +133,7 @@ def _turn_classic(
     rebalance.write_group({key: member.assignment for key, member in classic.members.items()})
     for member_id in classic_group_order(list(members)):
         rebalance.arm_session(classic.members[member_id])
+    # After a replacement with a valid assignment the members can go on without a rebalance.
     if must_rebalance:
         rebalance.prepare_rebalance()
     update.records += rebalance.records
@@ -139,10 +141,11 @@ def _turn_classic(
 
 
 def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
-    """Timers of single members are kept: they do nothing here, but count again after an upgrade, as Kafka's do.
+    """Return the Stable classic group of these members, with the timers that survive.
 
-    So is that of a join phase from before an upgrade. Where no rebalance begins, it takes dynamic members out of the
-    Stable group, without a record (completeClassicGroupJoin looks at no state).
+    Timers of single members have no effect here, but count again after an upgrade, as in Kafka. A join timer from before an upgrade is
+    kept too. Without a rebalance it removes dynamic members from the Stable group, without a record (completeClassicGroupJoin checks no
+    state).
     """
     timers = update.membership.timers.items()
     classic = ClassicGroup(

@@ -1,6 +1,6 @@
-"""Between the bytes of classic members, which name topics, and consumer groups, which know topics by their ids.
+"""Conversion between classic members' bytes, which have topic names, and consumer groups, which have topic ids.
 
-Told in: stories/migration/upgrading.py, stories/migration/classic_members.py.
+Stories: stories/migration/upgrading.py, stories/migration/classic_members.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from group_coordinator.core.model.topic import Topic
 
 
 def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Assignment:
-    """The partitions by topic id; topics that do not exist are left out."""
+    """Return the partitions by topic id. Topics that do not exist are left out."""
     found: dict[str, set[int]] = {}
     for name, numbers in partitions:
         if name in topics and numbers:
@@ -38,7 +38,7 @@ def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Ass
 def reported(
     partitions: NamedPartitions, topics: Mapping[str, Topic]
 ) -> tuple[TopicPartitions, ...]:
-    """What a member says it owns, as a heartbeat would say it."""
+    """Return a member's reported partitions in the form of a heartbeat."""
     assigned = by_topic_id(partitions, topics)
     return tuple(TopicPartitions(None, topic_id, numbers) for topic_id, numbers in assigned.items())
 
@@ -46,9 +46,9 @@ def reported(
 def embedded_assignment(
     assignment: Mapping[str, tuple[int, ...]], topics: Mapping[str, Topic], protocol: Protocol
 ) -> bytes:
-    """The assignment of a classic member as bytes, in its own version and Kafka's order; deleted topics are left out.
+    """Return a classic member's assignment as bytes, in the member's version and Kafka's order, without deleted topics.
 
-    A version that cannot be read counts as the first, where Kafka would not let the last consumer go.
+    An unreadable version counts as 0. In Kafka the last consumer could not leave then.
     """
     names = {topic.topic_id: topic.name for topic in topics.values()}
     size = grown_table_size(DEFAULT_TABLE_SIZE, len(assignment))

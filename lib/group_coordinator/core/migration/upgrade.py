@@ -1,10 +1,9 @@
-"""The online upgrade: a classic group becomes a consumer group when the first consumer of KIP-848 joins it.
+"""The online upgrade: a classic group becomes a consumer group when the first consumer of KIP-848 joins.
 
-Its members stay, with the partitions that they have, and go on speaking the classic protocol. An empty group only
-gives up its name; its offsets stay. Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.4's
-GroupMetadataManager, ConsumerGroup.fromClassicGroup.
+The members stay with their partitions, and still speak the classic protocol. Of an empty group only the name and the offsets stay.
+Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.4's GroupMetadataManager, ConsumerGroup.fromClassicGroup.
 
-Told in: stories/migration/upgrading.py, stories/migration/upgrade_conditions.py.
+Stories: stories/migration/upgrading.py, stories/migration/upgrade_conditions.py.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _AGAIN = ErrorCode.REBALANCE_IN_PROGRESS
 
 
 class Upgrade(Value, frozen=True):
-    """A classic group as a consumer group: the records that make it one, and what it becomes by them.
+    """A classic group as a consumer group: the records of the upgrade, and their result.
 
     The members are in the order in which Kafka finds them until the request ends.
     """
@@ -72,11 +71,11 @@ class Upgrade(Value, frozen=True):
     replies: list[Reply]
     changes: list[Change]
     subscription_order: dict[str, tuple[str, ...]]
-    """By member: the topics that it subscribes to, in the order of its subscription."""
+    """The topics of each member by member id, in the order of its subscription."""
 
 
 class Converted(Value, frozen=True):
-    """A member of the classic group as the consumer group will know it."""
+    """A member of the classic group in the form of the consumer group."""
 
     member_id: str
     metadata: SubscriptionMetadata
@@ -86,11 +85,11 @@ class Converted(Value, frozen=True):
 
 
 def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: CoordinatorConfig) -> Upgrade:
-    """Convert a classic group that a member of the new protocol joins.
+    """Convert a classic group that a member of the consumer protocol joins.
 
     Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay a classic one; UNKNOWN_SERVER_ERROR, Kafka throws: there
-            is no protocol yet, a member does not know it, or two members have one partition.
+        CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay classic; UNKNOWN_SERVER_ERROR, Kafka throws, as there is no protocol
+            yet, a member does not know it, or two members own the same partition.
     """
     if is_empty(classic):
         return Upgrade(ConsumerGroup(), [GroupRecord(None, Reason.JOIN)], [], [], {})
@@ -113,10 +112,10 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
 def abandoned_upgrade(
     group: Group, config: CoordinatorConfig, error: CoordinatorError, refusal: Reply
 ) -> Decision:
-    """A join of the consumer protocol that failed: Kafka has answered the parked requests of a classic group by then.
+    """Return the decision for a failed join of the consumer protocol. Kafka has sent the pending responses of the classic group by then.
 
     Raises:
-        CoordinatorError: the same, if no request was parked or the upgrade had not begun.
+        CoordinatorError: the same error, if no request was pending or the upgrade had not begun.
     """
     classic = group.classic
     if classic is None or is_empty(classic):
@@ -141,7 +140,7 @@ def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> No
 
 
 def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
-    """The members, in Kafka's order; of several faults the one counts that Kafka meets first."""
+    # Kafka's order decides which of several faults is the error.
     ids = classic_group_order(list(classic.members))
     members: dict[str, Converted] = {}
     held: OwnedPartitions = {}
@@ -155,7 +154,7 @@ def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
 
 
 def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> list[ConsumerRecord]:
-    """The consumer group's beginning, at the epoch that was the generation."""
+    # The group epoch begins with the generation.
     epoch = classic.generation
     subscribed = {name for member in members for name in member.metadata.topic_names}
     return [
@@ -168,15 +167,14 @@ def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> l
 
 
 def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> list[Change]:
-    """Every session begins anew; timers that were left from a consumer group before count again.
-
-    That of a join phase does nothing here, but finds the classic group that this one may turn into before.
-    """
+    # Timers of an earlier consumer group count again. A join timer has no effect here, but may
+    # reach a later classic group.
     kept = [
         TimerSet(key, timer.due_ms)
         for key, timer in classic.timers.items()
         if key.kind in KINDS_LEFT_BY_CONVERSIONS
     ]
+    # All sessions start again.
     sessions = [
         TimerSet(
             session_timer(member.member_id),
@@ -188,7 +186,7 @@ def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> lis
 
 
 def _rejoin_replies(classic: ClassicGroup) -> list[Reply]:
-    """The answers to all parked requests: their senders must join again."""
+    # The generation has ended: the members must join again.
     replies = []
     for member_id in sorted(classic.members):
         member = classic.members[member_id]
@@ -242,9 +240,9 @@ def _last_assignment(group: Group, member: Member, topics: Mapping[str, Topic]) 
 
 
 def _hold(held: OwnedPartitions, target: Assignment) -> None:
-    """Note whose partitions are taken; no other member may have them."""
     for topic_id, partitions in target.items():
         others = held.setdefault(topic_id, {})
+        # No two members may own a partition.
         if not others.keys().isdisjoint(partitions):
             raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
         others.update(dict.fromkeys(partitions, 0))

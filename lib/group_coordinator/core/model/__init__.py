@@ -1,1 +1,1 @@
-"""The nouns of the state machine: data and questions."""
+"""The data of the state machine: groups, members, records, requests and responses."""

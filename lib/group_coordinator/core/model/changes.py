@@ -1,4 +1,4 @@
-"""The decision of a handler or a deadline, and the changes in a group beside its log that no record tells."""
+"""The decision of a handler or a deadline, and the changes of a group that no record has."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from group_coordinator.core.value import Value
 
 
 class MembershipReplaced(Value, frozen=True):
-    """The group is this classic one; the records of the same decision say in the log what led to it."""
+    """The group gets this classic membership. Records of the same decision log the reason."""
 
     membership: ClassicGroup
     soonest_timer_ms: int = 0
-    """No timer that was not set before is due before this time; 0: not known."""
+    """No new timer is due before this time; 0: unknown."""
 
 
 class SessionRenewed(Value, frozen=True):
-    """A member of a classic group has shown that it is alive: so frequent that a copy of the group would be waste."""
+    """A member of a classic group is alive. This is too frequent for a copy of the group."""
 
     member_id: str
 
 
 class TopicsLearned(Value, frozen=True):
-    """The group knows these topics of the cluster, by name."""
+    """The group gets these topics of the cluster as its topic metadata, by name."""
 
     topics: dict[str, Topic]
     version: int
@@ -37,18 +37,18 @@ class TopicsLearned(Value, frozen=True):
 
 
 class TopicsForgotten(Value, frozen=True):
-    """The group knows nothing of the cluster's topics any more."""
+    """The group's topic metadata is removed."""
 
 
 class TimerSet(Value, frozen=True):
-    """A timer of a consumer group is set, or set anew behind all others."""
+    """A timer of a consumer group is set. A timer that is set again moves behind all others."""
 
     key: TimerKey
     due_ms: int
 
 
 class RebalanceTimerSet(Value, frozen=True):
-    """A member that must give partitions back gets its time for it; the timer only counts at this member epoch."""
+    """A member that must revoke partitions gets its rebalance timer, which has effect only at this member epoch."""
 
     member_id: str
     due_ms: int
@@ -56,19 +56,19 @@ class RebalanceTimerSet(Value, frozen=True):
 
 
 class TimerCancelled(Value, frozen=True):
-    """A timer of a consumer group is forgotten; no error if it is not set."""
+    """A timer of a consumer group is cancelled; no error if it is not set."""
 
     key: TimerKey
 
 
 class MetadataDeadlineSet(Value, frozen=True):
-    """Until then the metadata hash of a consumer group counts, unless topics change before."""
+    """The metadata hash of a consumer group is compared again at this time, or earlier if topics change."""
 
     deadline_ms: int
 
 
 class MarkerRemembered(Value, frozen=True):
-    """The group was told of this marker of a producer."""
+    """The group remembers this transaction marker of a producer."""
 
     producer_id: int
     marker: LastMarker
@@ -88,7 +88,7 @@ Change = (
 
 
 class Decision(Value, frozen=True):
-    """The outcome of one request or one deadline: Kafka's records in log order, replies, and changes beside the log."""
+    """The outcome of a request or a deadline: records in log order, replies, and changes that no record has."""
 
     records: Sequence[Record]
     replies: list[Reply]

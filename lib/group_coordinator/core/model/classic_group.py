@@ -1,4 +1,4 @@
-"""The membership of a classic group. Data and questions only: handlers decide, the rebalance changes."""
+"""The membership of a classic group: data and queries. Handlers decide, the rebalance changes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONSUMER_PROTOCOL_TYPE = "consumer"
 
 @dataclass(slots=True)
 class ClassicGroup:
-    """Membership under the classic protocol (ClassicGroup in Kafka).
+    """A membership of the classic protocol (ClassicGroup in Kafka).
 
     A *simple* group is a ClassicGroup without protocol type: it only stores offsets.
     """
@@ -32,23 +32,23 @@ class ClassicGroup:
     protocol: str | None = None
     leader: str | None = None
     subscribed_topics: frozenset[str] | None = None
-    """Union of the members' subscriptions at the last join; None: not known."""
+    """Union of the members' subscriptions at the last join; None: unknown."""
     members: StoredValues[Member, Raw] = field(default_factory=StoredValues)
-    """Once somebody has asked for the index, only put and remove change them."""
+    """The members by id. Once the index exists, only put and remove may change them."""
     pending_joins: set[str] = field(default_factory=set)
-    """Ids given out with MEMBER_ID_REQUIRED whose owners have not come back yet."""
+    """Ids sent with MEMBER_ID_REQUIRED whose owners have not joined again yet."""
     pending_syncs: dict[str, None] = field(default_factory=dict)
-    """Ids of the members whose SyncGroup has not come yet, ascending."""
+    """Ids of the members without a SyncGroup so far, ascending."""
     timers: Timers = field(default_factory=Timers)
     initial_delay_left_ms: int | None = None
-    """How much the initial rebalance delay may still be extended; None outside an initial rebalance."""
+    """The time by which the initial rebalance delay may still be extended; None outside an initial rebalance."""
     new_member_added: bool = False
-    """A member came during the current initial delay, so that it will be extended."""
+    """A member joined during the current initial delay, so the delay will be extended."""
     known_index: MemberIndex | None = field(default=None, compare=False, repr=False)
-    """None: nobody has asked for the index yet."""
+    """None until the first use."""
 
     def copy(self) -> ClassicGroup:
-        """A group that can be changed without touching this one; its values are immutable and shared."""
+        """Return a group that can be changed without changing this group. Its values are immutable and shared."""
         return ClassicGroup(
             self.state,
             self.previous_state,
@@ -68,7 +68,7 @@ class ClassicGroup:
         )
 
     def put(self, member: Member) -> None:
-        """Store a member in place of the one with its id."""
+        """Store a member; it replaces the member with its id."""
         old = self.members.get(member.member_id)
         self.members[member.member_id] = member
         if self.known_index is None:
@@ -79,7 +79,7 @@ class ClassicGroup:
             self.known_index.replace(old, member)
 
     def remove(self, member_id: str) -> Member | None:
-        """Forget a member; None: it is not known."""
+        """Remove and return a member; None: it is unknown."""
         old = self.members.pop(member_id, None)
         if old is not None and self.known_index is not None:
             self.known_index.remove(old)
@@ -87,46 +87,46 @@ class ClassicGroup:
 
     @property
     def index(self) -> MemberIndex:
-        """What follows from all members together."""
+        """The index over all members."""
         if self.known_index is None:
             self.known_index = MemberIndex.of(self.members.values())
         return self.known_index
 
     @property
     def is_of_consumers(self) -> bool:
-        """Whether the members are consumers, whose subscriptions the coordinator can read (KIP-496)."""
+        """True: the members are consumers, whose subscriptions the coordinator can read (KIP-496)."""
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE
 
     @property
     def awaiting_joins(self) -> list[str]:
-        """Ids of the members whose JoinGroup is parked, sorted."""
+        """Ids of the members with a pending JoinGroup, sorted."""
         return sorted(key for key, member in self.members.items() if member.awaiting_join)
 
     @property
     def has_all_members_joined(self) -> bool:
-        """Whether every member has joined, and every id that was given out has come back."""
+        """True: every member has joined, and every pending member id has been used."""
         return not self.pending_joins and self.index.joined == len(self.members)
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout of the members: how long a phase of a rebalance may take."""
+        """The longest rebalance timeout of the members: the limit of each phase of a rebalance."""
         return max(self.index.rebalance_timeouts_ms, default=0)
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether the topic's offsets are in use; an unknown subscription of consumers covers every topic."""
+        """Return True if the topic's offsets are in use. An unknown subscription of consumers includes every topic."""
         if self.subscribed_topics is None:
             return self.is_of_consumers
         return topic in self.subscribed_topics
 
     def static_member_id(self, group_instance_id: str) -> str | None:
-        """The member id that a static member has at present."""
+        """Return the present member id of a static member."""
         return next(iter(self.index.static_ids.get(group_instance_id, ())), None)
 
     def check_member(self, member_id: str, group_instance_id: str | None) -> Member:
-        """The member that sent a request.
+        """Return the member that sent a request.
 
         Raises:
-            CoordinatorError: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID where another member has its instance id now.
+            CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if another member has the instance id now.
         """
         if group_instance_id is not None:
             existing = self.static_member_id(group_instance_id)
@@ -139,24 +139,25 @@ class ClassicGroup:
         return self.members[member_id]
 
     def supports_protocols(self, protocol_type: str, names: set[str]) -> bool:
-        """Whether a member that speaks these protocols could be in the group with the present members."""
+        """Return True if a member with these protocols could join the present members."""
         if self.state is ClassicState.EMPTY:
             return protocol_type != "" and bool(names)
         if not self.members:
-            # All members left during the initial delay: no protocol is common to them, but the type stays.
+            # All members left during the initial delay: they have no common protocol, but the type
+            # stays.
             return protocol_type == self.protocol_type and bool(names)
         return protocol_type == self.protocol_type and not names.isdisjoint(self.common_protocols())
 
     def common_protocols(self) -> set[str]:
-        """Names that are listed as often as there are members: as Kafka counts, so one that somebody lists twice is none."""
+        """Return the names that are listed as often as there are members. As in Kafka, a name listed twice by a member is not common."""
         supporters = self.index.supporters.items()
         return {name for name, number in supporters if number == len(self.members)}
 
     def select_protocol(self) -> str:
-        """The protocol with the most votes; each member votes for its first that all support. Ties: by name.
+        """Elect the protocol: each member votes for its first that all support. Ties are broken by name.
 
-        Where names that come twice leave somebody without a vote, or with a protocol of others, Kafka's group waits until
-        its members are out; ours goes by the name that most members list.
+        Names that are listed twice may leave a member without a vote, or with a protocol of other members. Kafka's group then waits until its
+        members are removed; ours elects the name that most members list.
         """
         candidates = self.common_protocols()
         votes = dict.fromkeys(sorted(candidates), 0)
@@ -170,7 +171,7 @@ class ClassicGroup:
         return elected if is_of_all else self._most_listed_protocol()
 
     def _most_listed_protocol(self) -> str:
-        """The name that is in the lists of most members. Ties: by name."""
+        # Each member counts once for each name.
         lists = [{p.name for p in member.protocols} for member in self.members.values()]
         listed = Counter(name for names in lists for name in names)
         return max(sorted(listed), key=listed.__getitem__)

@@ -1,4 +1,4 @@
-"""A member of a classic group, the protocols that it speaks, and its open request."""
+"""A member of a classic group, its protocols, and the reply address of a pending request."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from group_coordinator.core.value import Value
 
 
 class Ticket(Value, frozen=True):
-    """Where the answer to a request goes. Parked requests keep theirs in the group's state."""
+    """The reply address of a request. Pending requests keep theirs in the group state."""
 
     event_id: str
     correlation_id: str | None
     version: int
     reply_partition: int | None = None
-    """The partition of the responses topic that the client reads; None: the one of the group."""
+    """The partition of the responses topic that the client reads; None: the group's partition."""
 
 
 class Protocol(Value, frozen=True):
-    """One entry of a member's JoinGroup list, in order of the member's preference."""
+    """An entry of a member's protocol list in JoinGroup. The list has the member's order of preference."""
 
     name: str
     metadata: bytes
 
     @property
     def topics(self) -> tuple[str, ...] | None:
-        """The topics that a consumer subscribes to (KIP-496); None: not readable. Of others the bytes are their own."""
+        """The topics that a consumer subscribes to (KIP-496); None: unreadable. Other clients have bytes of their own."""
         return parse_subscription(self.metadata)
 
 
 class Member(Value, frozen=True):
-    """A member of a classic group; replaced, never changed."""
+    """A member of a classic group. It is replaced, never changed."""
 
     member_id: str
     group_instance_id: str | None
@@ -40,15 +40,15 @@ class Member(Value, frozen=True):
     protocols: tuple[Protocol, ...]
     assignment: bytes = b""
     is_new: bool = False
-    """Joined and not yet answered once: such a member cannot heartbeat, so its session may lapse while it waits."""
+    """True until the first response to its JoinGroup: such a member cannot send heartbeats, so its session may end in the meantime."""
     awaiting_join: Ticket | None = None
     awaiting_sync: Ticket | None = None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request of the member is parked."""
+        """True: a request of the member is pending."""
         return self.awaiting_join is not None or self.awaiting_sync is not None
 
     def protocol(self, name: str | None) -> Protocol | None:
-        """The member's own entry for a protocol name, None if it does not list it."""
+        """Return the member's own entry for a protocol name; None if it does not list the name."""
         return next((protocol for protocol in self.protocols if protocol.name == name), None)

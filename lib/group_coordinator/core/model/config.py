@@ -1,4 +1,4 @@
-"""The coordinator's settings under Kafka's names. Defaults live in conf/coordinator.toml."""
+"""The coordinator's settings under Kafka's names. conf/coordinator.toml has the defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias, get_origin, get_type_hints
 from msgspec import Meta
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
-"""A constant in Kafka: how long a member that never got an answer may wait in a join phase."""
+"""A constant in Kafka: the longest wait of a member without any response in a join phase."""
 
 HIGHEST_EVENT_MAX_BYTES = 1024 * 1024
 """Hundreds of events are in memory at once, outside the heap of Spark (streaming/session.py)."""
@@ -19,15 +19,15 @@ Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, Meta(ge=0)]
 
 _CONSUMER_RANGES = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
-"""Settings of consumer groups that lie between two others, which bound what one group may be given."""
+"""Settings of consumer groups between two others, which limit the configuration of a single group."""
 
 MIGRATION_POLICIES = ("disabled", "upgrade", "downgrade", "bidirectional")
 BUILTIN_ASSIGNORS = ("uniform", "range")
-"""The server-side assignors that there are (core/assignors)."""
+"""The available server-side assignors (core/assignors)."""
 
 
 class ConfigError(ValueError):
-    """A setting has a value that Kafka would refuse."""
+    """A setting has a value that Kafka rejects."""
 
     def __init__(self, key: str, value: object, why: str) -> None:
         super().__init__(f"{key} = {value}: {why}")
@@ -37,7 +37,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorConfig:
-    """Settings of the state machine; field names are Kafka's keys, and ours for limits, with underscores.
+    """Settings of the state machine. Field names are Kafka's keys, and our own for limits, with underscores.
 
     Raises:
         ConfigError: a value is out of its bounds.
@@ -87,7 +87,6 @@ class CoordinatorConfig:
             raise ConfigError(key_of(field), value, f"must be at most {bounds.le}")
 
     def _check_order(self, lower: str, upper: str) -> None:
-        """One setting must not exceed another."""
         low, high = getattr(self, lower), getattr(self, upper)
         if low > high:
             raise ConfigError(key_of(lower), low, f"must not exceed {key_of(upper)} = {high}")
@@ -111,19 +110,19 @@ class CoordinatorConfig:
 
     @property
     def assignors(self) -> tuple[str, ...]:
-        """The names of the server-side assignors that members may ask for; the first one is the default."""
+        """The server-side assignors that members may request, by name. The first is the default."""
         return tuple(name.strip() for name in self.group_consumer_assignors.split(","))
 
     @property
     def retention_ms(self) -> int:
-        """How long offsets outlive their group's activity; milliseconds win over minutes where both are set."""
+        """The retention time of offsets. Milliseconds precede minutes if both are set."""
         if self.offsets_retention_ms >= 0:
             return self.offsets_retention_ms
         return self.offsets_retention_minutes * 60_000
 
 
 def key_of(field: str) -> str:
-    """The name of a setting, from that of its field."""
+    """Return the name of a setting by its field."""
     return field.replace("_", ".")
 
 

@@ -1,9 +1,9 @@
-"""The membership of a consumer group (KIP-848). Data and questions only: handlers decide, replay changes.
+"""The membership of a consumer group (KIP-848): data and queries. Handlers decide, replay changes it.
 
-A snapshot names a subscription by its digest, so that a member is written the same whatever the others want.
+The first fields are the content of the log. Only replay changes them, so the log rebuilds them. Next are the fields that Kafka keeps in
+memory only: timers, and the deadline of the metadata hash. The last fields are indexes over the members.
 
-What the log says comes first and changes by replay alone, so that the log rebuilds it. What Kafka keeps beside its log
-(timers, until when the metadata hash counts) follows; the last fields are looked up often and follow from the members.
+A group state names a subscription by its digest. So the bytes of a member do not depend on other members' subscriptions.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timers
 
 NeighbourOwners: TypeAlias = dict[int, str]
-"""Member ids by partition, of neighbouring partitions of a topic."""
+"""Member ids by partition, for neighbouring partitions of a topic."""
 
 _NEIGHBOURS = 256
 
 
 @dataclass(slots=True)
 class Owners:
-    """A member owns what it is assigned, and what it has yet to give back."""
+    """The owners of partitions. A member owns its assigned partitions and those that it has yet to revoke."""
 
     by_neighbours: StoredValues[NeighbourOwners, Raw] = field(default_factory=StoredValues)
-    """By partition // 256 and topic id as one text; none is empty."""
+    """The owners by one text, partition // 256 and topic id. No entry is empty."""
 
     def owner_of(self, topic_id: str, partition: int) -> str | None:
-        """The member that has the partition, or has yet to give it back."""
+        """Return the member that owns the partition or has yet to revoke it."""
         neighbours = self.by_neighbours.get(f"{partition // _NEIGHBOURS}:{topic_id}")
         return None if neighbours is None else neighbours.get(partition)
 
     def give(self, topic_id: str, partitions: Iterable[int], member_id: str) -> None:
-        """Name the owner of partitions, whoever it was before."""
+        """Set the owner of partitions; it replaces an earlier owner."""
         for key, given in _by_neighbours(topic_id, partitions).items():
             owners = self.by_neighbours.get(key, {})
             self.by_neighbours[key] = {**owners, **dict.fromkeys(given, member_id)}
 
     def take(self, topic_id: str, partitions: Iterable[int], member_id: str) -> None:
-        """Partitions that are this member's have no owner any more.
+        """Remove this member as the owner of partitions.
 
-        In a compacted log another member may have got one already: it keeps it.
+        In a compacted log another member may own a partition already. It stays the owner.
         """
         for key, taken in _by_neighbours(topic_id, partitions).items():
             owners = self.by_neighbours.get(key, {})
@@ -81,7 +81,7 @@ _DIGEST_BYTES = 16
 
 
 class SharedSubscription(Struct, array_like=True):
-    """A subscription, and how many members have it."""
+    """A subscription and the number of its members."""
 
     topic_names: tuple[str, ...]
     topic_regex: str | None
@@ -91,12 +91,9 @@ class SharedSubscription(Struct, array_like=True):
 
 @dataclass(slots=True)
 class SharedSubscriptions:
-    """The subscriptions of all members."""
-
     by_digest: dict[bytes, SharedSubscription] = field(default_factory=dict)
 
     def add(self, metadata: SubscriptionMetadata) -> None:
-        """A member has this subscription from now on."""
         digest = digest_of(metadata)
         shared = self.by_digest.get(digest)
         if shared is None:
@@ -106,7 +103,6 @@ class SharedSubscriptions:
         shared.subscribers += 1
 
     def remove(self, metadata: SubscriptionMetadata) -> None:
-        """A member that had this subscription has it no more."""
         digest = digest_of(metadata)
         shared = self.by_digest[digest]
         shared.subscribers -= 1
@@ -118,7 +114,7 @@ class SharedSubscriptions:
 
 
 def digest_of(metadata: SubscriptionMetadata) -> bytes:
-    """By what a snapshot names the subscription."""
+    """Return the name of a subscription in group states."""
     wanted = (metadata.topic_names, metadata.topic_regex, metadata.server_assignor)
     return blake2b(msgpack.encode(wanted), digest_size=_DIGEST_BYTES).digest()
 
@@ -128,53 +124,54 @@ _FIRST_EPOCH = 1
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """Membership under the consumer protocol (ConsumerGroup in Kafka)."""
+    """A membership of the consumer protocol (ConsumerGroup in Kafka)."""
 
     epoch: int = _FIRST_EPOCH
     metadata_hash: int = 0
-    """Of the subscribed topics that existed when the epoch was set (core/topics/hash.py)."""
+    """The hash of the subscribed topics that existed when the epoch was set (core/topics/hash.py)."""
     assignment_epoch: int = _FIRST_EPOCH
-    """The group epoch that `targets` were computed for; less than `epoch`: new ones are due."""
+    """The group epoch of `targets`. If it is less than `epoch`, new targets are due."""
     assignment_timestamp_ms: int = 0
     members: StoredValues[ConsumerMember, Raw] = field(default_factory=StoredValues)
-    """Only put and remove change them."""
+    """The members by id. Only put and remove may change them."""
     targets: StoredValues[Assignment, Raw] = field(default_factory=StoredValues)
     """The target assignments by member id."""
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
-    """What subscribed patterns matched; one that is not resolved yet is missing."""
+    """The matched topics of each resolved regular expression. An unresolved one is missing."""
 
     timers: Timers = field(default_factory=Timers)
     rebalance_epochs: dict[str, int] = field(default_factory=dict)
-    """The member epoch for which a member's rebalance timer was set, by member id; at another one it has no effect."""
+    """The member epoch of each rebalance timer, by member id. The timer has no effect at another epoch."""
     metadata_deadline_ms: int = 0
-    """From then on a heartbeat compares the hash of the subscribed topics; 0: the next one does."""
+    """The time from which on a heartbeat compares the hash of the subscribed topics; 0: the next heartbeat does."""
 
     static_members: dict[str, str] = field(default_factory=dict)
     """Member ids by group instance id."""
     owners: Owners = field(default_factory=Owners)
     subscriptions: SharedSubscriptions = field(default_factory=SharedSubscriptions)
     topic_subscribers: dict[str, int] = field(default_factory=dict)
-    """How many members subscribe to a topic by name."""
+    """The number of members that subscribe to a topic by name."""
     regex_subscribers: dict[str, int] = field(default_factory=dict)
-    """How many members subscribe by a regular expression."""
+    """The number of members that subscribe by a regular expression."""
     classic_member_count: int = 0
-    """How many members speak the classic protocol."""
+    """The number of members of the classic protocol."""
     classic_protocols: dict[str, int] = field(default_factory=dict)
-    """How often they list a protocol, by its name: one that a member lists twice counts twice, as in Kafka."""
+    """The number of listings of a protocol by its name. As in Kafka, a protocol that a member lists twice counts twice."""
     assignor_votes: dict[str | None, int] = field(default_factory=dict)
-    """How many members ask for an assignor; None: for none."""
+    """The number of members that request an assignor; None: no assignor."""
 
     member_room: int = 0
-    """For how many members Kafka's table of them has made room; it never shrinks, and who is found first depends on it.
+    """The number of members for which Kafka's table has grown. It never shrinks, and it decides the order of members.
 
-    It looks for room before it looks for the key: for one more than there are. A compacted log does not tell it, here as in Kafka.
+    Kafka's table grows before it looks for the key: for the present members and one more. A compacted log does not have the number, here
+    as in Kafka.
     """
     former_subscription_type: SubscriptionType | None = None
-    """The type before the last record of a regular expression: Kafka keeps it until a record of a member follows."""
+    """The type before the last record of a regular expression. Kafka keeps it until the next record of a member."""
 
     @property
     def state(self) -> ConsumerState:
-        """The state that Kafka shows; it follows from members and epochs."""
+        """The state that Kafka shows. Members and epochs determine it."""
         if not self.members:
             return ConsumerState.EMPTY
         if self.epoch > self.assignment_epoch:
@@ -185,7 +182,7 @@ class ConsumerGroup:
 
     @property
     def subscription_type(self) -> SubscriptionType:
-        """Whether the members count as subscribed to the same topics."""
+        """The subscription type of the members."""
         return self.former_subscription_type or subscription_type(
             len(self.members),
             self.topic_subscribers,
@@ -194,34 +191,35 @@ class ConsumerGroup:
         )
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether a member subscribes to the topic, by name or by a resolved regular expression."""
+        """Return True if a member subscribes to the topic, by name or by a resolved regular expression."""
         return topic in self.topic_subscribers or any(
             topic in regex.topics for regex in self.regexes.values()
         )
 
     def subscribed_topics(self) -> frozenset[str]:
-        """The topics that members subscribe to, by name or by a resolved regular expression."""
+        """Return the topics that members subscribe to, by name or by a resolved regular expression."""
         matched = (regex.topics for regex in self.regexes.values())
         return frozenset(self.topic_subscribers).union(*matched)
 
     def static_member(self, group_instance_id: str) -> ConsumerMember | None:
-        """The member that has the instance id."""
+        """Return the member with an instance id."""
         return self.members.get(self.static_members.get(group_instance_id, ""))
 
     def target_of(self, member_id: str) -> Assignment:
-        """The member's target assignment; empty if none was computed."""
+        """Return the member's target assignment; empty if none was computed."""
         return self.targets.get(member_id, {})
 
     def owner_of(self, topic_id: str, partition: int) -> str | None:
-        """The member that has the partition, or has yet to give it back."""
         return self.owners.owner_of(topic_id, partition)
 
     def put(self, member: ConsumerMember) -> None:
-        """Store a member in place of the one with its id; for replay alone."""
+        """Store a member; it replaces the member with its id. Only replay may call it."""
         old = self.members.get(member.member_id)
+        # Kafka's table makes room before it finds the key, so a replacement counts too.
         self.member_room = max(self.member_room, len(self.members) + 1)
         self.members[member.member_id] = member
         self.former_subscription_type = None
+        # By identity: comparing thousands of names takes longer than indexing them.
         if old is None or old.metadata is not member.metadata:
             self._forget_metadata(old)
             self._note_metadata(member)
@@ -230,12 +228,12 @@ class ConsumerGroup:
             self._note_partitions(member)
 
     def count_subscribers(self) -> None:
-        """Find out from the subscriptions who wants what, as put does one by one; for snapshots."""
+        """Fill the indexes of subscribers from the shared subscriptions, after a group state was read. `put` does it member by member."""
         for shared in self.subscriptions:
             self._count_wishes(shared, shared.subscribers)
 
     def remove(self, member_id: str) -> None:
-        """Forget a member, if it is known; for replay alone."""
+        """Remove a member if it exists. Only replay may call it."""
         old = self.members.pop(member_id, None)
         if old is None:
             return
@@ -244,7 +242,7 @@ class ConsumerGroup:
         self._forget_partitions(old)
 
     def put_regex(self, regex: str, resolved: ResolvedRegex | None) -> None:
-        """Store what a regular expression matched, or that it is not resolved any more; for replay alone."""
+        """Store the matched topics of a regular expression, or remove it. Only replay may call it."""
         if resolved is not None:
             self.former_subscription_type = self.subscription_type
             self.regexes[regex] = resolved

@@ -1,4 +1,4 @@
-"""Values of a consumer group (KIP-848): what its log says of the group, and of each member. All are immutable."""
+"""The values of a consumer group (KIP-848) and its members, as the log has them. All are immutable."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.value import Value
 
 OwnedPartitions: TypeAlias = dict[str, dict[int, int]]
-"""Topic id -> partition -> the assignment epoch at which the member got it (KIP-1251); ascending, no empty inner ones."""
+"""Topic id -> partition -> the assignment epoch of the partition's assignment (KIP-1251). Ascending; no inner dict is empty."""
 
 JOIN_EPOCH = 0
 """Member epoch of a request to join."""
 
 LEFT_EPOCH = -1
-"""Member epoch of a member that leaves, and of one whose current assignment is not known."""
+"""Member epoch of a member that leaves, and of a member with an unknown current assignment."""
 
 STATIC_LEFT_EPOCH = -2
-"""Member epoch of a static member that will come back."""
+"""Member epoch of a static member that will join again."""
 
 
 class MemberState(IntEnum):
-    """How far a member's reconciliation is; the numbers are those of Kafka's log."""
+    """The state of a member's reconciliation. The numbers are those of Kafka's log."""
 
     STABLE = 0
-    """It has what its target of this epoch says."""
+    """The member has the target of this epoch."""
 
     UNREVOKED_PARTITIONS = 1
-    """It must give partitions back before it moves on to the next epoch."""
+    """The member must revoke partitions before it moves on to the next epoch."""
 
     UNRELEASED_PARTITIONS = 2
-    """It is at its target's epoch, but waits for partitions that other members still hold."""
+    """The member is at its target's epoch, but waits for partitions that other members still own."""
 
     UNKNOWN = 127
-    """A later Kafka wrote it; the member must begin anew."""
+    """A later Kafka wrote this state; the member must join again."""
 
 
 class ClassicMetadata(Value, frozen=True):
-    """What a consumer group keeps of a member that speaks the classic protocol."""
+    """The fields of a member that speaks the classic protocol."""
 
     session_timeout_ms: int
     protocols: tuple[Protocol, ...]
 
 
 class SubscriptionMetadata(Value, frozen=True):
-    """Who a member is and what it wants: the value of record type 5."""
+    """The identity and the subscription of a member: the value of record type 5."""
 
     group_instance_id: str | None
     rack_id: str | None
     client_id: str
     client_host: str
     topic_names: tuple[str, ...]
-    """Subscribed by name; sorted, no repetition."""
+    """Topics subscribed by name: sorted, no repetition."""
     topic_regex: str | None
-    """Subscribed by a pattern that names match as a whole (RE2)."""
+    """A regular expression (RE2) that whole topic names match."""
     rebalance_timeout_ms: int
-    """-1: not known, as only a log that another coordinator wrote can have it."""
+    """-1: unknown, which occurs only in logs of other coordinators."""
     server_assignor: str | None
     classic: ClassicMetadata | None
-    """None: it speaks the consumer protocol."""
+    """None: a member of the consumer protocol."""
 
 
 class CurrentAssignment(Value, frozen=True):
-    """What a member has: the value of record type 8."""
+    """The present partitions of a member: the value of record type 8."""
 
     epoch: int
     previous_epoch: int
@@ -74,17 +74,17 @@ class CurrentAssignment(Value, frozen=True):
 
 
 NO_METADATA = SubscriptionMetadata(None, None, "", "", (), None, -1, None, None)
-"""Of a member whose record of type 5 has not been seen."""
+"""The metadata of a member without a record of type 5 so far."""
 
 JUST_CREATED = CurrentAssignment(0, LEFT_EPOCH, MemberState.STABLE, {}, {})
-"""Of a member without a record of type 8 yet."""
+"""The assignment of a member without a record of type 8 so far."""
 
 ASSIGNMENT_GONE = CurrentAssignment(LEFT_EPOCH, LEFT_EPOCH, MemberState.STABLE, {}, {})
-"""Of a member whose record of type 8 has been tombstoned."""
+"""The assignment of a member after a tombstone of type 8."""
 
 
 class ConsumerMember(Value, frozen=True):
-    """A member of a consumer group; replaced, never changed."""
+    """A member of a consumer group. It is replaced, never changed."""
 
     member_id: str
     metadata: SubscriptionMetadata = NO_METADATA
@@ -92,47 +92,46 @@ class ConsumerMember(Value, frozen=True):
 
     @property
     def epoch(self) -> int:
-        """The member epoch: which target the member has been brought to, or STATIC_LEFT_EPOCH."""
+        """The member epoch: the epoch of the target that the member has reached, or STATIC_LEFT_EPOCH."""
         return self.current.epoch
 
     @property
     def group_instance_id(self) -> str | None:
-        """Set: the member is static."""
+        """Set for a static member."""
         return self.metadata.group_instance_id
 
     @property
     def uses_classic_protocol(self) -> bool:
-        """Whether it joined by JoinGroup."""
+        """True: the member joined by JoinGroup."""
         return self.metadata.classic is not None
 
     def is_reconciled_to(self, assignment_epoch: int) -> bool:
-        """Whether there is nothing more to do for it at this assignment epoch."""
+        """Return True if the member needs no further step at this assignment epoch."""
         current = self.current
         return current.state is MemberState.STABLE and current.epoch == assignment_epoch
 
 
 class GroupEpoch(Value, frozen=True):
-    """The value of record type 3; the hash covers the subscribed topics that exist."""
+    """The value of record type 3. The hash is of the subscribed topics that exist."""
 
     epoch: int
     metadata_hash: int = 0
 
 
 class TargetEpoch(Value, frozen=True):
-    """The value of record type 6: the group epoch that the targets were computed for, and when."""
+    """The value of record type 6: the group epoch and the time of the targets."""
 
     epoch: int
     timestamp_ms: int = 0
-    """0: not known, so that the next target need not wait."""
+    """0: unknown, so that the next target need not wait."""
 
 
 class ResolvedRegex(Value, frozen=True):
-    """The value of record type 16: which topics a subscribed pattern matched."""
+    """The value of record type 16: the topics that a subscribed regular expression matched."""
 
     topics: tuple[str, ...]
-    """Sorted."""
     version: int
-    """Of the topics' metadata that it was matched with (Group.topics_version)."""
+    """The version of the topic metadata that it was matched with (Group.topics_version)."""
     timestamp_ms: int
 
 

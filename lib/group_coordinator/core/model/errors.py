@@ -1,4 +1,4 @@
-"""Kafka's error names and numbers, and the two families of failure: a client's mistake and a defect of ours."""
+"""Kafka's error names and numbers, and the two kinds of failure: a client's mistake and an internal error."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ErrorCode(IntEnum):
 
 
 class CoordinatorError(Exception):
-    """A request is refused; the group stays as it is and the client gets the code, and the text where its API has one."""
+    """An error response. The group stays as it is, and the client gets the code, and the message if its API has a field for it."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(message or code.name)
@@ -59,4 +59,4 @@ class CoordinatorError(Exception):
 
 
 class IllegalTransitionError(Exception):
-    """A defect: the state machine was asked for a move that its table does not have."""
+    """An internal error: a transition that the table of the state machine does not have."""

@@ -1,6 +1,6 @@
-"""Indexes over all members of a group, so that a large group need not ask each of them.
+"""Indexes over all members of a group, so that a large group need not look at each of them.
 
-Ten thousand members that join, one event each, must not look at all ten thousand each time.
+Ten thousand members that join with one event each must not look at all ten thousand each time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _names(member: Member) -> tuple[str, ...]:
 
 
 def _lists_of_names(members: Iterable[Member]) -> Counter[tuple[str, ...]]:
-    """How many members list these protocols. Members with as many protocols are taken at once: there may be thousands."""
+    # Lists of equal length are counted together: there may be thousands.
     by_length: dict[int, list[tuple[Protocol, ...]]] = {}
     for member in members:
         by_length.setdefault(len(member.protocols), []).append(member.protocols)
@@ -54,20 +54,20 @@ def _sorted(found: dict[Key, Found]) -> dict[Key, Found]:
 
 
 class MemberIndex(Struct, array_like=True):
-    """Follows from the members, and changes with each of them; a snapshot has it too, sorted."""
+    """Numbers that follow from the members and change with each of them. A group state has them too, sorted."""
 
     joined: int = 0
-    """How many members have a JoinGroup parked."""
+    """The number of members with a pending JoinGroup."""
     supporters: dict[str, int] = field(default_factory=dict)
-    """How often the members list a protocol, by its name: a name that one of them lists twice counts twice, as in Kafka."""
+    """The number of listings of a protocol by its name. As in Kafka, a name that a member lists twice counts twice."""
     static_ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Member ids by instance id, in the order of the members; only a log of somebody else's has several."""
+    """Member ids by instance id, in the order of the members. Only logs of other coordinators have several."""
     rebalance_timeouts_ms: dict[int, int] = field(default_factory=dict)
-    """How many members have a rebalance timeout."""
+    """The number of members with a rebalance timeout."""
 
     @classmethod
     def of(cls, members: Iterable[Member]) -> MemberIndex:
-        """The index of these members: of many, made sooner than one by one."""
+        """Make the index of these members, for many of them faster than one by one."""
         members = list(members)
         index = cls(len([member for member in members if member.awaiting_join is not None]))
         for names, number in _lists_of_names(members).items():
@@ -78,7 +78,7 @@ class MemberIndex(Struct, array_like=True):
         return index
 
     def copy(self) -> MemberIndex:
-        """An index that can be changed without touching this one."""
+        """Return an index that can be changed without changing this index."""
         return MemberIndex(
             self.joined,
             self.supporters.copy(),
@@ -87,7 +87,7 @@ class MemberIndex(Struct, array_like=True):
         )
 
     def sorted(self) -> MemberIndex:
-        """The same, whatever order its members came in."""
+        """Return an equal index in an order that does not depend on the order of the members."""
         return MemberIndex(
             self.joined,
             _sorted(self.supporters),
@@ -96,13 +96,12 @@ class MemberIndex(Struct, array_like=True):
         )
 
     def add(self, member: Member) -> None:
-        """A member that comes behind all others."""
+        """Add a member behind all others."""
         self._count(member, 1)
         if member.group_instance_id is not None:
             self._add_static(member)
 
     def remove(self, member: Member) -> None:
-        """A member that is there no more."""
         self._count(member, -1)
         instance_id = member.group_instance_id
         if instance_id is None:
@@ -114,7 +113,7 @@ class MemberIndex(Struct, array_like=True):
             del self.static_ids[instance_id]
 
     def replace(self, old: Member, new: Member) -> None:
-        """A member in the place of the one with its ids."""
+        """Replace a member by a member with the same ids."""
         self.joined += (new.awaiting_join is not None) - (old.awaiting_join is not None)
         if new.protocols is not old.protocols:
             self._count_protocols(_names(old), -1)

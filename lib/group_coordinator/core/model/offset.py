@@ -1,4 +1,4 @@
-"""Offsets as a group keeps them."""
+"""Committed and pending offsets of a group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from group_coordinator.core.value import Value
 
 
 class CommittedOffset(Value, frozen=True):
-    """What a group stored for one partition (OffsetCommitValue in Kafka's log)."""
+    """An offset of one partition (OffsetCommitValue in Kafka's log)."""
 
     offset: int
     leader_epoch: int | None
@@ -20,15 +20,15 @@ class CommittedOffset(Value, frozen=True):
 
 
 class OffsetAges(Value, frozen=True):
-    """Of some offsets, what says when the first one is due; None where there is none of a kind."""
+    """The times that determine the first expiry among some offsets; None if there is none of that kind."""
 
     oldest_commit_ms: int | None
-    """Of those that age from their commit, or with their group."""
+    """The oldest commit of offsets that age from their commit, or with their group."""
     soonest_expiry_ms: int | None
-    """Of those that say themselves when they expire."""
+    """The earliest expiry of offsets with an expiry time of their own."""
 
     def after(self, old: CommittedOffset | None, new: CommittedOffset) -> OffsetAges | None:
-        """The ages once `new` has replaced `old`; None: only a look at the others can tell."""
+        """Return the ages after `new` has replaced `old`; None: all other offsets must be looked at."""
         if old is not None and self._is_first(old):
             return None
         expiry_ms = new.expire_timestamp_ms
@@ -48,7 +48,7 @@ def _sooner(one_ms: int | None, other_ms: int) -> int:
 
 
 def ages_of(offsets: Collection[CommittedOffset]) -> OffsetAges:
-    """A look at every offset; there may be a hundred thousand."""
+    """Return the ages of offsets. It looks at every offset; there may be a hundred thousand."""
     expiries_ms = [o.expire_timestamp_ms for o in offsets if o.expire_timestamp_ms is not None]
     aging = [o for o in offsets if o.expire_timestamp_ms is None] if expiries_ms else offsets
     oldest_ms = min([o.commit_timestamp_ms for o in aging], default=None)
@@ -56,7 +56,7 @@ def ages_of(offsets: Collection[CommittedOffset]) -> OffsetAges:
 
 
 def soonest_of(ages: Collection[OffsetAges]) -> OffsetAges:
-    """The ages of all the offsets whose ages these are."""
+    """Return the ages of all offsets together."""
     if len(ages) == 1:
         return next(iter(ages))
     oldest_ms = [each.oldest_commit_ms for each in ages if each.oldest_commit_ms is not None]
@@ -67,20 +67,20 @@ def soonest_of(ages: Collection[OffsetAges]) -> OffsetAges:
 class PendingOffset(Value, frozen=True):
     """An offset that waits for the end of its transaction.
 
-    `order` grows with every record of the group's partition; None: a later offset has been committed meanwhile, and
-    this one will not replace it (Kafka compares the records' places in the log).
+    `order` grows with every record of the group's partition. None: a later offset has been committed, and this one will not replace it
+    (Kafka compares the records' positions in the log).
     """
 
     offset: CommittedOffset
     order: int | None
     markers_end_offset: int | None = None
-    """Markers at this offset or behind it end the transaction, those before it do not; None: any marker of the producer."""
+    """Markers at or after this offset end the transaction, earlier markers do not; None: any marker of the producer."""
     producer_epoch: int | None = None
-    """Of a producer that has been fenced since, nothing counts; None: not asked for."""
+    """The offsets of a producer that has been fenced since are dropped; None: not compared."""
 
 
 class LastMarker(Value, frozen=True):
-    """The latest marker of a producer that a group was told of, and when."""
+    """The latest transaction marker of a producer that a group received, with its time."""
 
     marker_offset: int
     producer_epoch: int | None

@@ -1,4 +1,4 @@
-"""The records of Kafka's __consumer_offsets that groups write: the log, the audit and the recovery at once."""
+"""The records of Kafka's __consumer_offsets that groups write. They are log, audit and recovery at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from group_coordinator.core.value import Value
 
 
 class Reason(StrEnum):
-    """Why a record was written; ours, beside Kafka's key and value."""
+    """The reason of a record: our own addition to Kafka's key and value."""
 
     OFFSET_COMMIT = "offset-commit"
     TRANSACTION_COMMITTED = "transaction-committed"
@@ -26,7 +26,7 @@ class Reason(StrEnum):
     OFFSET_EXPIRED = "offset-expired"
     OFFSET_DELETED = "offset-deleted"
     OFFSET_RESET = "offset-reset"
-    """A commit that says of itself that it is an administrator's reset; ordinary tools' commits do not say so."""
+    """A commit that is marked as an administrator's reset. Commits of ordinary tools are not marked."""
     GROUP_DELETED = "group-deleted"
     GROUP_EXPIRED = "group-expired"
     TOPIC_DELETED = "topic-deleted"
@@ -51,32 +51,32 @@ class OffsetRecord(Value, frozen=True):
     value: CommittedOffset | None
     reason: Reason
     producer_id: int | None = None
-    """The offset waits for the end of this producer's transaction (in Kafka's log it is in the batch's header)."""
+    """The offset waits for the end of this producer's transaction. In Kafka's log the id is in the batch's header."""
     markers_end_offset: int | None = None
-    """As in PendingOffset; ours."""
+    """See PendingOffset; our own."""
     producer_epoch: int | None = None
-    """As in PendingOffset (in Kafka's log it is in the batch's header)."""
+    """See PendingOffset. In Kafka's log it is in the batch's header."""
 
 
 class TransactionMarker(Value, frozen=True):
     """The control record that ends a producer's transaction: nothing of it is pending any more.
 
-    `offsets` are triples (topic, partition, offset) of what counts from now on; Kafka's readers find them in the log
-    before the marker.
+    `offsets` are triples (topic, partition, offset) of the offsets that are committed now. Kafka's readers find them in the log before the
+    marker.
     """
 
     producer_id: int
     offsets: tuple[tuple[str, int, CommittedOffset], ...]
     reason: Reason
     marker_offset: int | None = None
-    """Where the marker is in the brokers' own log; None: not known, it ends all that waits for the producer."""
+    """The offset of the marker in the brokers' own log; None: unknown, so it ends all pending offsets of the producer."""
     since_offset: int | None = None
-    """From there on it is the producer's first marker; what waits since earlier may have had one before. None: not known."""
+    """The marker is the producer's first from this offset on. Earlier pending offsets may have had another marker. None: unknown."""
     producer_epoch: int | None = None
 
 
 class MemberMetadata(Value, frozen=True):
-    """A member inside a GroupMetadata value; `subscription` is its entry for the group's protocol."""
+    """A member in a GroupMetadata value. `subscription` is its entry for the group's protocol."""
 
     member_id: str
     group_instance_id: str | None
@@ -89,14 +89,14 @@ class MemberMetadata(Value, frozen=True):
 
     @property
     def known_rebalance_timeout_ms(self) -> int:
-        """The first version of the record had none (-1 here): the session timeout took its place."""
+        """The rebalance timeout. The first version of the record had none (-1 here): the session timeout replaces it."""
         return (
             self.session_timeout_ms if self.rebalance_timeout_ms < 0 else self.rebalance_timeout_ms
         )
 
 
 class GroupMetadata(Value, frozen=True):
-    """The value of record type 2; without members the group is Empty, else Stable."""
+    """The value of record type 2. Without members the group is Empty, otherwise Stable."""
 
     protocol_type: str
     generation: int
@@ -107,28 +107,28 @@ class GroupMetadata(Value, frozen=True):
 
 
 class GroupRecord(Value, frozen=True):
-    """Record type 2 (GroupMetadata); value None is a tombstone: the group is gone."""
+    """Record type 2 (GroupMetadata); value None is a tombstone: the group ends."""
 
     value: GroupMetadata | None
     reason: Reason
 
 
 class GroupEpochRecord(Value, frozen=True):
-    """Record type 3 (ConsumerGroupMetadata); value None is a tombstone: the group is gone."""
+    """Record type 3 (ConsumerGroupMetadata); value None is a tombstone: the group ends."""
 
     value: GroupEpoch | None
     reason: Reason
 
 
 class PartitionMetadataTombstone(Value, frozen=True):
-    """Record type 4 (ConsumerGroupPartitionMetadata), which Kafka only removes since 4.1."""
+    """Record type 4 (ConsumerGroupPartitionMetadata). Since 4.1 Kafka only removes it."""
 
     reason: Reason
     value: None = None
 
 
 class MemberRecord(Value, frozen=True):
-    """Record type 5 (ConsumerGroupMemberMetadata); value None is a tombstone: the member is gone."""
+    """Record type 5 (ConsumerGroupMemberMetadata); value None is a tombstone: the member is removed."""
 
     member_id: str
     value: SubscriptionMetadata | None
@@ -167,9 +167,9 @@ class RegexRecord(Value, frozen=True):
 
 
 class ConfigRecord(Value, frozen=True):
-    """A setting of one group, as in the ConfigRecord of Kafka's metadata log; value None: it is deleted.
+    """A group configuration, as in the ConfigRecord of Kafka's metadata log; value None deletes it.
 
-    It lives apart from the group: settings outlive their group, and may be there before it.
+    Its life is independent of the group: it may exist before the group and after it.
     """
 
     name: str
@@ -186,6 +186,6 @@ ConsumerRecord = (
     | CurrentRecord
     | RegexRecord
 )
-"""What consumer groups (KIP-848) write."""
+"""The records of consumer groups (KIP-848)."""
 
 Record = OffsetRecord | GroupRecord | TransactionMarker | ConfigRecord | ConsumerRecord

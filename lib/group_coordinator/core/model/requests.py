@@ -1,4 +1,4 @@
-"""The requests that groups understand, as the handlers see them: version differences end at the codec."""
+"""The requests of groups, independent of the API version: codecs resolve the differences of versions."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
 MEMBER_ID_REQUIRED_SINCE = 4
-"""From this JoinGroup on a dynamic member must come back with the id that it is given (KIP-394)."""
+"""From this JoinGroup on a dynamic member must join again with the id of the first response (KIP-394)."""
 
 SYNC_NAMES_PROTOCOL_SINCE = 5
-"""From this SyncGroup on a member must say which protocol was chosen (KIP-559)."""
+"""From this SyncGroup on a member must name the elected protocol (KIP-559)."""
 
 MEMBER_EPOCHS_SINCE = 9
 """From this OffsetCommit on clients know member epochs (KIP-848)."""
 
 TOPIC_IDS_SINCE = 10
-"""From this OffsetCommit and OffsetFetch on topics go by their ids (KIP-848)."""
+"""From this OffsetCommit and OffsetFetch on topics have ids instead of names (KIP-848)."""
 
 TXN_MEMBER_EPOCHS_SINCE = 6
 """From this TxnOffsetCommit on clients know member epochs (KIP-1319)."""
 
 TXN_TOPIC_IDS_SINCE = 6
-"""From this TxnOffsetCommit on topics go by their ids (KIP-1319)."""
+"""From this TxnOffsetCommit on topics have ids instead of names (KIP-1319)."""
 
 
 class RequestContext(Value, frozen=True):
-    """Everything about a request that is not its body.
+    """The data of a request outside its body.
 
-    `fresh_id` is the uuid text that a new member id ends in, `fresh_short_id` a whole one as Kafka gives it out in consumer
-    groups. Both are derived from the event's coordinates, so that a replayed batch gives the same ids.
+    `fresh_id` is the uuid text at the end of a new member id, `fresh_short_id` a whole id as Kafka makes it for consumer groups. Both are
+    derived from the event's coordinates, so that a replayed batch makes the same ids.
     """
 
     now_ms: int
@@ -42,11 +42,11 @@ class RequestContext(Value, frozen=True):
     fresh_id: str
     fresh_short_id: str
     rights: Rights | None = None
-    """Of the sender; None: nobody needs any."""
+    """The rights of the sender; None: no rights are needed."""
 
 
 class JoinGroup(Value, frozen=True):
-    """JoinGroup 0-9. An empty member id asks for a new one."""
+    """JoinGroup 0-9. An empty member id requests a new id."""
 
     group_id: str
     session_timeout_ms: int
@@ -58,7 +58,7 @@ class JoinGroup(Value, frozen=True):
 
 
 class SyncGroup(Value, frozen=True):
-    """SyncGroup 0-5; only the leader's assignments count."""
+    """SyncGroup 0-5. Only the leader's assignments count."""
 
     group_id: str
     generation: int
@@ -70,14 +70,12 @@ class SyncGroup(Value, frozen=True):
     """Pairs (member id, assignment)."""
 
     def lacks_protocol(self, version: int) -> bool:
-        """Whether it leaves out what its version must say."""
+        """Return True if the request lacks the protocol that its version must have."""
         is_silent = self.protocol_type is None or self.protocol is None
         return is_silent and version >= SYNC_NAMES_PROTOCOL_SINCE
 
 
 class Heartbeat(Value, frozen=True):
-    """Heartbeat 0-4."""
-
     group_id: str
     generation: int
     member_id: str
@@ -85,14 +83,14 @@ class Heartbeat(Value, frozen=True):
 
 
 class MemberIdentity(Value, frozen=True):
-    """Who leaves: an empty member id with an instance id is an administrator's removal."""
+    """A leaving member. An empty member id with an instance id is an administrator's removal."""
 
     member_id: str
     group_instance_id: str | None
 
 
 class LeaveGroup(Value, frozen=True):
-    """LeaveGroup 0-5; versions 0-2 carry one member."""
+    """LeaveGroup 0-5. Versions 0-2 have one member."""
 
     group_id: str
     members: tuple[MemberIdentity, ...]
@@ -106,7 +104,7 @@ class PartitionCommit(Value, frozen=True):
     leader_epoch: int | None
     metadata: str | None
     commit_timestamp_ms: int | None
-    """OffsetCommit 1 only: the client's own commit time, None for the coordinator's."""
+    """OffsetCommit 1 only: the client's own commit time; None: the coordinator's time."""
 
 
 class TopicCommit(Value, frozen=True):
@@ -127,11 +125,11 @@ class OffsetCommit(Value, frozen=True):
     retention_time_ms: int | None
     topics: tuple[TopicCommit, ...]
     is_reset: bool = False
-    """An administrator sets offsets on purpose; it decides nothing but the reason of the records. Ours."""
+    """True for an administrator's reset. It only changes the reason of the records. Our own."""
 
 
 class TxnOffsetCommit(Value, frozen=True):
-    """TxnOffsetCommit 0-6: the offsets count when the producer's transaction is committed; without producer, at once."""
+    """TxnOffsetCommit 0-6: the offsets count once the producer's transaction is committed; without producer, at once."""
 
     group_id: str
     producer_id: int | None
@@ -140,27 +138,27 @@ class TxnOffsetCommit(Value, frozen=True):
     group_instance_id: str | None
     topics: tuple[TopicCommit, ...]
     producer_epoch: int | None = None
-    """-1 where the producer has none; None: not said."""
+    """-1 for a producer without epoch; None: unknown."""
     markers_end_offset: int | None = None
-    """Where the partition of __consumer_offsets that gets the group's markers ended when the request came; None: not said."""
+    """The end of the __consumer_offsets partition with the group's markers at the time of the request; None: unknown."""
     transactional_id: str = ""
 
 
 class EndTxn(Value, frozen=True):
-    """A system event: the marker that a transaction coordinator writes into the group's log."""
+    """A system event: the marker that a transaction coordinator writes to the group's log."""
 
     group_id: str
     producer_id: int
     is_commit: bool
     producer_epoch: int | None = None
     marker_offset: int | None = None
-    """Where the marker is in that partition; None: not said."""
+    """The offset of the marker in that partition; None: unknown."""
     since_offset: int | None = None
-    """From there on it is the first marker of the producer; None: not said."""
+    """The marker is the producer's first from this offset on; None: unknown."""
 
 
 class TopicPartitions(Value, frozen=True):
-    """Partitions of one topic, named or by id (OffsetFetch from version 10)."""
+    """Partitions of one topic, by name or by id (OffsetFetch from version 10)."""
 
     name: str | None
     topic_id: str | None
@@ -168,7 +166,7 @@ class TopicPartitions(Value, frozen=True):
 
 
 class OffsetFetch(Value, frozen=True):
-    """OffsetFetch 1-10 of one group; topics None asks for all."""
+    """OffsetFetch 1-10 of one group; topics None requests all."""
 
     group_id: str
     member_id: str | None
@@ -178,8 +176,6 @@ class OffsetFetch(Value, frozen=True):
 
 
 class OffsetDelete(Value, frozen=True):
-    """OffsetDelete 0 (KIP-496)."""
-
     group_id: str
     topics: tuple[TopicPartitions, ...]
 
@@ -198,12 +194,12 @@ class DescribeGroup(Value, frozen=True):
 
 
 class ConsumerGroupHeartbeat(Value, frozen=True):
-    """ConsumerGroupHeartbeat 0-1 (KIP-848). None: as in the member's request before."""
+    """ConsumerGroupHeartbeat 0-1 (KIP-848). None: unchanged since the member's request before."""
 
     group_id: str
     member_id: str
     member_epoch: int
-    """0: join; more: heartbeat; -1: leave; -2: a static member leaves and will come back."""
+    """0: join; more: heartbeat; -1: leave; -2: a static member leaves and will join again."""
     group_instance_id: str | None
     rack_id: str | None
     rebalance_timeout_ms: int | None
@@ -211,9 +207,9 @@ class ConsumerGroupHeartbeat(Value, frozen=True):
     topic_regex: str | None
     server_assignor: str | None
     owned: tuple[TopicPartitions, ...] | None
-    """What the member has; by topic id."""
+    """The partitions that the member owns, by topic id."""
     known_topics: tuple[Topic, ...] = ()
-    """Ours: topics that it subscribes to, as whoever passes the request on saw them in the cluster."""
+    """Our own: subscribed topics of the member, as the forwarder of the request saw them in the cluster."""
 
 
 class ConsumerGroupDescribe(Value, frozen=True):
@@ -224,7 +220,7 @@ class ConsumerGroupDescribe(Value, frozen=True):
 
 
 class DescribeConfigs(Value, frozen=True):
-    """DescribeConfigs 1-4 of one group; without names all its settings are asked for."""
+    """DescribeConfigs 1-4 of one group; without names all configurations are requested."""
 
     group_id: str
     names: tuple[str, ...]
@@ -233,7 +229,7 @@ class DescribeConfigs(Value, frozen=True):
 
 
 class ConfigOperation(IntEnum):
-    """What to do with a setting; the numbers are Kafka's."""
+    """Kafka's operations on a configuration, with Kafka's numbers."""
 
     SET = 0
     DELETE = 1
@@ -242,7 +238,7 @@ class ConfigOperation(IntEnum):
 
 
 class ConfigChange(Value, frozen=True):
-    """A change of one setting; the operation may be a number that Kafka does not know."""
+    """A change of one configuration. The operation may be a number unknown to Kafka."""
 
     name: str
     operation: int
@@ -258,20 +254,20 @@ class AlterConfigs(Value, frozen=True):
 
 
 class TopicMetadata(Value, frozen=True):
-    """A system event: what this group may know of the cluster's topics from now on."""
+    """A system event: topic metadata of the cluster for this group."""
 
     group_id: str
     topics: tuple[Topic, ...]
     deleted_topics: tuple[tuple[str, str], ...]
     """Pairs (name, topic id)."""
     version: int | None = None
-    """Of the cluster's metadata; None: one more than the group knew."""
+    """The version of the cluster's metadata; None: the group's version plus one."""
     is_complete: bool = True
-    """Whether these are all topics of the cluster; else the group must not conclude that others do not exist."""
+    """True: these are all topics of the cluster. False: other topics may exist."""
 
 
 class Tick(Value, frozen=True):
-    """A system event: time passes."""
+    """A system event that moves the clock."""
 
     group_id: str
 

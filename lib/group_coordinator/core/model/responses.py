@@ -1,4 +1,4 @@
-"""The answers of the coordinator; the codec writes them in the request's version."""
+"""The coordinator's responses. Codecs write them in the request's version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from group_coordinator.core.value import Value
 
 
 class JoinedMember(Value, frozen=True):
-    """A member as the leader sees it: its metadata for the chosen protocol."""
+    """A member in the leader's response: its metadata for the elected protocol."""
 
     member_id: str
     group_instance_id: str | None
@@ -20,7 +20,7 @@ class JoinedMember(Value, frozen=True):
 
 
 class JoinGroupResponse(Value, frozen=True):
-    """Only the leader gets members; generation None is -1 on the wire."""
+    """The response to JoinGroup. Only the leader gets members; generation None is -1 on the wire."""
 
     error: ErrorCode
     member_id: str
@@ -33,7 +33,7 @@ class JoinGroupResponse(Value, frozen=True):
 
 
 class SyncGroupResponse(Value, frozen=True):
-    """The member's own assignment."""
+    """The response to SyncGroup: the member's own assignment."""
 
     error: ErrorCode
     protocol_type: str | None = None
@@ -42,7 +42,7 @@ class SyncGroupResponse(Value, frozen=True):
 
 
 class HeartbeatResponse(Value, frozen=True):
-    """REBALANCE_IN_PROGRESS asks the member to join again."""
+    """The response to Heartbeat. REBALANCE_IN_PROGRESS asks the member to join again."""
 
     error: ErrorCode
 
@@ -56,21 +56,21 @@ class MemberResult(Value, frozen=True):
 
 
 class LeaveGroupResponse(Value, frozen=True):
-    """Up to version 2 the only member's error is the answer's error."""
+    """The response to LeaveGroup. Up to version 2 the only member's error is the response's error."""
 
     error: ErrorCode
     members: tuple[MemberResult, ...] = ()
 
 
 class PartitionResult(Value, frozen=True):
-    """The outcome for one partition."""
+    """The result for one partition."""
 
     partition: int
     error: ErrorCode
 
 
 class TopicResult(Value, frozen=True):
-    """The outcome for a topic's partitions, named or by id as it was asked."""
+    """The results for a topic's partitions. The topic has the name or the id of the request."""
 
     name: str | None
     topic_id: str | None
@@ -78,25 +78,25 @@ class TopicResult(Value, frozen=True):
 
 
 class OffsetCommitResponse(Value, frozen=True):
-    """One result a partition; there is no error of the whole."""
+    """The response to OffsetCommit: a result for each partition, no error for the whole request."""
 
     topics: tuple[TopicResult, ...]
 
 
 class TxnOffsetCommitResponse(Value, frozen=True):
-    """One result a partition; there is no error of the whole."""
+    """The response to TxnOffsetCommit: a result for each partition, no error for the whole request."""
 
     topics: tuple[TopicResult, ...]
 
 
 class EndTxnResponse(Value, frozen=True):
-    """The marker is in the group's log."""
+    """The response to EndTxn: the marker is in the group's log."""
 
     error: ErrorCode
 
 
 class FetchedPartition(Value, frozen=True):
-    """A committed offset; offset None is -1 on the wire: nothing is committed."""
+    """A committed offset. Offset None is -1 on the wire: no committed offset."""
 
     partition: int
     offset: int | None = None
@@ -114,7 +114,7 @@ class FetchedTopic(Value, frozen=True):
 
 
 class OffsetFetchResponse(Value, frozen=True):
-    """The offsets of one group."""
+    """The response to OffsetFetch for one group."""
 
     error: ErrorCode
     group_id: str
@@ -122,21 +122,21 @@ class OffsetFetchResponse(Value, frozen=True):
 
 
 class OffsetDeleteResponse(Value, frozen=True):
-    """A top-level error comes without topics."""
+    """The response to OffsetDelete. With an error it has no topics."""
 
     error: ErrorCode
     topics: tuple[TopicResult, ...] = ()
 
 
 class DeleteGroupResponse(Value, frozen=True):
-    """The one result of a DeleteGroups."""
+    """The response to DeleteGroups for one group."""
 
     error: ErrorCode
     group_id: str
 
 
 class DescribedMember(Value, frozen=True):
-    """A member of a described group; the metadata only while the group is Stable."""
+    """A member of a described group. It has metadata only while the group is Stable."""
 
     member_id: str
     group_instance_id: str | None
@@ -147,7 +147,7 @@ class DescribedMember(Value, frozen=True):
 
 
 class DescribeGroupResponse(Value, frozen=True):
-    """The one group of a DescribeGroups."""
+    """The response to DescribeGroups for one group."""
 
     error: ErrorCode
     error_message: str | None
@@ -157,11 +157,11 @@ class DescribeGroupResponse(Value, frozen=True):
     protocol: str = ""
     members: tuple[DescribedMember, ...] = ()
     operations: int | None = None
-    """What the asker may do with the group, a bit for each of Kafka's AclOperations; None: not asked for."""
+    """The operations that the sender may do with the group, a bit for each of Kafka's AclOperations; None: not requested."""
 
 
 class ConsumerGroupHeartbeatResponse(Value, frozen=True):
-    """A member's epoch and assignment; assignment None: as in the answer before."""
+    """A member's epoch and assignment. Assignment None: unchanged since the response before."""
 
     error: ErrorCode
     error_message: str | None = None
@@ -172,7 +172,7 @@ class ConsumerGroupHeartbeatResponse(Value, frozen=True):
 
 
 class DescribedConsumer(Value, frozen=True):
-    """A member of a described consumer group; assignments are pairs (topic, partitions), as far as topics are known."""
+    """A member of a described consumer group. Assignments are pairs (topic, partitions) of known topics."""
 
     member: ConsumerMember
     assignment: tuple[tuple[Topic, tuple[int, ...]], ...]
@@ -180,7 +180,7 @@ class DescribedConsumer(Value, frozen=True):
 
 
 class ConsumerGroupDescribeResponse(Value, frozen=True):
-    """The one group of a ConsumerGroupDescribe."""
+    """The response to ConsumerGroupDescribe for one group."""
 
     error: ErrorCode
     error_message: str | None
@@ -191,11 +191,11 @@ class ConsumerGroupDescribeResponse(Value, frozen=True):
     assignor: str = ""
     members: tuple[DescribedConsumer, ...] = ()
     operations: int | None = None
-    """As in DescribeGroupResponse."""
+    """See DescribeGroupResponse."""
 
 
 class ConfigSource(IntEnum):
-    """Where the value of a setting comes from; the numbers are Kafka's."""
+    """The source of a configuration's value. The numbers are Kafka's."""
 
     STATIC_BROKER_CONFIG = 4
     DEFAULT_CONFIG = 5
@@ -203,7 +203,7 @@ class ConfigSource(IntEnum):
 
 
 class ConfigType(IntEnum):
-    """What the value of a setting is; the numbers are Kafka's."""
+    """The type of a configuration's value. The numbers are Kafka's."""
 
     BOOLEAN = 1
     STRING = 2
@@ -213,7 +213,7 @@ class ConfigType(IntEnum):
 
 
 class ConfigSynonym(Value, frozen=True):
-    """A place that the value of a setting may come from."""
+    """A possible source of a configuration's value."""
 
     name: str
     value: str
@@ -221,8 +221,6 @@ class ConfigSynonym(Value, frozen=True):
 
 
 class DescribedConfig(Value, frozen=True):
-    """A setting of a group."""
-
     name: str
     value: str
     source: ConfigSource
@@ -232,7 +230,7 @@ class DescribedConfig(Value, frozen=True):
 
 
 class DescribeConfigsResponse(Value, frozen=True):
-    """The one resource of a DescribeConfigs."""
+    """The response to DescribeConfigs for one group."""
 
     error: ErrorCode
     error_message: str | None
@@ -241,7 +239,7 @@ class DescribeConfigsResponse(Value, frozen=True):
 
 
 class AlterConfigsResponse(Value, frozen=True):
-    """The one resource of an IncrementalAlterConfigs."""
+    """The response to IncrementalAlterConfigs for one group."""
 
     error: ErrorCode
     error_message: str | None
@@ -268,7 +266,7 @@ Response = (
 
 
 class Reply(Value, frozen=True):
-    """An answer, and the request that it is for."""
+    """A response with its reply address."""
 
     ticket: Ticket
     response: Response

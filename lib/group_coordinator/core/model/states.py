@@ -1,4 +1,4 @@
-"""The states of groups, and the moves of a classic one between them."""
+"""The states of groups, and the transitions of classic groups."""
 
 from __future__ import annotations
 
@@ -8,45 +8,49 @@ from group_coordinator.core.model.errors import IllegalTransitionError
 
 
 class ClassicState(StrEnum):
-    """State of a classic group, spelled as Kafka prints it."""
+    """The state of a classic group, spelled as Kafka prints it."""
 
     EMPTY = "Empty"
-    """No members; it may hold offsets. JoinGroup without a member id => PreparingRebalance. Heartbeat, SyncGroup:
-    UNKNOWN_MEMBER_ID. OffsetCommit with generation -1: accepted. Offsets expire from the time it became Empty."""
+    """No members; the group may have offsets. JoinGroup without a member id => PreparingRebalance. Heartbeat, SyncGroup:
+    UNKNOWN_MEMBER_ID. OffsetCommit with generation -1: accepted. Offsets expire from the time at which it became Empty.
+    """
 
     PREPARING_REBALANCE = "PreparingRebalance"
-    """Waits for members to (re)join; joins are parked. Heartbeat, SyncGroup: REBALANCE_IN_PROGRESS. All joined or
-    time over => CompletingRebalance, nobody left => Empty. Offsets do not expire."""
+    """Waits for members to join (again); JoinGroups are pending. Heartbeat, SyncGroup: REBALANCE_IN_PROGRESS. All joined or
+    time over => CompletingRebalance, no member left => Empty. Offsets do not expire.
+    """
 
     COMPLETING_REBALANCE = "CompletingRebalance"
-    """Waits for the leader's assignment; syncs are parked. OffsetCommit: REBALANCE_IN_PROGRESS. SyncGroup of the leader
-    => Stable; a changed or lost member => PreparingRebalance. Offsets do not expire."""
+    """Waits for the leader's assignment; SyncGroups are pending. OffsetCommit: REBALANCE_IN_PROGRESS. SyncGroup of the leader
+    => Stable; a changed or lost member => PreparingRebalance. Offsets do not expire.
+    """
 
     STABLE = "Stable"
-    """Every member has its assignment. A member that joins anew, changes, leaves or falls silent =>
-    PreparingRebalance. Offsets of topics without a subscriber expire by their commit time (KIP-496)."""
+    """Every member has its assignment. A member that joins again, changes, leaves or times out =>
+    PreparingRebalance. Offsets of topics without a subscriber expire by their commit time (KIP-496).
+    """
 
     DEAD = "Dead"
-    """The group is gone; its name may be used again."""
+    """The group does not exist; its name may be used again."""
 
 
 class ConsumerState(StrEnum):
-    """State of a consumer group (KIP-848), spelled as Kafka prints it; it follows from the members and the epochs."""
+    """The state of a consumer group (KIP-848), spelled as Kafka prints it. Members and epochs determine it."""
 
     EMPTY = "Empty"
-    """No members; it may hold offsets, which expire by their commit time as in every state."""
+    """No members; the group may have offsets, which expire by their commit time as in every state."""
 
     ASSIGNING = "Assigning"
     """The group epoch is ahead of the assignment epoch: a heartbeat will compute new targets."""
 
     RECONCILING = "Reconciling"
-    """Some member does not have yet what its target says."""
+    """At least one member has not reached its target."""
 
     STABLE = "Stable"
-    """Every member has what its target says."""
+    """Every member has its target."""
 
     DEAD = "Dead"
-    """The group is gone; its name may be used again."""
+    """The group does not exist; its name may be used again."""
 
 
 TRANSITIONS: dict[ClassicState, frozenset[ClassicState]] = {
@@ -63,7 +67,7 @@ TRANSITIONS: dict[ClassicState, frozenset[ClassicState]] = {
 
 
 def check_transition(source: ClassicState, target: ClassicState) -> None:
-    """Raise IllegalTransitionError unless the table allows the move (ClassicGroupState in Kafka)."""
+    """Raise IllegalTransitionError unless the table has the transition (ClassicGroupState in Kafka)."""
     if target not in TRANSITIONS[source]:
         message = f"a group in state {source} cannot become {target}"
         raise IllegalTransitionError(message)

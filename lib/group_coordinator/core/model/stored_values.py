@@ -1,7 +1,7 @@
-"""Values by their ids, some of them still as a snapshot has them: each is read when somebody asks for it.
+"""A mapping of values by id that decodes the values of a group state only when they are read.
 
-A group of ten thousand members is more than an event needs: a heartbeat asks for one of them. And what nobody has replaced
-since it was read need not be written anew.
+An event needs only a part of a group of ten thousand members: a heartbeat reads one of them. A value that was not replaced after
+decoding is not encoded again either.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Generic, Self, TypeVar
 
 Item = TypeVar("Item")
 Stored = TypeVar("Stored")
-"""A value as a snapshot has it."""
+"""A value as bytes of a group state."""
 
 _REPLACED: Any = object()
-"""In place of the stored form of a value that was set: the one before it is not its own."""
+"""A mark in place of the bytes of a replaced value: its old bytes are not valid."""
 
 
 def _nothing_is_unread(key: str, stored: Any) -> Any:
@@ -25,50 +25,49 @@ def _nothing_is_unread(key: str, stored: Any) -> Any:
 
 @dataclass(slots=True, eq=False)
 class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
-    """As a dictionary, in the order in which ids were first set. A value that has changed is set anew."""
+    """A mapping in the order in which ids were first set. A changed value must be set again."""
 
     _stored: dict[str, Stored] = field(default_factory=dict)
-    """Has all ids."""
     _read: Callable[[str, Stored], Item] = _nothing_is_unread
     known: dict[str, Item] = field(default_factory=dict)
-    """Those that have been read or set, for a look in the shortest way; not to be changed."""
+    """The decoded and set values, for fast reading. Callers must not change them."""
     _are_in_order: bool = True
-    """All have been read: `known` has the ids of `_stored`, in their order."""
+    """True: all values were decoded. `known` has the ids of `_stored`, in the same order."""
 
     @classmethod
     def of(cls, values: Mapping[str, Item]) -> Self:
-        """The same values."""
+        """Make a mapping of decoded values."""
         return cls(dict.fromkeys(values, _REPLACED), known=dict(values))
 
     @classmethod
     def unread(cls, stored: dict[str, Stored], read: Callable[[str, Stored], Item]) -> Self:
-        """Values as they are stored, and how one of them is read; the dictionary belongs to them from now on."""
+        """Make a mapping of encoded values and their decoder. It takes over the dictionary."""
         return cls(stored, read, _are_in_order=not stored)
 
     def copy(self) -> Self:
-        """Values that can be replaced without touching these."""
+        """Return a mapping that can be changed without changing this mapping."""
         return replace(self, _stored=self._stored.copy(), known=self.known.copy())
 
     def stored(self, store: Callable[[Item], Stored]) -> dict[str, Stored]:
-        """All values as they are stored; only those are made that are not there yet. Not to be changed."""
+        """Return all values in encoded form; only missing ones are encoded. Callers must not change the result."""
         replaced = [key for key, stored in self._stored.items() if stored is _REPLACED]
         for key in replaced:
             self._stored[key] = store(self.known[key])
         return self._stored
 
     def read_or_stored(self) -> list[tuple[str, Item | Stored]]:
-        """All ids, with the value where it has been read or set, else as it is stored."""
+        """Return all ids, each with its value if decoded or set, else with its encoded form."""
         known = self.known
         return [(key, known.get(key, stored)) for key, stored in self._stored.items()]
 
-    # As a dictionary has it.
+    # The methods of a dictionary.
 
     def values(self) -> ValuesView[Item]:
-        """All values, read at once."""
+        """Return all values. All are decoded at once."""
         return self._all().values()
 
     def items(self) -> ItemsView[str, Item]:
-        """All ids with their values, read at once."""
+        """Return all ids with their values. All are decoded at once."""
         return self._all().items()
 
     def _all(self) -> dict[str, Item]:

@@ -1,4 +1,4 @@
-"""Timers: when they are due, and the keys by which a group finds them."""
+"""Timers: their deadlines, and the keys by which a group finds them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Self
 from group_coordinator.core.value import Value
 
 NEVER_MS = 2**62
-"""Later than every deadline: even with a timeout added it is a 64-bit number."""
+"""Later than every deadline: with a timeout added it still has 64 bits."""
 
 
 class TimerKind(StrEnum):
-    """What a timer limits; the values are what the texts of keys begin with, in snapshots too."""
+    """The kind of a timer. The values are the beginnings of texts of keys, in group states too."""
 
     SESSION = "session:"
-    """The silence of a member, or of the owner of a pending member id."""
+    """The session of a member, or of the owner of a pending member id."""
 
     JOIN_PHASE = "join"
-    """The join phase of a classic group, its initial delay included."""
+    """The join phase of a classic group, with its initial delay."""
 
     SYNC_PHASE = "sync"
     """The sync phase of a classic group."""
 
     REBALANCE = "rebalance:"
-    """The time in which a member of a consumer group must give partitions back."""
+    """The time in which a member of a consumer group must revoke partitions."""
 
     MEMBER_JOIN = "join:"
     """The time in which a classic member of a consumer group must join again."""
@@ -34,23 +34,22 @@ class TimerKind(StrEnum):
     """The time in which a classic member of a consumer group must fetch its assignment."""
 
     REGEX = "regex"
-    """Nothing: it brings the result of a resolution of regular expressions, and is due at once."""
+    """No limit: the timer resolves regular expressions, and is due at once."""
 
 
 class TimerKey(Value, frozen=True):
-    """One timer of a group: the group's own, or that of a member."""
+    """The key of a timer of the group or of a member."""
 
     kind: TimerKind
     member_id: str = ""
 
     @property
     def text(self) -> str:
-        """The key as one text: the beginning that names the kind, then the member id."""
+        """The key as one text: the beginning of the kind, then the member id."""
         return self.kind + self.member_id
 
     @classmethod
     def of(cls, text: str) -> TimerKey:
-        """The key that a text stands for."""
         name, colon, member_id = text.partition(":")
         return cls(TimerKind(name + colon), member_id)
 
@@ -63,21 +62,21 @@ CLASSIC_MEMBER_KINDS = (TimerKind.MEMBER_JOIN, TimerKind.MEMBER_SYNC)
 """Timers of the classic members of a consumer group."""
 
 KINDS_LEFT_BY_CONVERSIONS = (TimerKind.JOIN_PHASE, *CLASSIC_MEMBER_KINDS)
-"""Timers that Kafka does not cancel where a group turns into one of the other type; they go by the group they then find."""
+"""Timers that Kafka does not cancel when a group is converted to the other type. They act on the group that they find."""
 
 
 class Timer(Value, frozen=True):
-    """A deadline and when it was set: timers of one millisecond fire in the order they were set."""
+    """A deadline and the time at which it was set: timers of one millisecond fire in the order in which they were set."""
 
     due_ms: int
     armed_ms: int
 
 
 class Timers(MutableMapping[TimerKey, Timer]):
-    """The timers of a group, in the order they were set.
+    """The timers of a group, in the order in which they were set.
 
-    They are kept by the texts of their keys, as a snapshot has them: a group of ten thousand members makes the keys
-    alone that somebody asks for.
+    They are stored by the texts of their keys, as in a group state. A group of ten thousand members thus makes only the keys that are
+    used.
     """
 
     __slots__ = ("by_text",)
@@ -87,27 +86,27 @@ class Timers(MutableMapping[TimerKey, Timer]):
 
     @classmethod
     def of_texts(cls, by_text: dict[str, Timer]) -> Self:
-        """The timers by the texts of their keys; the dictionary belongs to them from now on."""
+        """Make timers from the texts of their keys. They take over the dictionary."""
         timers = cls()
         timers.by_text = by_text
         return timers
 
     def copy(self) -> Self:
-        """Timers that can be changed without touching these."""
+        """Return timers that can be changed without changing these."""
         return self.of_texts(self.by_text.copy())
 
     def arm(self, key: TimerKey, due_ms: int, armed_ms: int) -> None:
-        """Set a timer, or set it anew, behind all others."""
+        """Set a timer. A timer that is set again moves behind all others."""
         text = key.text
         self.by_text.pop(text, None)
         self.by_text[text] = Timer(due_ms, armed_ms)
 
     def cancel(self, key: TimerKey) -> None:
-        """Forget a timer; no error if it is not set."""
+        """Cancel a timer; no error if it is not set."""
         self.by_text.pop(key.text, None)
 
     def soonest(self) -> tuple[TimerKey, Timer]:
-        """Of one timer or more the one that is due first."""
+        """Return the timer that is due first. There must be at least one timer."""
         soonest_ms = min([timer.due_ms for timer in self.by_text.values()])
         timers = self.by_text.items()
         text, timer = next(item for item in timers if item[1].due_ms == soonest_ms)
@@ -133,5 +132,4 @@ class Timers(MutableMapping[TimerKey, Timer]):
 
 
 def session_timer(member_id: str) -> TimerKey:
-    """The key of a member's session."""
     return TimerKey(TimerKind.SESSION, member_id)

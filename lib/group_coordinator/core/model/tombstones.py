@@ -1,4 +1,4 @@
-"""The records that take a group, or a member of a consumer group, out of the log; their order matters to Kafka's replay."""
+"""The records that remove a group, or a member of a consumer group, from the log. Their order matters for Kafka's replay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from group_coordinator.core.model.records import (
 
 
 def group_tombstones(membership: ClassicGroup | ConsumerGroup, reason: Reason) -> list[Record]:
-    """The end of a group; its offsets are not among them (createGroupTombstoneRecords in Kafka 4.4)."""
+    """Return the tombstones of a group, without those of its offsets (createGroupTombstoneRecords in Kafka 4.4)."""
     if isinstance(membership, ClassicGroup):
         return [GroupRecord(None, reason)]
     return consumer_group_tombstones(sorted(membership.members), membership, reason)
@@ -28,7 +28,7 @@ def group_tombstones(membership: ClassicGroup | ConsumerGroup, reason: Reason) -
 def consumer_group_tombstones(
     member_ids: list[str], membership: ConsumerGroup, reason: Reason
 ) -> list[Record]:
-    """The end of a consumer group that has these members in the log."""
+    """Return the tombstones of a consumer group that has these members in the log."""
     return [
         *(CurrentRecord(member_id, None, reason) for member_id in member_ids),
         *(TargetRecord(member_id, None, reason) for member_id in member_ids),
@@ -41,7 +41,6 @@ def consumer_group_tombstones(
 
 
 def member_tombstones(member_id: str, reason: Reason) -> list[Record]:
-    """The end of a member of a consumer group."""
     return [
         CurrentRecord(member_id, None, reason),
         TargetRecord(member_id, None, reason),

@@ -1,4 +1,4 @@
-"""Topics, as groups know them."""
+"""Topic metadata of a group."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from group_coordinator.core.value import Value
 
 
 class Topic(Value, frozen=True):
-    """What a group knows of one topic of the cluster."""
+    """A topic of the cluster in a group's topic metadata."""
 
     name: str
     topic_id: str
     num_partitions: int
     racks: tuple[tuple[str, ...], ...] | None = None
-    """The racks of each partition's replicas, sorted; None: not known."""
+    """The racks of each partition's replicas, sorted; None: unknown."""

@@ -1,7 +1,7 @@
-"""The committed offsets of a topic in a group: neighbouring partitions together, some still as bytes of a snapshot.
+"""The committed offsets of a topic in a group: neighbouring partitions in buckets, some still encoded.
 
-A commit in a group of a hundred thousand offsets reads and writes its neighbours alone. Of all others their number is known,
-and what says when the first one is due.
+A commit in a group of a hundred thousand offsets decodes and encodes only the offset's bucket. Of the other buckets the number and ages
+of their offsets are known.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from msgspec import Raw, Struct
 from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of, soonest_of
 
 _NEIGHBOURS = 64
-"""Partitions of a bucket. To encode so many takes some microseconds; a hundred thousand are 1,563 buckets."""
+"""The partitions of a bucket. Encoding a bucket takes some microseconds; a hundred thousand partitions are 1,563 buckets."""
 
 
 class StoredTopic(Struct, frozen=True, array_like=True, gc=False):
-    """The offsets of a topic as a snapshot has them, with what is asked of all topics."""
+    """The encoded offsets of a topic, with their number and ages."""
 
     size: int
     ages: OffsetAges
     bucket: int | None
-    """The only one; None: there are several."""
+    """The number of the only bucket; None: there are several."""
     encoded: Raw
 
 
 @dataclass(slots=True)
 class OffsetBucket:
-    """Offsets of neighbouring partitions: as values, as bytes of a snapshot, or both."""
+    """Offsets of neighbouring partitions: decoded, encoded, or both."""
 
     size: int
     known_ages: OffsetAges | None
     offsets: dict[int, CommittedOffset] | None
-    """By partition; None: they have not been read."""
+    """The offsets by partition; None: not decoded yet."""
     encoded: Raw | None
-    """As a snapshot has them; None: one of them has changed."""
+    """The encoded offsets; None: an offset has changed."""
 
 
 def _nothing_is_unread(encoded: Raw) -> dict[int, CommittedOffset]:
@@ -55,42 +55,40 @@ def _nothing_is_unread(encoded: Raw) -> dict[int, CommittedOffset]:
 
 @dataclass(slots=True, eq=False)
 class TopicOffsets(MutableMapping[int, CommittedOffset]):
-    """As a dictionary by partition."""
+    """A mapping of offsets by partition."""
 
     buckets: dict[int, OffsetBucket] = field(default_factory=dict)
-    """By partition // 64; none is empty."""
+    """The buckets by partition // 64. No bucket is empty."""
     read: Callable[[Raw], dict[int, CommittedOffset]] = _nothing_is_unread
-    """How a bucket is read that is not."""
+    """The decoder of a bucket."""
     _known_ages: OffsetAges | None = None
 
     @classmethod
     def of(cls, offsets: Mapping[int, CommittedOffset]) -> Self:
-        """The same offsets."""
+        """Make a mapping of decoded offsets."""
         found = cls()
         found.update(offsets)
         return found
 
     @property
     def size(self) -> int:
-        """How many offsets there are."""
         return sum([bucket.size for bucket in self.buckets.values()])
 
     @property
     def ages(self) -> OffsetAges:
-        """What says when the first of the offsets is due."""
+        """The ages of all offsets."""
         if self._known_ages is None:
             self._known_ages = soonest_of([self.ages_in(number) for number in self.buckets])
         return self._known_ages
 
     def ages_in(self, number: int) -> OffsetAges:
-        """The same of one of the buckets."""
         bucket = self.buckets[number]
         if bucket.known_ages is None:
             bucket.known_ages = ages_of(self._offsets_in(number).values())
         return bucket.known_ages
 
     def ages_without(self, partitions: Collection[int]) -> OffsetAges:
-        """What says when the first offset of the other partitions is due."""
+        """Return the ages of all offsets but those of these partitions."""
         touched = {partition // _NEIGHBOURS for partition in partitions}
         return soonest_of(
             [
@@ -101,14 +99,12 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
             ]
         )
 
-    # As a dictionary has it.
+    # The methods of a dictionary.
 
     def values(self) -> ValuesView[CommittedOffset]:
-        """All offsets."""
         return self._all().values()
 
     def items(self) -> ItemsView[int, CommittedOffset]:
-        """All partitions with their offsets."""
         return self._all().items()
 
     def _all(self) -> dict[int, CommittedOffset]:
@@ -139,6 +135,8 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
         offsets = bucket.offsets
         if offsets is None:
             offsets = self._offsets_in(number)
+        # The new ages often follow from the old ones; otherwise they are computed when they are
+        # needed.
         if self._known_ages is not None:
             self._known_ages = self._known_ages.after(offsets.get(partition), offset)
         offsets[partition] = offset

@@ -1,1 +1,1 @@
-"""Offsets: committed, pending, expiring."""
+"""Offsets: commits, pending offsets of transactions, and expiration."""

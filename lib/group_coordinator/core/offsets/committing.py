@@ -1,6 +1,6 @@
-"""What OffsetCommit and TxnOffsetCommit have in common: which partitions exist, and which offsets are stored.
+"""The common steps of OffsetCommit and TxnOffsetCommit: existing partitions, limits, and the stored offsets.
 
-Told in: stories/offsets/commits.py, stories/offsets/transactions.py.
+Stories: stories/offsets/commits.py, stories/offsets/transactions.py.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _NONE = ErrorCode.NONE
 
 
 def names_epoch(generation: int | None) -> bool:
-    """Whether a commit names a generation or a member epoch: neither None (-1 on the wire) nor another number below 0."""
+    """Return True if a commit names a generation or a member epoch: neither None (-1 on the wire) nor another number below 0."""
     return generation is not None and generation >= 0
 
 
 def check_no_group(generation: int | None, version: int, member_epochs_since: int) -> None:
-    """Where there is no group, a commit may not name a generation or a member epoch of it.
+    """Check a commit to a group that does not exist: it must not name a generation or a member epoch.
 
     Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND; ILLEGAL_GENERATION in the versions before clients know member epochs.
+        CoordinatorError: GROUP_ID_NOT_FOUND; ILLEGAL_GENERATION in versions before member epochs.
     """
     if names_epoch(generation):
         is_old = version < member_epochs_since
@@ -45,7 +45,7 @@ def check_no_group(generation: int | None, version: int, member_epochs_since: in
 
 
 def refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
-    """One error for every partition of a topic."""
+    """Return the same error for every partition of a topic."""
     partitions = (entry.partition for entry in topic.partitions)
     return same_result(topic.name, topic.topic_id, partitions, error)
 
@@ -53,7 +53,7 @@ def refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
 def existing_by_name(
     group: Group, topics: Sequence[TopicCommit], rights: Rights | None
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
-    """The topics with the partitions that exist and with their ids, and the results of all others."""
+    """Return the topics with their existing partitions and their ids, and the results of all others."""
     known = group.topics
     if known is None and rights is None:
         return [topic for topic in topics if topic.partitions], []
@@ -63,7 +63,7 @@ def existing_by_name(
 def existing_by_id(
     group: Group, topics: Sequence[TopicCommit], rights: Rights | None
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
-    """The topics with the partitions that exist and with their names, and the results of all others."""
+    """Return the topics with their existing partitions and their names, and the results of all others."""
     known = group.topics_by_id()
     return _existing(group, (_with_name(topic, known) for topic in topics), rights)
 
@@ -92,6 +92,7 @@ def _existing(
             continue
         known = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
         absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]
+        # KafkaApis reports a topic as unknown even if the request has none of its partitions.
         if absent or not group.partition_exists(name, 0):
             unknown = topic.replace(partitions=tuple(absent))
             missing.append(refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
@@ -101,7 +102,7 @@ def _existing(
 
 
 class CommitTerms(Value, frozen=True):
-    """What holds for all offsets of one commit."""
+    """The values that all offsets of a commit share."""
 
     now_ms: int
     expire_timestamp_ms: int | None = None
@@ -118,9 +119,9 @@ def commit_existing(
     config: CoordinatorConfig,
     may_commit: Callable[[], EarlierEpoch | None],
 ) -> tuple[list[OffsetRecord] | None, list[TopicResult]]:
-    """The records of a commit to partitions that exist, None if it is refused, and the results of these partitions.
+    """Return the records of a commit to existing partitions, None if it fails, and the results of these partitions.
 
-    Where `may_commit` raises, its error is the result of each of them.
+    If `may_commit` raises, its error is the result of each partition.
     """
     if not topics:
         return None, []
@@ -135,7 +136,7 @@ def commit_existing(
 
 
 class Limits:
-    """What one commit may add to a group: the length of a metadata text, and the number of new partitions."""
+    """The limits of one commit: the length of a metadata text, and the number of new partitions of the group."""
 
     __slots__ = ("_added", "_config", "_group", "_room")
 
@@ -144,17 +145,17 @@ class Limits:
         self._config = config
         self._added: set[tuple[str, int]] = set()
         self._room: int | None = None
-        """For how many new partitions; counted when the first one comes, as most commits have none."""
+        """The remaining number of new partitions. It is computed at the first new partition, as most commits have none."""
 
     def error_of(self, topic: str, entry: PartitionCommit) -> ErrorCode:
-        """NONE, or the limit that refuses the partition; what is not refused counts as added.
+        """Return NONE, or the error of an exceeded limit. A partition without an error counts as added.
 
-        What a group holds may always be updated. Kafka has no limit of offsets: INVALID_COMMIT_OFFSET_SIZE is its error
-        for a commit that it cannot store for its size.
+        Existing offsets may always be updated. Kafka has no limit of offsets: INVALID_COMMIT_OFFSET_SIZE is its error for a commit that is too
+        large to be stored.
         """
         if entry.metadata and _is_too_large(entry.metadata, self._config.offset_metadata_max_bytes):
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
-        # Asked here already, as nearly all commits are updates, of what has been committed before in the same call.
+        # A shortcut: nearly all commits update offsets that were committed before in the same call.
         known = self._group.offsets.known.get(topic)
         if known is not None and entry.partition in known:
             return _NONE
@@ -174,7 +175,6 @@ class Limits:
 def _commit(
     topics: Iterable[TopicCommit], terms: CommitTerms, limits: Limits
 ) -> tuple[list[OffsetRecord], list[TopicResult]]:
-    """One record for each partition within the limits; the results of all of them."""
     records, results = [], []
     for topic in topics:
         name = topic.name or ""
@@ -208,7 +208,7 @@ def _commit(
 
 
 def _is_too_large(metadata: str, longest: int) -> bool:
-    """Kafka compares the length of a Java string."""
+    # Kafka compares the length of a Java string; a character has at most two Java characters.
     if len(metadata) * 2 <= longest:
         return False
     return utf16_length(metadata) > longest

@@ -1,4 +1,4 @@
-"""Commits at an epoch before their member's: they count for partitions that the member had by then (KIP-1251).
+"""Commits with an earlier member epoch: valid for partitions that the member owned at that epoch (KIP-1251).
 
 Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.4.
 """
@@ -15,18 +15,18 @@ from group_coordinator.core.value import Value
 
 
 class EarlierEpoch(Value, frozen=True):
-    """The member that commits, and the epoch at which it does."""
+    """The committing member, and the epoch of the commit."""
 
     member: ConsumerMember
     epoch: int
     error: ErrorCode
-    """The answer if the member did not have a partition by then."""
+    """The error if the member did not own a partition at that epoch."""
 
 
 def check_partitions(
     earlier: EarlierEpoch, records: Iterable[OffsetRecord], topics: Mapping[str, Topic] | None
 ) -> None:
-    """Refuse the whole commit for one partition that the member did not have at the epoch.
+    """Check each partition of a commit. A single partition that the member did not own makes the whole commit fail.
 
     Raises:
         CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.

@@ -1,9 +1,9 @@
-"""When offsets expire: KIP-211's table, KIP-496's unsubscribed topics, and the grid of sweeps.
+"""The expiration of offsets: KIP-211's table, KIP-496's unsubscribed topics, and the times of sweeps.
 
-How long an offset is kept, three may say, and the first one counts: the commit (OffsetCommit v2-v4), an administrator for
-the group (group_configs.OFFSETS_RETENTION, ours), the coordinator's settings. What protects an offset does so whoever it was.
+The retention time of an offset has three sources, in this order: the commit (OffsetCommit v2-v4), the group configuration
+(group_configs.OFFSETS_RETENTION, our own), the coordinator's settings. Protection from expiration does not depend on the source.
 
-Told in: stories/offsets/expiration.py, stories/offsets/live_expiration.py, stories/offsets/retention.py.
+Stories: stories/offsets/expiration.py, stories/offsets/live_expiration.py, stories/offsets/retention.py.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Base = Literal["commit", "empty", "never"]
 
 
 class ExpirationRule(Value, frozen=True):
-    """How a group's offsets age at present.
+    """The present aging of a group's offsets.
 
-    base: "commit", from their own commit time; "empty", from the time the group became Empty; "never", not at all.
+    base: "commit", from the offset's commit time; "empty", from the time at which the group became Empty; "never", not at all.
     """
 
     base: Base
@@ -39,13 +39,13 @@ class ExpirationRule(Value, frozen=True):
     empty_since_ms: int | None = None
 
     def due_ms(self, topic: str, offset: CommittedOffset, retention_ms: int) -> int | None:
-        """The time at which an offset is old enough to go (inclusive); None while it is protected."""
+        """Return the first time at which the offset may expire; None while it is protected."""
         return next(iter(self.due_times_ms(topic, [offset], retention_ms)), None)
 
     def due_times_ms(
         self, topic: str, offsets: Iterable[CommittedOffset], retention_ms: int
     ) -> list[int]:
-        """As due_ms, of several offsets of a topic; empty while they are protected.
+        """Return due_ms for several offsets of a topic; empty while they are protected.
 
         An explicit expire timestamp (OffsetCommit v2-v4) replaces base and retention, but not the protection.
         """
@@ -62,11 +62,11 @@ class ExpirationRule(Value, frozen=True):
         return [due_ms if expire_ms is None else expire_ms for expire_ms in expire_times_ms]
 
     def protects(self, topic: str) -> bool:
-        """Whether no offset of the topic is ever due as things are."""
+        """Return True if no offset of the topic can expire at present."""
         return self.base == "never" or topic in self.protected_topics
 
     def soonest_due_ms(self, ages: OffsetAges, retention_ms: int) -> int:
-        """As due_ms, of the first one of offsets that nothing protects; NEVER_MS or later: of none."""
+        """Return due_ms for the first of some unprotected offsets; NEVER_MS or later if there is none."""
         soonest_ms = NEVER_MS if ages.soonest_expiry_ms is None else ages.soonest_expiry_ms
         if ages.oldest_commit_ms is None:
             return soonest_ms
@@ -82,10 +82,10 @@ def rule_for(
     subscribed_topics: frozenset[str] | None,
     empty_since_ms: int | None,
 ) -> ExpirationRule:
-    """The rule of a classic group in this situation (KIP-211's table; ClassicGroup.offsetExpirationCondition).
+    """Return the rule of a classic group in this situation (KIP-211's table; ClassicGroup.offsetExpirationCondition).
 
-    A simple group's offsets age by commit time, an Empty group's by the time it became Empty, those of a Stable
-    group of consumers by commit time where no member subscribes to the topic, all others not at all.
+    A simple group's offsets age from their commit, an Empty group's from the time at which it became Empty. In a Stable group of consumers
+    offsets of unsubscribed topics age from their commit; all others do not expire.
     """
     if protocol_type is None:
         return ExpirationRule("commit")
@@ -101,7 +101,7 @@ def rule_for(
 
 
 def rule_of(membership: ClassicGroup | ConsumerGroup) -> ExpirationRule:
-    """The rule of a live group; in a consumer group commit times count in every state (KIP-848)."""
+    """Return the rule of a group. In a consumer group offsets age from their commit in every state (KIP-848)."""
     if isinstance(membership, ConsumerGroup):
         return ExpirationRule("commit", membership.subscribed_topics())
     return rule_for(
@@ -113,18 +113,19 @@ def rule_of(membership: ClassicGroup | ConsumerGroup) -> ExpirationRule:
 
 
 def first_sweep_at_or_after(time_ms: int, interval_ms: int) -> int:
-    """Sweeps happen at the epoch-aligned multiples of offsets.retention.check.interval.ms."""
+    """Return the time of a sweep: the next multiple of offsets.retention.check.interval.ms since the epoch."""
     return -(-time_ms // interval_ms) * interval_ms
 
 
 def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | None:
-    """The first sweep later than `after_ms` that would change the group; None: no sweep would."""
+    """Return the time of the first sweep after `after_ms` that would change the group; None: no sweep would."""
     membership = group.membership
     if membership is None:
         return None
     interval_ms = config.offsets_retention_check_interval_ms
     earliest_ms = first_sweep_at_or_after(after_ms + 1, interval_ms)
     if not group.offsets:
+        # An Empty group without offsets expires in the next sweep.
         is_done = is_empty(membership) and not group.pending
         return earliest_ms if is_done else None
     retention_ms = offsets_retention_ms(group, config.retention_ms)
@@ -135,7 +136,7 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
 
 
 def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> int:
-    """When the first offset that no open transaction holds is due."""
+    # Offsets of partitions in an open transaction do not expire.
     held: dict[str, set[int]] = {}
     for topic, partition in group.pending:
         held.setdefault(topic, set()).add(partition)
@@ -148,9 +149,9 @@ def _soonest_due_ms(group: Group, rule: ExpirationRule, retention_ms: int) -> in
 
 
 def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
-    """Tombstones for the offsets that are due, and for the group if it is Empty and nothing is left.
+    """Return tombstones for the due offsets, and for the group if it is Empty and has no other offsets.
 
-    An open transaction keeps the partitions it has offsets for, and the group.
+    An open transaction protects its partitions and the group.
     """
     membership = group.membership
     if membership is None:
@@ -171,7 +172,7 @@ def sweep(group: Group, now_ms: int, config: CoordinatorConfig) -> Decision:
 
 
 def offsets_in_order(group: Group) -> list[tuple[str, int, CommittedOffset]]:
-    """All committed offsets, sorted by topic and partition."""
+    """Return all committed offsets, sorted by topic and partition."""
     return [
         (topic, partition, offset)
         for topic in sorted(group.offsets)

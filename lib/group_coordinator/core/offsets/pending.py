@@ -1,15 +1,16 @@
-"""Offsets of open transactions: they wait for their producer's marker (OffsetMetadataManager in Kafka 4.4), and commits behind a marker are known.
+"""Pending offsets: offsets of open transactions, which wait for their producer's marker (OffsetMetadataManager in Kafka 4.4).
 
-A broker refuses them after a look at its log and a question to the transaction coordinator. Here they are known by where the markers'
-log ended when they came. What is forgotten too soon is no loss: such a commit waits until whoever follows the markers has found its
-own again.
+The events of commits and markers may arrive in any order. A commit has the end of the markers' log at the time of its request
+(`markers_end_offset`), and a marker has its own offset in that log. A marker ends the pending offsets of its own transaction: those
+with an end not after the marker, and not before the offset from which on the marker is the producer's first. A producer's next
+transaction begins after all markers of the transaction before are written, so its commits have a later end
+(.github/decisions/023-transaction-markers.md).
 
-A marker that says where it is in the brokers' log ends the offsets whose commits came when that log was no longer than
-that, and not shorter than at the place from which on it is the producer's first one: those of its own transaction. A producer's next
-transaction begins once all markers of the one before are written, so its commits come later, in whatever order the events
-get here (.github/decisions/023-transaction-markers.md).
+The group also remembers the last marker of each producer, in order to reject commits of transactions that have ended. A broker rejects
+these by its log and by a request to the transaction coordinator. A marker that is forgotten too early does no harm: a late commit
+then waits until the reader of the markers finds its marker again.
 
-Told in: stories/offsets/transactions.py.
+Stories: stories/offsets/transactions.py.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
 from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
 
 REMEMBERED_MS = 300_000
-"""Nobody keeps back an event for longer: Kafka's producers give up after two minutes (delivery.timeout.ms)."""
+"""No event is delayed for longer: Kafka's producers give up after two minutes (delivery.timeout.ms)."""
 REMEMBERED_PRODUCERS = 1_000
-"""The most whose markers a group remembers, the last ones: each is 30 bytes of the group's state."""
+"""The limit of producers whose markers a group remembers, the last ones. Each marker has 30 bytes of the group state."""
 
 
 def check_in_time(group: Group, request: TxnOffsetCommit, now_ms: int) -> None:
-    """Refuse a commit whose transaction has ended, or whose sender was fenced when it ended.
+    """Reject a commit whose transaction has ended, or whose sender was fenced when it ended.
 
     Raises:
         CoordinatorError: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH.
@@ -46,9 +47,9 @@ def check_in_time(group: Group, request: TxnOffsetCommit, now_ms: int) -> None:
 
 
 def remember(group: Group, producer_id: int, marker: LastMarker) -> None:
-    """Put the producer's marker behind all others, and forget those that are old or too many."""
+    """Store the producer's marker behind all others, and remove markers that are too old or too many."""
     known = group.last_markers.pop(producer_id, marker)
-    # One that is told again, by somebody who begins anew, may be an earlier one.
+    # A marker may be repeated by a reader that starts again, and may then be an earlier one.
     group.last_markers[producer_id] = max(known, marker, key=lambda each: each.marker_offset)
     kept = [
         (each, last) for each, last in group.last_markers.items() if not _is_old(last, marker.at_ms)
@@ -61,7 +62,7 @@ def _is_old(last: LastMarker, now_ms: int) -> bool:
 
 
 def add(group: Group, record: OffsetRecord, offset: CommittedOffset, producer_id: int) -> None:
-    """Let an offset wait; a producer has one for each partition, the latest, as far as they are of one transaction."""
+    """Add a pending offset. A producer has one for each partition and transaction, the latest."""
     producers = group.pending.setdefault((record.topic, record.partition), {})
     order = 1 + max((_last_order(waiting) for waiting in producers.values()), default=0)
     new = PendingOffset(offset, order, record.markers_end_offset, record.producer_epoch)
@@ -69,19 +70,20 @@ def add(group: Group, record: OffsetRecord, offset: CommittedOffset, producer_id
         waiting
         for waiting in producers.get(producer_id, ())
         if waiting.markers_end_offset != new.markers_end_offset
+        # Commits of one transaction have the same end of the markers' log.
     ]
     producers[producer_id] = tuple(sorted([*others, new], key=_place))
 
 
 def supersede(group: Group, record: OffsetRecord) -> None:
-    """An offset was committed outside transactions: what waits was written before it, and will not replace it."""
+    """Mark pending offsets as replaced, because a later offset was committed outside transactions."""
     producers = group.pending.get((record.topic, record.partition), {})
     for producer_id, waiting in producers.items():
         producers[producer_id] = tuple([each.replace(order=None) for each in waiting])
 
 
 def ends_any(group: Group, request: EndTxn) -> bool:
-    """Whether anything waits for this marker, even what a later record has replaced already."""
+    """Return True if the marker ends pending offsets, even those that a later record has replaced."""
     return any(
         _is_ended(waiting, request)
         for producers in group.pending.values()
@@ -90,10 +92,11 @@ def ends_any(group: Group, request: EndTxn) -> bool:
 
 
 def waiting_for(group: Group, marker: EndTxn) -> tuple[tuple[str, int, CommittedOffset], ...]:
-    """What the end of the producer's transaction commits; not what a later record has replaced already."""
+    """Return the offsets that the marker commits, without those that a later record has replaced."""
     found = []
     for (topic, partition), producers in sorted(group.pending.items()):
-        # They are in the order of their places: the last one came last, whenever its event did.
+        # Pending offsets are in the order of their places: the last is the latest, in any order of
+        # events.
         ended = [
             waiting.offset
             for waiting in producers.get(marker.producer_id, ())
@@ -107,9 +110,9 @@ def waiting_for(group: Group, marker: EndTxn) -> tuple[tuple[str, int, Committed
 
 
 def end_transaction(group: Group, marker: TransactionMarker) -> None:
-    """What the marker ends waits no more, and its offsets replace what was written before them.
+    """Remove the pending offsets that the marker ends, and store its committed offsets.
 
-    Not what the same producer wrote in a later transaction, whose events may have come first.
+    Pending offsets of the producer's next transaction stay, as its events may have arrived first.
     """
     committed = {(topic, partition) for topic, partition, _ in marker.offsets}
     for key, producers in list(group.pending.items()):
@@ -128,7 +131,7 @@ def end_transaction(group: Group, marker: TransactionMarker) -> None:
 
 
 def awaited_markers(group: Group) -> dict[int, int]:
-    """The producers whose markers must be found, each with the first offset at which one may be, by producer id."""
+    """Return the awaited markers: the first possible offset of each, by producer id."""
     awaited: dict[int, int] = {}
     for producers in group.pending.values():
         for producer_id, waiting in producers.items():
@@ -151,7 +154,8 @@ def _is_ended(waiting: PendingOffset, marker: EndTxn | TransactionMarker) -> boo
 
 
 def _is_fenced(waiting: PendingOffset, marker: EndTxn) -> bool:
-    """A producer commits its transaction at its own epoch: what has another one is of a predecessor."""
+    # A producer commits its transaction with its own epoch: offsets with another epoch are of a
+    # fenced predecessor.
     epochs = {waiting.producer_epoch, marker.producer_epoch}
     return marker.marker_offset is not None and None not in epochs and len(epochs) > 1
 

@@ -1,4 +1,4 @@
-"""Joins the two halves of a per-partition answer the way KafkaApis does: what does not exist, then the coordinator's."""
+"""Merges the two halves of results by partition, as KafkaApis does: missing partitions first, then the coordinator's results."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from group_coordinator.core.model.responses import PartitionResult, TopicResult
 def same_result(
     name: str | None, topic_id: str | None, partitions: Iterable[int], error: ErrorCode
 ) -> TopicResult:
-    """One outcome for all partitions of a topic."""
+    """Return one error for all partitions of a topic."""
     return TopicResult(name, topic_id, tuple(PartitionResult(p, error) for p in partitions))
 
 
 def merge(
     missing: Sequence[TopicResult], results: Sequence[TopicResult]
 ) -> tuple[TopicResult, ...]:
-    """Results of topics in both halves end up in one entry, in the place of the first half's."""
+    """Merge the results. A topic in both halves has one entry, in the place of the first half's."""
     if not missing:
         return tuple(results)
     merged: dict[tuple[str | None, str | None], TopicResult] = {}

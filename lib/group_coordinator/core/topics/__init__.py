@@ -1,1 +1,1 @@
-"""What a group may know of the cluster's topics."""
+"""Topic metadata in groups: hashes, subscriptions, and regular expressions."""

@@ -1,7 +1,7 @@
-"""What a consumer group remembers of its topics' metadata: hashes that change when the topics do.
+"""Hashes of topic metadata. A consumer group stores them, and they change with the topics.
 
-Source: computeTopicHash and computeGroupHash in Kafka 4.4's group/Utils.java: XXH3 of 64 bits, over numbers in little
-endian and texts as hash4j writes them, in UTF-16 with their length behind them.
+Source: computeTopicHash and computeGroupHash in Kafka 4.4's group/Utils.java. The hash is XXH3 of 64 bits, over numbers in little
+endian and texts as hash4j writes them, in UTF-16 followed by their length.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HIGHEST_INT64 = 2**63 - 1
 
 
 def topic_hash(topic: Topic) -> int:
-    """The hash of a topic's id, name, number of partitions and racks, as a signed number of 64 bits."""
+    """Return the hash of a topic's id, name, number of partitions and racks, as a signed number of 64 bits."""
     most, least = unpack(">qq", uuid_bytes(topic.topic_id))
     hashed = xxh3_64(_HASH_VERSION + pack("<qq", most, least))
     hashed.update(_text(topic.name) + pack("<i", topic.num_partitions))
@@ -31,13 +31,13 @@ def topic_hash(topic: Topic) -> int:
         hashed.update(pack("<i", partition))
         racks = topic.racks[partition] if partition < len(topic.racks) else ()
         for rack in sorted(racks, key=utf16_order):
-            # Kafka puts the length in front, though hash4j puts it behind as well.
+            # Kafka writes the length first, though hash4j also appends it.
             hashed.update(pack("<i", utf16_length(rack)) + _text(rack))
     return _signed(hashed.intdigest())
 
 
 def group_hash(topic_hashes: Mapping[str, int]) -> int:
-    """The hash of what topic_hash gave for topics by name, in the order of the names; 0 for no topics."""
+    """Return the hash of topic hashes by name, in the order of the names; 0 for no topics."""
     if not topic_hashes:
         return 0
     hashes = [topic_hashes[name] for name in sorted(topic_hashes, key=utf16_order)]

@@ -1,4 +1,4 @@
-"""Which of the cluster's topics a group must know."""
+"""The topic subscriptions of groups: topics whose metadata a group needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REQUESTS_THAT_ASSIGN = frozenset({ConsumerGroupHeartbeat, JoinGroup, LeaveGroup
 
 
 class TopicNeed(Value, frozen=True):
-    """Topics by name, and patterns that topics' names may match; each sorted."""
+    """A topic subscription: names of topics, and regular expressions that names may match. Both are sorted."""
 
     names: tuple[str, ...] = ()
     regexes: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ NOTHING = TopicNeed()
 
 
 def topic_need(group: Group) -> TopicNeed:
-    """What a consumer group's members subscribe to; other groups need none."""
+    """Return the topic subscription of a consumer group's members; other groups need no topics."""
     membership = group.membership
     if not isinstance(membership, ConsumerGroup):
         return NOTHING
@@ -38,12 +38,12 @@ def topic_need(group: Group) -> TopicNeed:
 
 
 def missing_topics(group: Group, request: Request) -> TopicNeed | None:
-    """What a group must know before it can take a request; None: it may go on.
+    """Return the topics whose metadata a group needs before it can handle a request; None: no topics are missing.
 
-    Without the ids of its topics partitions would be taken from members that have them, or given to others as well. A
-    broker reads the cluster's topics before it loads groups.
+    Without topic ids, members would lose partitions, or a partition would be assigned twice. A broker reads the cluster's topics before
+    it loads groups.
     """
-    # Asked of every request: isinstance takes several times as long.
+    # Every request passes here, and isinstance takes several times as long.
     if type(request) not in _REQUESTS_THAT_ASSIGN or group.topics is not None:
         return None
     membership = group.membership
@@ -55,12 +55,12 @@ def missing_topics(group: Group, request: Request) -> TopicNeed | None:
 
 
 def _knew_topics(membership: ConsumerGroup) -> bool:
-    """Whether the group knew topics when it wrote the log from which it has been rebuilt."""
+    # A rebuilt group had topic metadata when it wrote the log.
     return bool(membership.metadata_hash or membership.owners)
 
 
 def _before_upgrade(membership: ClassicGroup, request: ConsumerGroupHeartbeat) -> TopicNeed | None:
-    """The assignments of a classic group's members name topics, a consumer group's their ids."""
+    # The assignments of classic members have topic names, those of a consumer group topic ids.
     if (
         request.member_epoch != JOIN_EPOCH
         or not membership.members

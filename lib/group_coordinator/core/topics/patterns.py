@@ -1,4 +1,4 @@
-"""Topic patterns of regex subscriptions: whole names are matched, by RE2 as in Kafka (which runs its Java version, RE2J).
+"""Regular expressions of subscriptions: RE2 matches whole topic names, as in Kafka (which runs the Java version, RE2J).
 
 Source: TopicRegexResolver and throwIfRegularExpressionIsInvalid in Kafka 4.4.
 """
@@ -19,8 +19,9 @@ _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 _OPTIONS.never_capture = True  # capturing a thousand groups takes 30 ms a topic name
 _OPTIONS.max_mem = 8 * 1024 * 1024
-"""Bytes of a compiled pattern: enough for 249 letters of any script, or for the longest text without repetitions. RE2J has no
-such limit."""
+"""The memory limit of a compiled pattern, in bytes: enough for 249 letters of any script, or for the longest text without repetitions.
+RE2J has no such limit.
+"""
 _KEPT_PATTERNS = 16
 _DESCRIPTIONS = {
     "bad repetition operator": "invalid nested repetition operator",
@@ -34,7 +35,7 @@ _DESCRIPTIONS = {
     "trailing \\": "trailing backslash at end of expression",
     "unexpected )": "regexp/syntax: internal error",
 }
-"""RE2's words, and RE2J's for the same fault; all other faults have the same words."""
+"""RE2J's messages by RE2's message for the same fault. All other faults have the same message."""
 _ESCAPES = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(?P<escaped>.)", re.DOTALL)
 _TOKENS = re.compile(
     r"\\Q.*?(?:\\E|\Z)|(?P<byte>\\C)|(?P<brace>\{(?:[*+?]|\{\d+(?:,\d*)?\}))|\\.|\[\^?\]?(?:\[:\w*:\]|\\.|[^\]])*\]|\(\?P?<(?P<name>\w+)>",
@@ -55,16 +56,16 @@ class InvalidPatternError(ValueError):
 
 
 def check_pattern(pattern: str) -> None:
-    """Make sure that Kafka would take a pattern.
+    """Check that Kafka would accept a regular expression.
 
     Raises:
-        InvalidPatternError: it would not.
+        InvalidPatternError: Kafka would reject it.
     """
     _compiled(pattern)
 
 
 def matching_names(pattern: str, names: Iterable[str]) -> frozenset[str]:
-    """The names that match as a whole; empty if the pattern is invalid, as when Kafka resolves it."""
+    """Return the names that match as a whole; empty if the pattern is invalid, as when Kafka resolves it."""
     try:
         matches = _compiled(pattern).fullmatch
     except InvalidPatternError:
@@ -85,13 +86,13 @@ def _compiled(pattern: str) -> Any:
 
 
 def _without_backslash(escape: re.Match[str]) -> str:
-    r"""Replace \é by é: RE2J allows a backslash before every character but ASCII letters and digits, RE2 does not."""
+    # RE2J allows a backslash before every character but ASCII letters and digits, RE2 does not.
     escaped = escape["escaped"]
     return escape[0] if escaped is None or escaped.isascii() else escaped
 
 
 def _description(fault: str) -> str:
-    """RE2 says what is wrong, and behind a colon where."""
+    # RE2's message is the fault, a colon, and its place.
     what, _, where = fault.partition(": ")
     if what == "invalid perl operator" and where.startswith("(?<"):
         what = "invalid named capture group"
@@ -99,7 +100,8 @@ def _description(fault: str) -> str:
 
 
 def _check_what_only_re2_takes(pattern: str) -> None:
-    r"""Reject what RE2J does not allow: \C, a repeated brace, and group names that are not unique or not ASCII."""
+    # RE2J rejects the byte escape, a repeated brace, and group names that are not unique or not
+    # ASCII.
     tokens = list(_TOKENS.finditer(pattern))
     if any(token["byte"] for token in tokens):
         raise InvalidPatternError(pattern, "invalid escape sequence")
