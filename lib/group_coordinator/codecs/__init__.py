@@ -1,1 +1,1 @@
-"""Bytes and JSON on one side, core's values on the other; Kafka's conventions of the wire end here."""
+"""Conversion between bytes or JSON and core's values. The conventions of Kafka's wire protocol are resolved here."""

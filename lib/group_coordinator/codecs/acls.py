@@ -1,8 +1,8 @@
-"""Rules of who may do what, as JSON: `{"acls": [...], "superUsers": [...], "allowEveryoneIfNoAclFound": false}`.
+"""ACLs as JSON: `{"acls": [...], "superUsers": [...], "allowEveryoneIfNoAclFound": false}`.
 
-A rule has the fields of Kafka's AclBinding, their values are Kafka's names in capitals:
-`{"resourceType": "GROUP", "resourceName": "billing", "patternType": "PREFIXED", "principal": "User:billing", "host": "*",
-"operation": "READ", "permissionType": "ALLOW"}`.
+An ACL has the fields of Kafka's AclBinding; their values are Kafka's names in capitals: `{"resourceType": "GROUP",
+"resourceName": "billing", "patternType": "PREFIXED", "principal": "User:billing", "host": "*", "operation": "READ",
+"permissionType": "ALLOW"}`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from group_coordinator.core.acls.rule import (
 
 
 class AclEntry(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
-    """One rule."""
-
     resource_type: ResourceType
     resource_name: Text
     pattern_type: PatternType
@@ -48,10 +46,10 @@ _encode = json.Encoder().encode
 
 
 def decode(value: bytes) -> Acls:
-    """Read a cluster's rules.
+    """Read a cluster's ACLs.
 
     Raises:
-        FieldError: the text names the field, its value if that is short, and what is wrong with it.
+        FieldError: the text names the field, its value if that is short, and the fault.
     """
     try:
         document = _decode(value)
@@ -68,10 +66,10 @@ def decode(value: bytes) -> Acls:
 def acls_of(
     entries: Iterable[AclEntry], super_users: Iterable[str], *, allow_everyone: bool
 ) -> Acls:
-    """What a document means.
+    """Convert the entries of a document.
 
     Raises:
-        FieldError: a value is none that Kafka would take.
+        FieldError: Kafka would not accept a value.
     """
     rules = [_rule(f"acls[{index}]", entry) for index, entry in enumerate(entries)]
     named = tuple(super_users)
@@ -81,10 +79,10 @@ def acls_of(
 
 
 def super_users_of(setting: str) -> tuple[str, ...]:
-    """Who Kafka's setting super.users names: principals with a semicolon between them.
+    """Return the principals in Kafka's setting super.users, which are separated by semicolons.
 
     Raises:
-        FieldError: one of them is no principal.
+        FieldError: a text is no principal.
     """
     named = tuple(name.strip() for name in setting.split(";") if name.strip())
     for principal in named:
@@ -93,7 +91,7 @@ def super_users_of(setting: str) -> tuple[str, ...]:
 
 
 def encode(acls: Acls) -> bytes:
-    """The inverse of decode."""
+    """Encode ACLs for decode."""
     entries = [
         AclEntry(
             rule.resource_type,
@@ -110,7 +108,7 @@ def encode(acls: Acls) -> bytes:
 
 
 def _rule(path: str, entry: AclEntry) -> AclRule:
-    """Source of the checks: AclControlManager.validateNewAcl of Kafka 4.4."""
+    # The checks of AclControlManager.validateNewAcl in Kafka 4.4.
     name, host = entry.resource_name, entry.host
     if not name:
         raise FieldError(f"{path}.resourceName", "must not be empty")

@@ -1,4 +1,4 @@
-"""Events: the value of a record of the events topic becomes a request to a group, or an InvalidEventError."""
+"""Events: a record's value of the events topic becomes a request to a group, or an InvalidEventError."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EMPTY_BODY = Raw(b"{}")
 
 
 class Event(Struct, frozen=True, gc=False):
-    """A request, and who sent it. Without correlation id nobody waits for the response."""
+    """A request and its sender. An event without correlation id gets no response."""
 
     version: int
     correlation_id: str | None
@@ -45,7 +45,7 @@ class Event(Struct, frozen=True, gc=False):
 
 
 class InvalidEventError(Exception):
-    """An event that is no request; its text says why. What it said about itself is kept as far as it was readable."""
+    """An invalid event, with the reason. Its readable fields are kept for the error response."""
 
     def __init__(  # noqa: PLR0913 - what an event says about itself
         self,
@@ -69,7 +69,7 @@ class InvalidEventError(Exception):
 
 
 class _Envelope(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
-    """An event as it is sent; the API says how to decode the body, which then takes the place of the raw one."""
+    """The JSON object of an event. The decoded body replaces the raw body."""
 
     api: Text
     version: Int16
@@ -82,7 +82,7 @@ class _Envelope(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
 
 
 class _UnsupportedError(Exception):
-    """The API or its version is not served; the event is fine."""
+    """The API or its version is not supported. The event is otherwise valid."""
 
 
 _decode_envelope = json.Decoder(_Envelope).decode
@@ -92,7 +92,7 @@ def decode(value: bytes) -> Event:
     """Read an event.
 
     Raises:
-        InvalidEventError: it cannot be taken, whatever it consists of.
+        InvalidEventError: the value is no valid event.
     """
     try:
         return _decode(value)
@@ -109,7 +109,7 @@ def decode(value: bytes) -> Event:
 
 
 def unfit(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
-    """Why an event cannot be taken, with what it says about itself as far as that can be read."""
+    """Return the error of an invalid event, with its readable fields."""
     tree = plain_tree(value)
     return InvalidEventError(
         reason,
@@ -123,7 +123,7 @@ def unfit(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
 
 
 def check_size(size: int, config: CoordinatorConfig) -> None:
-    """Whether a value of so many bytes may be read at all; one that may not says nothing about itself.
+    """Check the size of a value before it is read. The error has no fields of the event.
 
     Raises:
         InvalidEventError: MESSAGE_TOO_LARGE.
@@ -140,6 +140,7 @@ def _decode(value: bytes) -> Event:
         raise at_path("", fault, value) from None
     api = _api_of(envelope)
     request = _request(value, envelope, api)
+    # Both checks need the whole value; they are last, as most invalid events fail before.
     check_distinct_keys(value, envelope)
     check_text_sizes(value)
     client_id, client_host = envelope.client_id, envelope.client_host
@@ -194,9 +195,9 @@ def _partition(value: object) -> int | None:
 
 
 def _group_id(body: object) -> str | None:
-    """The group that an event is about, in whichever place its API says so; None if it is about none or several."""
     if not isinstance(body, dict):
         return None
+    # Each API has its own field for the group. Without exactly one group the error has none.
     if "groupId" in body:
         return _text(body["groupId"])
     lists = [

@@ -1,4 +1,4 @@
-"""The elements of Kafka's messages in JSON, with the errors that name a field, its value and the reason."""
+"""The types of fields of Kafka's messages in JSON, with errors that name a field, its value and the reason."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from group_coordinator.binary import elements, uuids
 from group_coordinator.codecs.plain_json import plain_tree, shortened
 
 _BEFORE_PATH = " - at `$"
-"""As in "Expected `int`, got `str` - at `$.topics[0].partitions`"; of the whole value, msgspec names no path."""
+"""As in "Expected `int`, got `str` - at `$.topics[0].partitions`". msgspec names no path for the whole value."""
 _STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+)\]")
 
 
 class FieldError(ValueError):
-    """A field has a value that it must not have."""
-
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
         self.path = path
@@ -29,9 +27,9 @@ class FieldError(ValueError):
 def at_path(
     prefix: str, fault: msgspec.ValidationError, value: bytes, whole: str = "event"
 ) -> FieldError:
-    """The error that says where a misfit is, what is there if that is short, and what is wrong with it.
+    """Return the error with the path of a field, its value if that is short, and the reason.
 
-    `whole` is what the value is called where it is no object at all.
+    `whole` is the name of a value that is no object.
     """
     why, _, path = str(fault).partition(_BEFORE_PATH)
     path = path.removesuffix("`")
@@ -62,39 +60,39 @@ Int16 = Annotated[int, Meta(ge=-(2**15), le=HIGHEST_INT16)]
 Int32 = Annotated[int, Meta(ge=-(2**31), le=HIGHEST_INT32)]
 PartitionNumber = Annotated[int, Meta(ge=0, le=HIGHEST_INT32)]
 LogOffset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-"""Of a record in a partition."""
+"""The offset of a record in a partition."""
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 
 ABSENT = -1
-"""What an absent number is on the wire: epoch, generation, timestamp, offset."""
+"""The number for an absent epoch, generation, timestamp or offset on the wire."""
 
 NOT_ASKED_FOR = -(2**31)
-"""Of authorized operations."""
+"""The number for authorized operations that were not requested."""
 
 
 def number_or_none(number: int | UnsetType) -> int | None:
-    """The number, None where it is left out or says that there is none."""
+    """Return the number; None if it is absent or -1."""
     return None if number is UNSET or number == ABSENT else number
 
 
 def number_on_wire(number: int | None) -> int:
-    """The inverse of number_or_none."""
+    """Encode a number for number_or_none."""
     return ABSENT if number is None else number
 
 
 def or_default(value: Field | UnsetType, default: Field) -> Field:
-    """The value, or the default where it is left out."""
+    """Return the value; the default if it is absent."""
     return default if value is UNSET else value
 
 
 def unset_if_none(value: Field | None) -> Field | UnsetType:
-    """The inverse of or_default for None."""
+    """Return the value for or_default; UNSET for None."""
     return UNSET if value is None else value
 
 
 def operations_on_wire(operations: int | None) -> int:
-    """The operations that a principal may do, a bit each; None: it did not ask for them."""
+    """Return the operations that a principal may do, as bits; None: they were not requested."""
     return NOT_ASKED_FOR if operations is None else operations
 
 
@@ -102,16 +100,16 @@ Uuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{21}[AQgw]\Z")]
 """The last character has only two bits."""
 
 ZERO_UUID = uuids.ZERO_UUID
-"""What an absent topic id is on the wire."""
+"""The id for an absent topic id on the wire."""
 
 
 def uuid_or_none(uuid: str | UnsetType | None) -> str | None:
-    """The uuid, None where it is left out or says that there is none."""
+    """Return the uuid; None if it is absent or the zero id."""
     return None if uuid is UNSET or uuid == ZERO_UUID else uuid
 
 
 def uuid_on_wire(uuid: str | None) -> str:
-    """The inverse of uuid_or_none."""
+    """Encode a uuid for uuid_or_none."""
     return uuid or ZERO_UUID
 
 
@@ -122,14 +120,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 def check_distinct_keys(value: bytes, event: msgspec.Struct) -> None:
-    """JSON readers keep the last of equal keys and tell nobody; here they are an error.
+    """Reject an object with equal keys. JSON readers would silently keep the last of them.
 
-    The event is encoded once more, and the colons are counted: `{"api": "Tick", "api": "Tick"}` has two, what was read
-    of it, `{"api":"Tick"}`, has one. With as many colons as before there were as many keys. Only escapes can make a
-    difference of their own; then the slow way decides.
+    The event is encoded again, and the colons are counted: `{"api": "Tick", "api": "Tick"}` has two, its decoded form `{"api":"Tick"}`
+    has one. Equal numbers of colons mean equal numbers of keys. Only escapes can change the number otherwise; then a slower reader
+    decides.
 
     Raises:
-        FieldError: an object has a key twice.
+        FieldError: an object has a repeated key.
     """
     if _BACKSLASH in value or value.count(_COLON) != _encode(event).count(_COLON):
         json.loads(value, object_pairs_hook=_distinct)
@@ -145,10 +143,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_text_sizes(value: bytes) -> None:
-    """Kafka limits the bytes of a text; the structs limit its characters, which is the same for ASCII.
+    """Check the bytes of texts, which Kafka limits. The structs limit characters, which is the same for ASCII.
 
     Raises:
-        FieldError: a text has more bytes than Kafka could write.
+        FieldError: a text has more bytes than Kafka can write.
     """
     if len(value) > LONGEST_TEXT and (_BACKSLASH in value or not value.isascii()):
         _check_texts(plain_tree(value), "")

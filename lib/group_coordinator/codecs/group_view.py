@@ -1,4 +1,4 @@
-"""A group as JSON, for whoever wants to look at it: Kafka's field names, and -1 where Kafka writes -1."""
+"""A group as JSON for people: Kafka's field names, and -1 for absent numbers as in Kafka."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNKNOWN: JsonObject = {
 
 
 def to_json(group: Group, config: CoordinatorConfig, next_deadline_ms: int | None) -> JsonObject:
-    """The group as it is; one that does not exist is Dead."""
+    """Describe the group. A group that does not exist is Dead."""
     membership = group.membership
     described: JsonObject = {"groupId": group.group_id}
     if membership is None:
@@ -52,7 +52,7 @@ def _classic(membership: ClassicGroup) -> JsonObject:
         "type": "classic",
         "state": str(membership.state),
         "protocolType": membership.protocol_type or "",
-        # Kafka tells the protocol only of a Stable group: before that it is the last generation's.
+        # Kafka shows the protocol only of a Stable group: before that it is the last generation's.
         "protocol": (membership.protocol or "") if stable else "",
         "generationOrEpoch": membership.generation,
         "leader": membership.leader,
@@ -126,8 +126,8 @@ def _consumer_member(
 def _partitions(
     partitions: Mapping[str, Iterable[int]], topics: Mapping[str, str]
 ) -> list[JsonObject]:
-    """By topic name; a topic that is gone goes by its id."""
     return [
+        # A deleted topic has no known name: its id replaces the name.
         {"topic": topics.get(topic_id, topic_id), "partition": partition}
         for topic_id, of_topic in partitions.items()
         for partition in of_topic

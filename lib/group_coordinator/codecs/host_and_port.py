@@ -54,7 +54,7 @@ def host_alone(text: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a host."""
+    """Return True if only this machine can reach the host."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -81,7 +81,7 @@ def broker_list(text: str) -> str:
 
 
 def written(host: str, port: int) -> str:
-    """HOST:PORT, or [IPv6]:PORT."""
+    """Return HOST:PORT, or [IPv6]:PORT."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 

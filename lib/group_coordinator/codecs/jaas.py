@@ -1,7 +1,7 @@
-"""Parses `sasl.jaas.config`, a login module with its options, as JaasConfig in kafka-clients does.
+"""Parser of `sasl.jaas.config`, a login module with its options, equal to JaasConfig in kafka-clients.
 
-Java reads the text with a StreamTokenizer, whose rules are surprising for a login. A value without quotes begins with a letter
-and has only letters, digits and `-_$.`. A slash outside of quotes begins a comment. An octal escape is a character.
+Java reads the text with a StreamTokenizer, whose rules are surprising for a login. A value without quotes begins with a letter and has
+only letters, digits and `-_$.`. A slash outside of quotes begins a comment. An octal escape is a character.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _options(tokens: Sequence[_Token]) -> dict[str, str]:
                     f'{key} has no value, or a value that needs quotes: write {key}="..."'
                 )
             case _:
-                # The message leaves out the text itself, which may be a part of a password.
+                # The text itself is not in the message: it may be a part of a password.
                 last = next(reversed(options), "required")
                 raise JaasError(f'the text after {last} is not KEY="VALUE": correct it')
     if not tokens:

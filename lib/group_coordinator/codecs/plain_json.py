@@ -16,7 +16,7 @@ _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def plain_tree(value: bytes) -> JsonObject:
-    """As much of an event as can be read: without the fields that cannot, empty if it is no JSON object."""
+    """Return the readable fields of an event; empty if it is no JSON object."""
     try:
         fields = _decode_fields(value)
     except (ValueError, RecursionError):
@@ -29,6 +29,6 @@ def plain_tree(value: bytes) -> JsonObject:
 
 
 def shortened(value: object) -> str:
-    """The value as JSON, cut where it is long."""
+    """Return the value as JSON, cut if it is long."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."

@@ -1,4 +1,4 @@
-"""Responses: the JSON of a reply, its body with Kafka's fields of the version that was asked."""
+"""Responses as JSON. The body has Kafka's fields of the request's version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BY_RESPONSE = {
 
 
 def to_json(group_id: str, reply: Reply, at_ms: int) -> JsonObject:
-    """A reply as a JSON object."""
+    """Convert a reply to a JSON object."""
     ticket, response = reply.ticket, reply.response
     api, to_body = _BY_RESPONSE[type(response)]
     return {
@@ -32,7 +32,7 @@ def to_json(group_id: str, reply: Reply, at_ms: int) -> JsonObject:
 def refusal_to_json(
     group_id: str, event_id: str, fault: InvalidEventError, at_ms: int
 ) -> JsonObject:
-    """The answer to an event that did not become a request, as a JSON object."""
+    """Convert the error of an invalid event to a JSON object."""
     return {
         "id": event_id,
         "correlationId": fault.correlation_id,

@@ -1,1 +1,1 @@
-"""One API one file: its bodies, what they mean in each version, and how its responses are written."""
+"""The codecs of APIs, one module each: the request's fields, their meaning in each version, and the response's fields."""

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs: an administrator changes settings of a group."""
+"""IncrementalAlterConfigs: an administrator changes group configurations."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ from group_coordinator.core.model import requests, responses
 
 
 class AlteredConfig(Body):
-    """One setting of an IncrementalAlterConfigs."""
-
     name: Text | UnsetType = UNSET
     config_operation: Int8 | UnsetType = UNSET
     value: Text | UnsetType | None = UNSET
 
 
 class AlteredResource(Resource):
-    """One resource of an IncrementalAlterConfigs."""
-
     configs: list[AlteredConfig] | UnsetType = UNSET
 
 
 class IncrementalAlterConfigsBody(Body):
-    """An IncrementalAlterConfigs."""
-
     resources: list[AlteredResource] | UnsetType = UNSET
     validate_only: bool | UnsetType = UNSET
 
@@ -42,7 +36,7 @@ def _to_request(body: IncrementalAlterConfigsBody, _version: int) -> requests.Al
 
 
 def _change(entry: AlteredConfig) -> requests.ConfigChange:
-    # Left out it is an empty text, as in Kafka's messages; null is another thing to ask for.
+    # An absent value is an empty text, as in Kafka's messages. Null is different.
     value = or_default(entry.value, "")
     return requests.ConfigChange(entry.name or "", entry.config_operation or 0, value)
 

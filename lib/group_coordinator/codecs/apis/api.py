@@ -1,4 +1,4 @@
-"""What an API consists of: the versions it is served in, its two bodies, and core's values behind them."""
+"""The codec of an API: its versions, its request body as a struct, and the conversion to and from core's values."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from group_coordinator.core.model.requests import Request
 class Body(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
     """An object of a request, with the fields of all versions of its API, as in Kafka's message definitions.
 
-    A field that is left out is UNSET, so that what was said can be told from what is assumed. A name that it does not
-    know is refused, as it may be a slip of the pen.
+    An absent field is UNSET, so that it differs from a default. Unknown names are rejected, as they may be misspelled.
     """
 
 
@@ -24,14 +23,14 @@ Response = TypeVar("Response")
 
 
 class Encoder(NamedTuple, Generic[Response]):
-    """How core's response becomes the body of the version that was asked."""
+    """Converts core's response to the body of the request's version."""
 
     response: type[Response]
     to_body: Callable[[Response, int], JsonObject]
 
 
 class ApiCodec(NamedTuple, Generic[RequestBody]):
-    """How an API's bodies become requests, and its responses bodies. Without encoder it is never answered."""
+    """Converts request bodies to core's requests and core's responses to bodies. Without encoder the API has no response."""
 
     versions: range
     decoder: json.Decoder[RequestBody]

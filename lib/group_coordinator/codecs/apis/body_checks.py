@@ -1,4 +1,4 @@
-"""Checks of whole bodies, and the results of requests about partitions."""
+"""Checks of whole bodies, and the results of requests by partition."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from group_coordinator.core.model.responses import PartitionResult, TopicResult
 
 
 def check_unknown(field: str, value: object, default: object, version: int) -> None:
-    """A field that the version does not know, and that Kafka does not call ignorable, must have its default.
+    """Check a field that the version does not have and Kafka does not call ignorable: it must have its default.
 
     Raises:
-        FieldError: it has another value.
+        FieldError: the field has another value.
     """
     if value is not UNSET and value != default:
         shown = "" if isinstance(value, list) else f" = {shortened(value)}"
@@ -21,10 +21,10 @@ def check_unknown(field: str, value: object, default: object, version: int) -> N
 
 
 def topic_name(name: str | UnsetType | None) -> str:
-    """The name of a topic, which may be null only in versions that go by topic id.
+    """Return the name of a topic. It may be null only in versions with topic ids.
 
     Raises:
-        FieldError: it is null.
+        FieldError: the name is null.
     """
     if name is None:
         raise FieldError("topics.name", "must not be null")
@@ -32,10 +32,10 @@ def topic_name(name: str | UnsetType | None) -> str:
 
 
 def only_entry(field: str, names: list[str]) -> str:
-    """The one entry of a list: groups are apart, so an event is about one; clients split longer lists.
+    """Return the single entry of a list. An event is about a single group; clients split longer lists.
 
     Raises:
-        FieldError: there are none or several.
+        FieldError: the list has none or several.
     """
     if len(names) != 1:
         raise FieldError(field, f"must have exactly one entry, not {len(names)}")
@@ -43,12 +43,12 @@ def only_entry(field: str, names: list[str]) -> str:
 
 
 def results_by_name(topic: TopicResult) -> JsonObject:
-    """The errors of a topic's partitions, with the name of the topic."""
+    """Return the errors of a topic's partitions, with the topic's name."""
     return {"name": topic.name or "", "partitions": _errors(topic.partitions)}
 
 
 def results_by_id(topic: TopicResult) -> JsonObject:
-    """The errors of a topic's partitions, with the id of the topic."""
+    """Return the errors of a topic's partitions, with the topic's id."""
     return {"topicId": uuid_on_wire(topic.topic_id), "partitions": _errors(topic.partitions)}
 
 

@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe: the state and the members of a consumer group (KIP-848); one event is about one."""
+"""ConsumerGroupDescribe: the state and the members of a consumer group (KIP-848). An event has a single group."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from group_coordinator.core.model.topic import Topic
 
 _MEMBER_TYPE_SINCE = 1
 
+# Kafka's types of members.
 _CLASSIC, _CONSUMER = 0, 1
-"""Kafka's types of members."""
 
 
 class ConsumerGroupDescribeBody(Body):
-    """A ConsumerGroupDescribe."""
-
     group_ids: list[Text] | UnsetType = UNSET
     include_authorized_operations: bool | UnsetType = UNSET
 

@@ -23,14 +23,14 @@ _REGEX_SINCE = 1
 
 
 class OwnedTopic(Body):
-    """One entry of a ConsumerGroupHeartbeat's topicPartitions."""
+    """An entry of topicPartitions."""
 
     topic_id: Uuid | UnsetType = UNSET
     partitions: list[Int32] | UnsetType = UNSET
 
 
 class ConsumerGroupHeartbeatBody(Body):
-    """A ConsumerGroupHeartbeat; what is left out is as before."""
+    """The body. Absent fields are unchanged since the member's request before."""
 
     group_id: Text | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET
@@ -43,7 +43,7 @@ class ConsumerGroupHeartbeatBody(Body):
     server_assignor: Text | UnsetType | None = UNSET
     topic_partitions: list[OwnedTopic] | UnsetType | None = UNSET
     known_topics: list[KnownTopic] | UnsetType = UNSET
-    """Ours."""
+    """Our own field."""
 
 
 def _to_request(body: ConsumerGroupHeartbeatBody, version: int) -> requests.ConsumerGroupHeartbeat:

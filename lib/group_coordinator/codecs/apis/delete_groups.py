@@ -1,4 +1,4 @@
-"""DeleteGroups: an administrator deletes a group; one event is about one."""
+"""DeleteGroups: an administrator deletes a group. An event has a single group."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 
 _MESSAGE_SINCE = 3
-"""Null with every error of these groups: Kafka writes a text for streams groups, and where it breaks down itself."""
+"""errorMessage is null for these groups: Kafka writes a text only for streams groups, and for its own internal errors."""
 
 
 class DeleteGroupsBody(Body):
-    """A DeleteGroups."""
-
     groups_names: list[Text] | UnsetType = UNSET
 
 
 def _to_request(body: DeleteGroupsBody, _version: int) -> requests.DeleteGroup:
+    # A repeated group id is no second group.
     distinct = list(dict.fromkeys(body.groups_names or ()))
     return requests.DeleteGroup(only_entry("groupsNames", distinct))
 

@@ -1,4 +1,4 @@
-"""DescribeConfigs: the settings of a group."""
+"""DescribeConfigs: an administrator reads group configurations."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 
 _DOCUMENTATION_SINCE = 3
-"""Documentation and types of settings."""
+"""Documentation and types of configurations."""
 
 
 class DescribedResource(Resource):
-    """One resource of a DescribeConfigs."""
-
     configuration_keys: list[Text] | UnsetType | None = UNSET
 
 
 class DescribeConfigsBody(Body):
-    """A DescribeConfigs."""
-
     resources: list[DescribedResource] | UnsetType = UNSET
     include_synonyms: bool | UnsetType = UNSET
     include_documentation: bool | UnsetType = UNSET

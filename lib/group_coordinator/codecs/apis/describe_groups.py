@@ -1,4 +1,4 @@
-"""DescribeGroups: the state and the members of a classic group; one event is about one."""
+"""DescribeGroups: the state and the members of a classic group. An event has a single group."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ _ERROR_MESSAGE_SINCE = 6
 
 
 class DescribeGroupsBody(Body):
-    """A DescribeGroups."""
-
     groups: list[Text] | UnsetType = UNSET
     include_authorized_operations: bool | UnsetType = UNSET
 

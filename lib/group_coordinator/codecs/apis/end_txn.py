@@ -1,4 +1,4 @@
-"""EndTxn (ours, with Kafka's fields): a transaction coordinator's marker for one group's log."""
+"""EndTxn (our own event, with Kafka's fields): a transaction coordinator's marker for the log of one group."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from group_coordinator.core.model import requests, responses
 
 
 class EndTxnBody(Body):
-    """An EndTxn."""
-
     group_id: Text
     producer_id: Int64
     committed: bool

@@ -1,4 +1,4 @@
-"""Groups among Kafka's resources, as the APIs of settings name them; one event is about one group."""
+"""Groups as resources in the APIs of configurations. An event has a single group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GROUP = 32
 
 
 class Resource(Body):
-    """What settings belong to."""
+    """A resource that has configurations."""
 
     resource_type: Int8 | UnsetType = UNSET
     resource_name: Text | UnsetType = UNSET
@@ -27,10 +27,10 @@ AnyResource = TypeVar("AnyResource", bound=Resource)
 
 
 def only_group(resources: list[AnyResource]) -> AnyResource:
-    """The one resource of a list, which must be a group.
+    """Return the single resource of a list, which must be a group.
 
     Raises:
-        FieldError: there are none or several, or it is of another type.
+        FieldError: there are none or several, or the resource has another type.
     """
     only_entry("resources", [resource.resource_name or "" for resource in resources])
     [resource] = resources
@@ -43,7 +43,7 @@ def only_group(resources: list[AnyResource]) -> AnyResource:
 
 
 def resource_result(response: DescribeConfigsResponse | AlterConfigsResponse) -> JsonObject:
-    """What became of the request about the group."""
+    """Return the result of the request for the group."""
     return {
         "errorCode": response.error,
         "errorMessage": response.error_message,

@@ -1,4 +1,4 @@
-"""Heartbeat: a classic member says that it is alive."""
+"""Heartbeat: a classic member extends its session."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ _INSTANCE_ID_SINCE = 3
 
 
 class HeartbeatBody(Body):
-    """A Heartbeat."""
-
     group_id: Text | UnsetType = UNSET
     generation_id: Int32 | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET

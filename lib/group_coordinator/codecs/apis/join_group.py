@@ -12,7 +12,7 @@ from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.classic_member import Protocol
 
 _REBALANCE_TIMEOUT_SINCE = 1
-"""Before, the session timeout is the rebalance timeout too."""
+"""In older versions the session timeout is the rebalance timeout too."""
 _THROTTLE_SINCE = 2
 _INSTANCE_ID_SINCE = 5
 _PROTOCOL_TYPE_SINCE = 7
@@ -20,15 +20,11 @@ _SKIP_ASSIGNMENT_SINCE = 9
 
 
 class JoinGroupProtocol(Body):
-    """One entry of a JoinGroup's protocols."""
-
     name: Text | UnsetType = UNSET
     metadata: bytes | UnsetType = UNSET
 
 
 class JoinGroupBody(Body):
-    """A JoinGroup."""
-
     group_id: Text | UnsetType = UNSET
     session_timeout_ms: Int32 | UnsetType = UNSET
     rebalance_timeout_ms: Int32 | UnsetType = UNSET
@@ -65,7 +61,7 @@ def _to_body(response: responses.JoinGroupResponse, version: int) -> JsonObject:
     body["generationId"] = number_on_wire(response.generation)
     if version >= _PROTOCOL_TYPE_SINCE:
         body["protocolType"] = response.protocol_type
-        # As in Kafka, an empty name is null where null may be.
+        # As in Kafka, an empty name is null in versions that allow null.
         body["protocolName"] = response.protocol or None
     else:
         body["protocolName"] = response.protocol or ""

@@ -13,20 +13,16 @@ from group_coordinator.core.model.errors import ErrorCode
 
 _THROTTLE_SINCE = 1
 _MEMBERS_SINCE = 3
-"""Before, a request is about one member, and its error is that of the response."""
+"""In older versions a request has one member, whose error is that of the response."""
 
 
 class LeavingMember(Body):
-    """One entry of a LeaveGroup's members."""
-
     member_id: Text | UnsetType = UNSET
     group_instance_id: Text | UnsetType | None = UNSET
     reason: Text | UnsetType | None = UNSET
 
 
 class LeaveGroupBody(Body):
-    """A LeaveGroup."""
-
     group_id: Text | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET
     members: list[LeavingMember] | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""OffsetCommit: a member, or an administrator, stores offsets."""
+"""OffsetCommit: a member or an administrator commits offsets."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ _INSTANCE_ID_SINCE = 7
 
 
 class CommittedPartition(Body):
-    """One partition of an OffsetCommit."""
-
     partition_index: Int32 | UnsetType = UNSET
     committed_offset: Int64 | UnsetType = UNSET
     committed_leader_epoch: Int32 | UnsetType = UNSET
@@ -44,16 +42,12 @@ class CommittedPartition(Body):
 
 
 class CommittedTopic(Body):
-    """One topic of an OffsetCommit."""
-
     name: Text | UnsetType | None = UNSET
     topic_id: Uuid | UnsetType = UNSET
     partitions: list[CommittedPartition] | UnsetType = UNSET
 
 
 class OffsetCommitBody(Body):
-    """An OffsetCommit."""
-
     group_id: Text | UnsetType = UNSET
     generation_id_or_member_epoch: Int32 | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET
@@ -61,7 +55,7 @@ class OffsetCommitBody(Body):
     retention_time_ms: Int64 | UnsetType = UNSET
     topics: list[CommittedTopic] | UnsetType = UNSET
     is_reset: bool | UnsetType = UNSET
-    """Ours."""
+    """Our own field."""
 
 
 def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
@@ -77,6 +71,7 @@ def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
         generation,
         body.member_id or "",
         instance_id,
+        # The version decides about retention: other versions ignore the field, as Kafka does.
         number_or_none(body.retention_time_ms) if version in _RETENTION_IN else None,
         tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
         is_reset,

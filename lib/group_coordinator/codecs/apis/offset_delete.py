@@ -12,21 +12,15 @@ from group_coordinator.core.model import requests, responses
 
 
 class DeletedPartition(Body):
-    """One partition of an OffsetDelete."""
-
     partition_index: Int32 | UnsetType = UNSET
 
 
 class DeletedTopic(Body):
-    """One topic of an OffsetDelete."""
-
     name: Text | UnsetType = UNSET
     partitions: list[DeletedPartition] | UnsetType = UNSET
 
 
 class OffsetDeleteBody(Body):
-    """An OffsetDelete."""
-
     group_id: Text | UnsetType = UNSET
     topics: list[DeletedTopic] | UnsetType = UNSET
 

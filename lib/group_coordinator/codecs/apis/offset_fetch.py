@@ -1,4 +1,4 @@
-"""OffsetFetch: what offsets a group has stored."""
+"""OffsetFetch: a client reads the committed offsets of a group."""
 
 from __future__ import annotations
 
@@ -27,21 +27,17 @@ _THROTTLE_SINCE = 3
 _LEADER_EPOCH_SINCE = 5
 _STABLE_SINCE = 7
 _GROUPS_SINCE = 8
-"""A request may be about several groups; we take one."""
+"""A request may have several groups; an event has one."""
 _MEMBER_SINCE = 9
 
 
 class FetchedTopic(Body):
-    """One topic of an OffsetFetch."""
-
     name: Text | UnsetType | None = UNSET
     topic_id: Uuid | UnsetType = UNSET
     partition_indexes: list[Int32] | UnsetType = UNSET
 
 
 class FetchedGroup(Body):
-    """One group of an OffsetFetch."""
-
     group_id: Text | UnsetType = UNSET
     member_id: Text | UnsetType | None = UNSET
     member_epoch: Int32 | UnsetType = UNSET
@@ -49,8 +45,6 @@ class FetchedGroup(Body):
 
 
 class OffsetFetchBody(Body):
-    """An OffsetFetch."""
-
     group_id: Text | UnsetType = UNSET
     topics: list[FetchedTopic] | UnsetType | None = UNSET
     groups: list[FetchedGroup] | UnsetType = UNSET
@@ -116,7 +110,7 @@ def _to_body(response: responses.OffsetFetchResponse, version: int) -> JsonObjec
 def _fetched_topic(topic: responses.FetchedTopic, error: ErrorCode, version: int) -> JsonObject:
     partitions = [_fetched_partition(entry, version) for entry in topic.partitions]
     if version < _ERROR_SINCE and error:
-        # The oldest version has no other place for an error of the whole.
+        # The oldest version has no field for an error of the whole request.
         partitions = [entry | {"errorCode": error} for entry in partitions]
     if version >= requests.TOPIC_IDS_SINCE:
         return {"topicId": uuid_on_wire(topic.topic_id), "partitions": partitions}

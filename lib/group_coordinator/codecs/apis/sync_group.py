@@ -1,4 +1,4 @@
-"""SyncGroup: the leader of a classic group hands in the assignment, each member gets its part."""
+"""SyncGroup: the leader of a classic group sends the assignments, each member receives its own."""
 
 from __future__ import annotations
 
@@ -16,15 +16,11 @@ _PROTOCOL_SINCE = 5
 
 
 class SyncGroupAssignment(Body):
-    """One entry of a SyncGroup's assignments."""
-
     member_id: Text | UnsetType = UNSET
     assignment: bytes | UnsetType = UNSET
 
 
 class SyncGroupBody(Body):
-    """A SyncGroup."""
-
     group_id: Text | UnsetType = UNSET
     generation_id: Int32 | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET

@@ -1,7 +1,7 @@
-"""The codec of each API: the module here that has the name of its handler in `core/apis.py`.
+"""The table of codecs by API. The codec of an API is in the module here with the name of its handler in `core/apis.py`.
 
-What a body says follows the rules of Kafka's message definitions: what is left out has the version's default, and a
-field that a version does not know is passed over where Kafka calls it ignorable; else it must have its default.
+Bodies follow the rules of Kafka's message definitions. An absent field has the version's default. A field that the version does
+not have is ignored if Kafka calls it ignorable; otherwise it must have its default.
 """
 
 from __future__ import annotations
@@ -20,4 +20,4 @@ def _codec(handler: Handler[Any]) -> ApiCodec[Any]:
 
 
 CODECS = {name: _codec(api.handler) for name, api in APIS.items()}
-"""By Kafka's name."""
+"""The codecs by Kafka's name of the API."""

@@ -1,4 +1,4 @@
-"""Tick (ours): time goes on; it says nothing else. Nobody is answered."""
+"""Tick (our own event): it only moves the group's clock, and has no response."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from group_coordinator.core.model import requests
 
 
 class TickBody(Body):
-    """A Tick."""
-
     group_id: Text | UnsetType = UNSET
 
 

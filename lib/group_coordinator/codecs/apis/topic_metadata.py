@@ -1,4 +1,4 @@
-"""TopicMetadata (ours): what the cluster's topics are, as far as a group has to know. Nobody is answered."""
+"""TopicMetadata (our own event): the cluster's topics that a group needs. It has no response."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from group_coordinator.core.model.requests import TopicMetadata
 from group_coordinator.core.model.topic import Topic
 
 MOST_PARTITIONS = 1_000_000
-"""Of all topics that a group is told of at once, more than any cluster has: a few bytes must not become gigabytes."""
+"""The limit of partitions of all topics in an event, more than any cluster has: a few bytes must not become gigabytes."""
 
 TopicsVersion = Annotated[int, Meta(ge=0, le=2**62)]
-"""The group counts on from it, and never comes to the end of an int64."""
+"""The group increases this number, and must not reach the end of an int64."""
 
 
 class KnownTopic(Body):
-    """One topic of a TopicMetadata event."""
+    """A topic of a TopicMetadata event."""
 
     name: Text
     topic_id: Uuid
@@ -30,15 +30,13 @@ class KnownTopic(Body):
 
 
 class GoneTopic(Body):
-    """One deleted topic of a TopicMetadata event."""
+    """A deleted topic of a TopicMetadata event."""
 
     name: Text
     topic_id: Uuid
 
 
 class TopicMetadataBody(Body):
-    """A TopicMetadata event."""
-
     group_id: Text
     topics: list[KnownTopic]
     deleted_topics: list[GoneTopic] | UnsetType = UNSET
@@ -57,11 +55,10 @@ def _to_request(body: TopicMetadataBody, _version: int) -> TopicMetadata:
 
 
 def known_topics(entries: Sequence[KnownTopic]) -> tuple[Topic, ...]:
-    """The topics, each name and each id once.
+    """Convert the topics. Names and ids must be unique.
 
     Raises:
-        FieldError: a name or an id is there twice, an id is the one that stands for none, or there are too many
-            partitions.
+        FieldError: a name or an id is repeated, an id is the zero id, or there are too many partitions.
     """
     ids = [entry.topic_id for entry in entries]
     _check_distinct("topics.name", [entry.name for entry in entries])
@@ -82,14 +79,14 @@ def known_topics(entries: Sequence[KnownTopic]) -> tuple[Topic, ...]:
 
 
 def known_topic(topic: Topic) -> KnownTopic:
-    """The topic, as events say it."""
+    """Return the topic in the form of events."""
     racks = UNSET if topic.racks is None else [list(of_partition) for of_partition in topic.racks]
     return KnownTopic(topic.name, topic.topic_id, topic.num_partitions, racks)
 
 
 def _racks(topic: KnownTopic) -> tuple[tuple[str, ...], ...] | None:
-    """By partition, sorted; None where nobody is in a rack."""
     racks = tuple([tuple(sorted(of_partition)) for of_partition in topic.racks or ()])
+    # Without any rack the racks count as unknown.
     return racks if any(racks) else None
 
 

@@ -1,4 +1,4 @@
-"""TxnOffsetCommit: a producer stores offsets within its transaction."""
+"""TxnOffsetCommit: a producer commits offsets in its transaction."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ _MEMBER_SINCE = 3
 
 
 class TxnCommittedPartition(Body):
-    """One partition of a TxnOffsetCommit."""
-
     partition_index: Int32 | UnsetType = UNSET
     committed_offset: Int64 | UnsetType = UNSET
     committed_leader_epoch: Int32 | UnsetType = UNSET
@@ -41,16 +39,12 @@ class TxnCommittedPartition(Body):
 
 
 class TxnCommittedTopic(Body):
-    """One topic of a TxnOffsetCommit."""
-
     name: Text | UnsetType | None = UNSET
     topic_id: Uuid | UnsetType = UNSET
     partitions: list[TxnCommittedPartition] | UnsetType = UNSET
 
 
 class TxnOffsetCommitBody(Body):
-    """A TxnOffsetCommit."""
-
     transactional_id: Text | UnsetType = UNSET
     group_id: Text | UnsetType = UNSET
     producer_id: Int64 | UnsetType = UNSET
@@ -62,7 +56,7 @@ class TxnOffsetCommitBody(Body):
     group_instance_id: Text | UnsetType | None = UNSET
     topics: list[TxnCommittedTopic] | UnsetType = UNSET
     markers_end_offset: LogOffset | UnsetType | None = UNSET
-    """Ours."""
+    """Our own field."""
 
 
 def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCommit:

@@ -1,9 +1,9 @@
-"""Messages of __consumer_offsets, of any type and version: bytes, rows of the log in the JSON of Kafka's formatter, and core's records.
+"""Messages of __consumer_offsets of any type and version: bytes, rows of the log in the JSON of Kafka's formatter, core's records.
 
 The decoder reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), and reports the fault of all others. There are two
-differences. Like Kafka 4.3.1, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
-fields. A `classicMemberMetadata` that has its default is left out even if it has an unknown tagged field. The encoder is for tests
-and tools that need a topic like __consumer_offsets: a mirror only reads.
+differences. Like Kafka 4.3.1, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged fields. A
+`classicMemberMetadata` with its default is left out even if it has an unknown tagged field. The encoder is for tests and tools that need
+a topic like __consumer_offsets: a mirror only reads.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class UnknownVersionError(OffsetsTopicError):
 
 
 class DamagedMessageError(OffsetsTopicError):
-    """Bytes of a known type and version that are not what Kafka writes."""
+    """Invalid bytes of a known type and version."""
 
 
 def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]:
@@ -79,7 +79,7 @@ def encode_entry(entry: LogEntry) -> tuple[bytes, bytes | None]:
     Raises:
         UnknownRecordTypeError: Kafka 4.4.0 has no such type.
         UnknownVersionError: the type has no such version.
-        OffsetsTopicError: a field is missing, or something is too long or too large for Kafka.
+        OffsetsTopicError: a field is missing, too long or too large for Kafka.
     """
     record_type = entry.key.type
     key = _encoded(_encoder(record_type, None), record_type, entry.key.data)
@@ -121,7 +121,6 @@ def _encoder(record_type: int, version: int | None) -> Encoder:
 
 
 def _message(record_type: int, version: int | None) -> tuple[Message, int]:
-    """Return the value of a version of a record type, or its key."""
     record = RECORDS.get(record_type)
     if record is None:
         raise UnknownRecordTypeError(f"key: record type: {record_type} is unknown")
@@ -138,20 +137,20 @@ MessageRecord: TypeAlias = OffsetRecord | GroupRecord | ConsumerRecord
 
 
 def encode(group_id: str, record: MessageRecord) -> tuple[bytes, bytes | None]:
-    """Key and value of a record's message, in the version that Kafka 4.4.0 writes; a tombstone has no value.
+    """Encode key and value of a record's message, in the version that Kafka 4.4.0 writes. A tombstone has no value.
 
     Raises:
-        OffsetsTopicError: something is too long or too large for Kafka.
+        OffsetsTopicError: a field is too long or too large for Kafka.
     """
     return encode_entry(log_entry.encode(group_id, record))
 
 
 def decode(key: bytes, value: bytes | None) -> tuple[str, MessageRecord]:
-    """The group and the record of a message; its producer id, if any, is in the header of its batch.
+    """Decode the group and the record of a message. A producer id would be in the header of its batch.
 
     Raises:
-        UnknownRecordTypeError: the message belongs to another kind of group.
-        OffsetsTopicError: Kafka does not read the bytes either.
+        UnknownRecordTypeError: the message belongs to another type of group.
+        OffsetsTopicError: Kafka cannot read the bytes either.
     """
     group_id, entry = decode_entry(key, value)
     record_type = entry.key.type

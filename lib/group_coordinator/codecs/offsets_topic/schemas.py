@@ -1,4 +1,4 @@
-"""What is in the messages of __consumer_offsets, as data: which record type has which fields, in which version."""
+"""The layouts of all messages of __consumer_offsets: the fields of each record type and version."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _record(
     last_version: int = 0,
     flexible_since: int | None = 0,
 ) -> Record:
-    """Define a record type. `last_version` and `flexible_since` are about the value; keys have version 0, which is not flexible."""
+    """Define a record type. `last_version` and `flexible_since` are the value's; keys have version 0, which is not flexible."""
     return Record(
         record_type,
         Message(f"{name}Key", range(1), None, key),
@@ -288,4 +288,4 @@ _RECORDS = (
 )
 
 RECORDS: dict[int, Record] = {record.type: record for record in _RECORDS}
-"""By record type: all that Kafka 4.4.0 knows. Kafka uses neither 9 nor 18."""
+"""The record types of Kafka 4.4.0 by number. Kafka does not use 9 and 18."""

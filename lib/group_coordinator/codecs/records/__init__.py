@@ -1,4 +1,4 @@
-"""Records as JSON: those of Kafka's __consumer_offsets, keys and values as Kafka's own converters print them; and ours.
+"""Records as JSON: keys and values as Kafka's own converters print those of __consumer_offsets, and our own records.
 
-One file a record, with one Struct a shape for both directions; log_entry.py is the way in and out.
+Each module has a record with a Struct for both directions. log_entry.py chooses the module.
 """

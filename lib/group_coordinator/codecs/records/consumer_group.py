@@ -1,4 +1,4 @@
-"""Record types 3, 4, 6 and 16 (ConsumerGroup*.json in Kafka), about a consumer group (KIP-848) as a whole; and the values of its members' records."""
+"""Record types 3, 4, 6 and 16 (ConsumerGroup*.json in Kafka) of whole consumer groups (KIP-848), and values shared with members' records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from group_coordinator.core.model.records import (
 
 
 class TopicPartitions(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """Partitions of a topic; only the current assignment has the epochs at which a member got them, since Kafka 4.3."""
+    """Partitions of a topic. Only the current assignment has the epochs of their assignment, since Kafka 4.3."""
 
     topic_id: str
     partitions: Sequence[int]
@@ -36,12 +36,12 @@ class TopicPartitions(Struct, frozen=True, gc=False, omit_defaults=True, rename=
 
 
 def topic_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Sorted, each once."""
+    """Return the names sorted, without repetition."""
     return tuple(sorted(set(names)))
 
 
 def member_state(number: int) -> MemberState:
-    """A number that Kafka 4.4 does not know is UNKNOWN."""
+    """Convert the number of a member's state. Numbers that Kafka 4.4 does not know are UNKNOWN."""
     try:
         return MemberState(number)
     except ValueError:
@@ -49,17 +49,17 @@ def member_state(number: int) -> MemberState:
 
 
 def classic_protocol(name: str, metadata: bytes) -> Protocol:
-    """A protocol of a member that speaks the classic protocol; in a consumer group it is a consumer."""
+    """Convert a protocol of a member that speaks the classic protocol. In a consumer group the member is a consumer."""
     return Protocol(name, metadata)
 
 
 def assignment(topics: Iterable[TopicPartitions]) -> Assignment:
-    """A target assignment; the order of its topics stays."""
+    """Convert a target assignment. The order of its topics stays."""
     return {topic.topic_id: tuple(sorted(topic.partitions)) for topic in topics if topic.partitions}
 
 
 def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> OwnedPartitions:
-    """Partitions with the epochs at which the member got them; the member's own where they are not told.
+    """Convert partitions with the epochs of their assignment. Missing epochs are the member's own epoch.
 
     Source: Utils.assignmentFromTopicPartitions in Kafka 4.4.
     """
@@ -85,35 +85,27 @@ RecordOfGroup: TypeAlias = (
 
 
 class GroupKeyData(Struct, frozen=True, gc=False, rename="camel"):
-    """The group."""
-
     group_id: str
 
 
 class RegexKeyData(Struct, frozen=True, gc=False, rename="camel"):
-    """A pattern to which members of the group subscribe."""
+    """A regular expression to which members of the group subscribe."""
 
     group_id: str
     regular_expression: str
 
 
 class GroupEpochData(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """Record type 3."""
-
     epoch: int
     metadata_hash: int = 0
 
 
 class TargetEpochData(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """Record type 6."""
-
     assignment_epoch: int
     assignment_timestamp: int = 0
 
 
 class RegexData(Struct, frozen=True, gc=False):
-    """Record type 16."""
-
     topics: list[str]
     version: int
     timestamp: int
@@ -128,7 +120,7 @@ _decode_regex = json.Decoder(Value[RegexData]).decode
 
 
 def encode(group_id: str, record: RecordOfGroup) -> LogEntry:
-    """The record as a row of the log."""
+    """Return the row of the log."""
     return LogEntry(_key(group_id, record), _value(record))
 
 
@@ -154,7 +146,7 @@ def _value(record: RecordOfGroup) -> ValueOfGroup | None:
 
 
 def decode(record_type: int, key: str, value: str | None, reason: Reason) -> RecordOfGroup:
-    """The record of a log entry of one of these types; what older brokers kept under type 4 counts no more."""
+    """Return the record of a log entry of these types. Values of type 4, which older brokers wrote, are dropped."""
     match record_type:
         case record_types.GROUP_EPOCH:
             return GroupEpochRecord(None if value is None else _group_epoch(value), reason)

@@ -1,6 +1,6 @@
-"""Record types 5, 7 and 8 (ConsumerGroup*.json in Kafka): what is about a member of a consumer group (KIP-848).
+"""Record types 5, 7 and 8 (ConsumerGroup*.json in Kafka) of members of consumer groups (KIP-848).
 
-Topics and partitions are sorted; Kafka leaves their order to hash maps.
+Topics and partitions are sorted. Kafka leaves their order to hash maps.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RecordOfMember: TypeAlias = MemberRecord | TargetRecord | CurrentRecord
 
 
 class MemberKeyData(Struct, frozen=True, gc=False, rename="camel"):
-    """The member, of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
@@ -42,14 +42,14 @@ class ProtocolData(Struct, frozen=True, gc=False):
 
 
 class ClassicData(Struct, frozen=True, gc=False, rename="camel"):
-    """What only a member has that speaks the classic protocol."""
+    """The fields of members of the classic protocol."""
 
     session_timeout_ms: int
     supported_protocols: list[ProtocolData]
 
 
 class MemberData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 5: who the member is and what it wants; no pattern is an empty one here."""
+    """Record type 5: identity and subscription of the member. Without a regular expression the field is empty."""
 
     instance_id: str | None
     rack_id: str | None
@@ -63,13 +63,13 @@ class MemberData(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class TargetData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 7: what the member is to have."""
+    """Record type 7: the target assignment."""
 
     topic_partitions: list[TopicPartitions]
 
 
 class CurrentData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 8: what the member has."""
+    """Record type 8: the current assignment."""
 
     member_epoch: int
     previous_member_epoch: int
@@ -79,7 +79,7 @@ class CurrentData(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class NamedValue(Value[Data], Generic[Data], frozen=True, gc=False, kw_only=True, rename="camel"):
-    """Kafka's value, which has ids of topics alone; the names, by id, are kept beside it."""
+    """Kafka's value, which has only topic ids, and next to it the names of these topics by id."""
 
     topic_names: dict[str, str] | UnsetType = UNSET
 
@@ -92,7 +92,7 @@ _decode_names = json.Decoder(NamedValue[Raw]).decode
 
 
 def encode(group_id: str, record: RecordOfMember, topics: Mapping[str, Topic]) -> LogEntry:
-    """The record as a row of the log, with the names of those topics that an assignment is about."""
+    """Return the row of the log, with the names of an assignment's topics."""
     record_type = record_types.OF_CONSUMER_GROUPS[type(record)]
     key = Key(record_type, MemberKeyData(group_id, record.member_id))
     return LogEntry(key, _value(record, topics), member_id=record.member_id)
@@ -139,7 +139,7 @@ def _classic_data(classic: ClassicMetadata) -> ClassicData:
 
 
 def target_data(assignment: Assignment) -> TargetData:
-    """A target assignment as Kafka's record has it."""
+    """Convert a target assignment to the form of Kafka's record."""
     topics = sorted(assignment.items())
     return TargetData([TopicPartitions(topic_id, list(found)) for topic_id, found in topics])
 
@@ -164,7 +164,7 @@ def _owned_data(owned: OwnedPartitions) -> list[TopicPartitions]:
 
 
 def decode(record_type: int, key: str, value: str | None, reason: Reason) -> RecordOfMember:
-    """The record of a log entry of one of these types."""
+    """Return the record of a log entry of these types."""
     member_id = _decode_key(key).data.member_id
     match record_type:
         case record_types.MEMBER_METADATA:
@@ -180,7 +180,7 @@ def decode(record_type: int, key: str, value: str | None, reason: Reason) -> Rec
 
 
 def topic_names(value: str) -> dict[str, str]:
-    """The names of topics, by id, beside a value; none where a log from elsewhere has none."""
+    """Return the topic names next to a value, by topic id. Logs of other origin have none."""
     names = _decode_names(value).topic_names
     return {} if names is UNSET else names
 

@@ -1,4 +1,4 @@
-"""A setting of a group: Kafka keeps it in its metadata log, so that its number and its shape are ours."""
+"""A group configuration as a record. Kafka keeps it in its metadata log, so number and layout are our own."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from group_coordinator.core.model.records import ConfigRecord, Reason
 
 
 class ConfigKeyData(Struct, frozen=True, gc=False):
-    """The name of the setting, and the group."""
+    """The group and the name of the configuration."""
 
     group: str
     name: str
 
 
 class ConfigData(Struct, frozen=True, gc=False):
-    """Its value, as text."""
-
     value: str
 
 
@@ -27,12 +25,12 @@ _decode_value = json.Decoder(Value[ConfigData]).decode
 
 
 def encode(group_id: str, record: ConfigRecord) -> LogEntry:
-    """The record as a row of the log."""
+    """Return the row of the log."""
     key = Key(record_types.GROUP_CONFIG, ConfigKeyData(group_id, record.name))
     return LogEntry(key, None if record.value is None else Value(data=ConfigData(record.value)))
 
 
 def decode(key: str, value: str | None, reason: Reason) -> ConfigRecord:
-    """The record of a log entry."""
+    """Return the record of a log entry."""
     setting = None if value is None else _decode_value(value).data.value
     return ConfigRecord(_decode_key(key).data.name, setting, reason)

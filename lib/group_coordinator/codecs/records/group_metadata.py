@@ -19,13 +19,11 @@ _VERSION = 3
 
 
 class GroupKeyData(Struct, frozen=True, gc=False):
-    """The group."""
-
     group: str
 
 
 class MemberData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
-    """A member; older versions have less."""
+    """A member. Older versions have fewer fields."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -38,7 +36,7 @@ class MemberData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
 
 
 class GroupData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
-    """A group; older versions have less."""
+    """A group. Older versions have fewer fields."""
 
     protocol_type: str
     generation: int
@@ -52,7 +50,7 @@ _decode_value = json.Decoder(Value[GroupData]).decode
 
 
 def encode(group_id: str, record: GroupRecord) -> LogEntry:
-    """The record as a row of the log."""
+    """Return the row of the log."""
     key, group = Key(record_types.GROUP_METADATA, GroupKeyData(group_id)), record.value
     return LogEntry(key, None if group is None else Value(version=_VERSION, data=_data(group)))
 
@@ -82,7 +80,7 @@ def _member_data(member: MemberMetadata) -> MemberData:
 
 
 def decode(value: str | None, reason: Reason) -> GroupRecord:
-    """The record of a log entry."""
+    """Return the record of a log entry."""
     return GroupRecord(None if value is None else _group(_decode_value(value).data), reason)
 
 

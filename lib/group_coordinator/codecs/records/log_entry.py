@@ -1,4 +1,4 @@
-"""The way in and out for all records: which record is in which file of this folder."""
+"""The codec of all records: it chooses the module of a record by its type."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RecordError(ValueError):
 
 
 class _Kind(Struct):
-    """A key as far as it says what the rest of it is."""
+    """The part of a key that decides about the rest."""
 
     type: int
 
@@ -51,7 +51,7 @@ _decode_kind = json.Decoder(_Kind).decode
 def encode(  # noqa: PLR0911 - one line a record
     group_id: str, record: Record, topics: Mapping[str, Topic] | None = None
 ) -> LogEntry:
-    """A record as a row of the log; the names of topics whose ids it has are kept beside what Kafka would write."""
+    """Convert a record to a row of the log. The names of its topic ids are kept next to Kafka's value."""
     match record:
         case OffsetRecord():
             return offset.encode(group_id, record)
@@ -72,10 +72,10 @@ def encode(  # noqa: PLR0911 - one line a record
 
 
 def type_of(key: str) -> int:
-    """The record type of a log entry.
+    """Return the record type of a log entry.
 
     Raises:
-        RecordError: the key has none.
+        RecordError: the key has no type.
     """
     try:
         return _decode_kind(key).type
@@ -84,7 +84,7 @@ def type_of(key: str) -> int:
 
 
 def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Record:
-    """The record of a log entry; the reason is not part of Kafka's record.
+    """Return the record of a log entry. The reason is not part of Kafka's record.
 
     Raises:
         RecordError: no group writes such a record.

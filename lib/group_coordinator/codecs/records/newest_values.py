@@ -1,7 +1,7 @@
-"""The newest value of each record of a group, by record type: all that the rows of a share or streams group follow from.
+"""The newest value of each record of a group, by record type. The rows of a share or streams group are computed from it.
 
-A log that Kafka has cleaned has nothing else, so that both logs leave the same rows, in whatever order siblings come and
-whichever are missing. A row keeps them as JSON, because the next stretch of the log builds on them.
+A log that Kafka has compacted has no other values, so a whole log and a compacted log have the same rows. The order of records and
+missing ones make no difference. A row stores the values as JSON, because compaction continues from them.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ _decode_value = json.Decoder(_Value).decode
 
 
 Readers: TypeAlias = Mapping[int, Callable[[bytes], Any]]
-"""From a value's `data`, by record type."""
+"""Decoders of a value's `data`, by record type."""
 
 
 def read(values: Mapping[int, Raw], record_type: int, readers: Readers) -> Any:
-    """What the value of a type says; None: there is none."""
+    """Decode the value of a type; None if there is none."""
     data = values.get(record_type)
     return None if data is None else readers[record_type](data)
 
 
 class NewestValues(Struct, omit_defaults=True):
-    """What is about the group, and what is about each of its members: `data` of a value, by record type."""
+    """The values of the group and of each of its members: `data` by record type."""
 
     group: dict[int, Raw] = {}
     members: dict[str, dict[int, Raw]] = {}
 
     @classmethod
     def of_json(cls, text: str | None) -> NewestValues:
-        """The inverse of in_json."""
+        """Decode the text of in_json."""
         return cls() if text is None else json.decode(text, type=cls)
 
     def in_json(self) -> str | None:
-        """As a row keeps them; None: there are none. The same values give the same text."""
+        """Encode the values for a row; None if there are none. Equal values have the same text."""
         if not self:
             return None
         members = {
@@ -70,7 +70,7 @@ class NewestValues(Struct, omit_defaults=True):
         value: str | None,
         readers: Readers,
     ) -> str | None:
-        """Take a record in; the member that it is about. A tombstone of something unknown changes nothing.
+        """Store a record and return its member. A tombstone of an unknown key changes nothing.
 
         Raises:
             RecordError: the record is not readable; nothing has changed.
@@ -90,6 +90,7 @@ class NewestValues(Struct, omit_defaults=True):
         if data is None:
             values.pop(record_type, None)
         else:
+            # A Raw keeps the whole record in memory; its copy has only this value.
             values[record_type] = data.copy()
         if not values and member_id is not None:
             del self.members[member_id]

@@ -17,11 +17,11 @@ from group_coordinator.core.model.records import OffsetRecord, Reason
 
 _VERSION = 4
 _EXPIRING_VERSION = 1
-"""The one version with an expire timestamp; it knows neither leader epoch nor topic id."""
+"""The only version with an expire timestamp. It has neither leader epoch nor topic id."""
 
 
 class OffsetKeyData(Struct, frozen=True, gc=False):
-    """The partition, of which group."""
+    """The group and the partition."""
 
     group: str
     topic: str
@@ -29,7 +29,7 @@ class OffsetKeyData(Struct, frozen=True, gc=False):
 
 
 class OffsetData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
-    """The fields of all versions; each version leaves some out."""
+    """The fields of all versions. Each version leaves some out."""
 
     offset: int
     leader_epoch: int | UnsetType = UNSET
@@ -40,11 +40,11 @@ class OffsetData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
 
 
 class OffsetValue(Value[OffsetData], frozen=True, gc=False, kw_only=True, rename="camel"):
-    """In a transaction with the producer id, which Kafka keeps in the batch's header."""
+    """Kafka's value. In a transaction it has the producer id, which Kafka keeps in the batch's header."""
 
     producer_id: int | UnsetType | None = UNSET
     markers_end_offset: int | UnsetType | None = UNSET
-    """Ours."""
+    """Our own field."""
     producer_epoch: int | UnsetType | None = UNSET
 
 
@@ -53,7 +53,7 @@ _decode_value = json.Decoder(OffsetValue).decode
 
 
 def encode(group_id: str, record: OffsetRecord) -> LogEntry:
-    """The record as a row of the log."""
+    """Return the row of the log."""
     topic, partition, offset = record.topic, record.partition, record.value
     key = Key(record_types.OFFSET_COMMIT, OffsetKeyData(group_id, topic, partition))
     if offset is None:
@@ -78,7 +78,7 @@ def _value(offset: CommittedOffset, record: OffsetRecord) -> OffsetValue:
 
 
 def offset_data(offset: CommittedOffset) -> OffsetData:
-    """The fields of the version that Kafka writes."""
+    """Return the fields of the version that Kafka writes."""
     return OffsetData(
         offset=offset.offset,
         leader_epoch=number_on_wire(offset.leader_epoch),
@@ -98,7 +98,7 @@ def _expiring(offset: CommittedOffset) -> OffsetData:
 
 
 def decode(key: str, value: str | None, reason: Reason) -> OffsetRecord:
-    """The record of a log entry."""
+    """Return the record of a log entry."""
     about = _decode_key(key).data
     if value is None:
         return OffsetRecord(about.topic, about.partition, None, reason)
@@ -115,7 +115,7 @@ def decode(key: str, value: str | None, reason: Reason) -> OffsetRecord:
 
 
 def committed_offset(data: OffsetData) -> CommittedOffset:
-    """The offset that these fields are of."""
+    """Convert the fields to an offset."""
     return CommittedOffset(
         data.offset,
         number_or_none(data.leader_epoch),

@@ -1,4 +1,4 @@
-"""A message of a mirrored topic that could not be read, or does not count: its bytes, and what is wrong with them."""
+"""A message of a mirrored topic that is unreadable or has no effect: its bytes and the fault."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from group_coordinator.codecs.records.record_types import Key, Value
 
 
 class _KeyData(Struct, frozen=True, gc=False):
-    """The bytes of the key, as base64 in JSON, and why the message was not taken."""
+    """The bytes of the key, as base64 in JSON, and the fault."""
 
     raw: bytes | None
     fault: str
@@ -24,7 +24,7 @@ class _ValueData(Struct, frozen=True, gc=False):
 
 
 class RawMessage(NamedTuple):
-    """A message as it came; null where it had no key, or no value."""
+    """An original message. None: it had no key, or no value."""
 
     key: bytes | None
     value: bytes | None
@@ -37,7 +37,7 @@ _decode_value = json.Decoder(Value[_ValueData]).decode
 
 
 def encode(message: RawMessage) -> tuple[str, str | None]:
-    """Key and value of its row in the log."""
+    """Return key and value of the row in the log."""
     key = _encode(Key(record_types.RAW_MESSAGE, _KeyData(message.key, message.fault))).decode()
     if message.value is None:
         return key, None
@@ -45,7 +45,7 @@ def encode(message: RawMessage) -> tuple[str, str | None]:
 
 
 def decode(key: str, value: str | None) -> RawMessage:
-    """The message of a log row."""
+    """Return the message of a row of the log."""
     about = _decode_key(key).data
     return RawMessage(
         about.raw, None if value is None else _decode_value(value).data.raw, about.fault

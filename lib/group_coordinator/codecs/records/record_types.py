@@ -1,4 +1,4 @@
-"""The record types: Kafka's numbers in __consumer_offsets and ours; and the envelope of key and value."""
+"""The record types, Kafka's numbers in __consumer_offsets and our own, and the envelopes of key and value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from group_coordinator.core.model.records import (
 )
 
 LEGACY_OFFSET_COMMIT = 0
-"""An OffsetCommit under an older number: Kafka reads it and does not write it any more."""
+"""An OffsetCommit under an older number. Kafka reads it, and no longer writes it."""
 OFFSET_COMMIT = 1
 GROUP_METADATA = 2
 GROUP_EPOCH = 3
@@ -44,11 +44,11 @@ STREAMS_CURRENT_ASSIGNMENT = 22
 STREAMS_TOPOLOGY = 23
 
 TRANSACTION_MARKER = -1
-"""Ours: Kafka's control records have numbers of their own, which mean something else among these."""
+"""Our own number: Kafka's control records have other numbers, which have another meaning here."""
 GROUP_CONFIG = -2
-"""Ours: Kafka keeps the settings of groups in its metadata log."""
+"""Our own number: Kafka keeps group configurations in its metadata log."""
 RAW_MESSAGE = -3
-"""Ours: a message of a mirrored topic that could not be decoded, of which no group is made."""
+"""Our own number: a message of a mirrored topic that could not be decoded. It belongs to no group."""
 
 OF_CONSUMER_GROUPS: dict[type, int] = {
     GroupEpochRecord: GROUP_EPOCH,
@@ -59,9 +59,9 @@ OF_CONSUMER_GROUPS: dict[type, int] = {
     CurrentRecord: CURRENT_ASSIGNMENT,
     RegexRecord: REGULAR_EXPRESSION,
 }
-"""What consumer groups (KIP-848) write."""
+"""The records of consumer groups (KIP-848)."""
 OF_MEMBERS = (MEMBER_METADATA, TARGET_ASSIGNMENT, CURRENT_ASSIGNMENT)
-"""What consumer groups write about one member."""
+"""The records of members of consumer groups."""
 RECORD_TYPES = (
     OFFSET_COMMIT,
     GROUP_METADATA,
@@ -69,7 +69,7 @@ RECORD_TYPES = (
     TRANSACTION_MARKER,
     GROUP_CONFIG,
 )
-"""All that the groups of a coordinator of ours are made of."""
+"""The records of groups of this coordinator."""
 OF_SHARE_GROUPS = (
     SHARE_MEMBER_METADATA,
     SHARE_GROUP_EPOCH,
@@ -78,7 +78,7 @@ OF_SHARE_GROUPS = (
     SHARE_CURRENT_ASSIGNMENT,
     SHARE_STATE_OF_TOPICS,
 )
-"""What share groups (KIP-932) write; only a mirrored log has them."""
+"""The records of share groups (KIP-932). Only a mirrored log has them."""
 OF_STREAMS_GROUPS = (
     STREAMS_GROUP_EPOCH,
     STREAMS_MEMBER_METADATA,
@@ -87,16 +87,16 @@ OF_STREAMS_GROUPS = (
     STREAMS_CURRENT_ASSIGNMENT,
     STREAMS_TOPOLOGY,
 )
-"""What streams groups (KIP-1071) write; only a mirrored log has them."""
+"""The records of streams groups (KIP-1071). Only a mirrored log has them."""
 COMPACTED_TYPES = (
     *(LEGACY_OFFSET_COMMIT, *RECORD_TYPES),
     *(*OF_SHARE_GROUPS, *OF_STREAMS_GROUPS),
 )
-"""All that groups are made of, whoever coordinates them."""
+"""The records of groups of any coordinator."""
 
 
 def member_of(record: ConsumerRecord) -> str | None:
-    """The member that the record is about."""
+    """Return the member of the record; None: the record is about the group."""
     return (
         record.member_id
         if isinstance(record, MemberRecord | TargetRecord | CurrentRecord)
@@ -108,21 +108,21 @@ Data = TypeVar("Data")
 
 
 class Key(Struct, Generic[Data], frozen=True, gc=False):
-    """What a record is about."""
+    """The key of a record."""
 
     type: int
     data: Data
 
 
 class Value(Struct, Generic[Data], frozen=True, gc=False, kw_only=True, rename="camel"):
-    """What a record says; the version is written and not asked for: older values have less."""
+    """The value of a record. The version is written but not read: older values have fewer fields."""
 
     version: int = 0
     data: Data
 
 
 class LogEntry(Struct, frozen=True, gc=False):
-    """A record as the log keeps it: what becomes JSON, and the facts that tables ask for."""
+    """A record in the log: the parts that become JSON, and the columns of tables."""
 
     key: Key[Any]
     value: Value[Any] | None

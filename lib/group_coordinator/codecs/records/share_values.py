@@ -1,4 +1,4 @@
-"""Values of the record types 10 to 15 (ShareGroup*.json in Kafka), as far as tables show them."""
+"""Values of the record types 10 to 15 (ShareGroup*.json in Kafka), with the fields that tables show."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from group_coordinator.codecs.records.newest_values import Readers
 
 
 class ShareMemberData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 10: who the member is and what it wants."""
+    """Record type 10: identity and subscription of the member."""
 
     rack_id: str | None = None
     client_id: str = ""
@@ -26,7 +26,7 @@ class ShareMemberData(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class ShareCurrentData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 14: what the member has; `state` is 0 for a member that is where it is to be."""
+    """Record type 14: the current assignment. `state` is 0 for a member that has its target."""
 
     member_epoch: int = 0
     previous_member_epoch: int = 0
@@ -35,7 +35,7 @@ class ShareCurrentData(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class ShareStateData(Struct, frozen=True, gc=False):
-    """Record type 15: whose state a share coordinator keeps; no table shows it."""
+    """Record type 15: the partitions with a state of a share coordinator. No table shows it."""
 
 
 READERS: Readers = MappingProxyType(
@@ -48,4 +48,4 @@ READERS: Readers = MappingProxyType(
         record_types.SHARE_STATE_OF_TOPICS: json.Decoder(ShareStateData).decode,
     }
 )
-"""By record type: from a value's `data`."""
+"""Decoders of a value's `data`, by record type."""

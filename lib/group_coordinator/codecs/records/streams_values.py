@@ -1,4 +1,4 @@
-"""Values of the record types 17 and 19 to 23 (StreamsGroup*.json in Kafka), as far as tables show them."""
+"""Values of the record types 17 and 19 to 23 (StreamsGroup*.json in Kafka), with the fields that tables show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from group_coordinator.codecs.records.newest_values import Readers
 
 
 class StreamsEpochData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 17; a group whose topology is not validated yet is not ready."""
+    """Record type 17. A group is not ready before its topology is validated."""
 
     epoch: int
     metadata_hash: int = 0
@@ -21,7 +21,7 @@ class StreamsEpochData(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class StreamsMemberData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 19: who the member is; the topology says what it wants."""
+    """Record type 19: the identity of the member. Its subscription is in the topology."""
 
     instance_id: str | None = None
     rack_id: str | None = None
@@ -31,20 +31,20 @@ class StreamsMemberData(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Tasks(Struct, frozen=True, gc=False, rename="camel"):
-    """Tasks of a subtopology, each named after a partition."""
+    """Tasks of a subtopology. Each has the number of a partition."""
 
     subtopology_id: str
     partitions: list[int]
 
 
 class StreamsTargetData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 21: what the member is to have; no table shows it."""
+    """Record type 21: the target assignment. No table shows it."""
 
     active_tasks: list[Tasks] = []
 
 
 class StreamsCurrentData(Struct, frozen=True, gc=False, rename="camel"):
-    """Record type 22: what the member has; `state` is 1 for a member that is where it is to be."""
+    """Record type 22: the current assignment. `state` is 1 for a member that has its target."""
 
     member_epoch: int = 0
     previous_member_epoch: int = 0
@@ -67,19 +67,17 @@ class Subtopology(Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def topics(self) -> list[str]:
-        """All topics that it reads, by name; those of its patterns are not in the log."""
+        """The names of all topics that it reads. Topics of regular expressions are not in the log."""
         return [*self.source_topics, *(topic.name for topic in self.repartition_source_topics)]
 
 
 class TopologyData(Struct, frozen=True, gc=False):
-    """Record type 23."""
-
     epoch: int
     subtopologies: list[Subtopology] = []
 
     @property
     def topics(self) -> list[str]:
-        """All topics that the group reads, by name, each once."""
+        """The names of all topics that the group reads, without repetition."""
         return sorted({topic for part in self.subtopologies for topic in part.topics})
 
 
@@ -93,4 +91,4 @@ READERS: Readers = MappingProxyType(
         record_types.STREAMS_TOPOLOGY: json.Decoder(TopologyData).decode,
     }
 )
-"""By record type: from a value's `data`."""
+"""Decoders of a value's `data`, by record type."""

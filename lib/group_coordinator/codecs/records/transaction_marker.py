@@ -1,6 +1,6 @@
 """The control record that ends a producer's transaction.
 
-With it is what Kafka keeps elsewhere: the producer id in the header of its batch, the offsets in the log before it.
+It includes data that Kafka keeps elsewhere: the producer id is in the header of the batch, the offsets are in the log before the marker.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from group_coordinator.codecs.records.offset import OffsetData, committed_offset
 from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
 from group_coordinator.core.model.records import Reason, TransactionMarker
 
+# Kafka's types of control records.
 ABORT, COMMIT = 0, 1
-"""Kafka's types of control records."""
 
 
 class MarkerKeyData(Struct, frozen=True, gc=False, kw_only=True):
@@ -32,14 +32,14 @@ class MarkerData(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class MarkedOffset(OffsetData, frozen=True, gc=False, rename="camel"):
-    """An offset that counts from now on; none of a transaction has an expire timestamp."""
+    """An offset that the marker commits. Transactional offsets have no expire timestamp."""
 
     topic: str
     partition: int
 
 
 class MarkerValue(Value[MarkerData], frozen=True, gc=False, kw_only=True, rename="camel"):
-    """Kafka's value with the producer id, the offsets, and where the brokers wrote the marker."""
+    """Kafka's value with the producer id, the offsets, and the marker's offset in the brokers' log."""
 
     producer_id: int
     offsets: list[MarkedOffset]
@@ -53,7 +53,7 @@ _decode_value = json.Decoder(MarkerValue).decode
 
 
 def encode(group_id: str, record: TransactionMarker) -> LogEntry:
-    """The record as a row of the log."""
+    """Return the row of the log."""
     kind = COMMIT if record.reason is Reason.TRANSACTION_COMMITTED else ABORT
     key = Key(record_types.TRANSACTION_MARKER, MarkerKeyData(group=group_id, type=kind))
     offsets = [
@@ -72,7 +72,7 @@ def encode(group_id: str, record: TransactionMarker) -> LogEntry:
 
 
 def decode(key: str, value: str) -> TransactionMarker:
-    """The record of a log entry; what kind of marker it is says its reason already."""
+    """Return the record of a log entry. The type of the marker determines its reason."""
     found = _decode_value(value)
     offsets = tuple(
         (marked.topic, marked.partition, committed_offset(marked)) for marked in found.offsets

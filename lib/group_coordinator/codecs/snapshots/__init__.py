@@ -1,4 +1,4 @@
-"""A group as bytes: what the state store keeps."""
+"""Group states: a group as bytes in the state store."""
 
 from __future__ import annotations
 

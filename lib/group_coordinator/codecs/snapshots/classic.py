@@ -1,4 +1,4 @@
-"""The membership of a classic group in a snapshot: each member by itself, and what they have in common counted."""
+"""The membership of a classic group in a group state: the bytes of each member, and the index over all members."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from group_coordinator.core.model.timers import Timer, Timers
 
 
 class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False):
-    """The membership of a classic group; the tag leaves room for other kinds."""
+    """The membership of a classic group. The tag makes other types possible."""
 
     state: ClassicState
     previous_state: ClassicState
@@ -25,7 +25,7 @@ class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False):
     leader: str | None
     subscribed_topics: list[str] | None
     members: dict[str, Raw]
-    """By id, as the core has them."""
+    """The members by id, in core's order."""
     index: MemberIndex
     pending_joins: list[str]
     pending_syncs: list[str]
@@ -41,7 +41,7 @@ _decode_member = msgpack.Decoder(Member).decode
 
 
 def pack(membership: ClassicGroup) -> PackedClassicGroup:
-    """The membership as it is written; sets are sorted."""
+    """Convert the membership for encoding; sets are sorted."""
     subscribed = membership.subscribed_topics
     return PackedClassicGroup(
         membership.state,
@@ -63,7 +63,7 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
 
 
 def unpack(membership: PackedClassicGroup) -> ClassicGroup:
-    """The inverse of pack."""
+    """Convert a decoded membership. Members are decoded when they are read."""
     subscribed = membership.subscribed_topics
     return ClassicGroup(
         membership.state,

@@ -1,8 +1,8 @@
-"""The membership of a consumer group in a snapshot: each member, each target and each part of the owners by itself.
+"""The membership of a consumer group in a group state: separate bytes of each member, each target and each bucket of owners.
 
-A group may have ten thousand members, and an event concerns one of them: what it does not ask for is not read, and what it
-does not replace is not written anew. What members subscribe to is there once; all else of a member it has itself, so that
-its bytes depend on nothing but the member.
+A group may have ten thousand members, and an event concerns one of them. Values that the event does not read are not decoded, and values
+that it does not replace are not encoded again. A subscription is stored once for all its members; every other field is in the bytes of
+the member, so these depend on no other member.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from group_coordinator.core.model.timers import Timer, Timers
 PackedTarget: TypeAlias = dict[str, tuple[int, ...]]
 """Partitions by topic id."""
 PackedPartitions: TypeAlias = dict[str, tuple[list[int], int | list[int]]]
-"""By topic id: partitions, and the assignment epoch of all of them or of each."""
+"""By topic id: partitions, and one assignment epoch for all of them or a list of epochs."""
 PackedOwners: TypeAlias = dict[str, list[int]]
-"""Of neighbouring partitions those of each member."""
+"""The owned partitions of each member, among neighbouring partitions."""
 
 
 class PackedMember(Struct, array_like=True, gc=False):
-    """A member; its id is the key."""
+    """A member without its id, which is the key."""
 
     group_instance_id: str | None
     rack_id: str | None
     client_id: str
     client_host: str
     subscription: bytes
-    """The digest of what it subscribes to."""
+    """The digest of the subscription."""
     rebalance_timeout_ms: int
     classic: tuple[int, list[tuple[str, bytes]]] | None
     """Session timeout and protocols."""
@@ -65,8 +65,6 @@ class PackedMember(Struct, array_like=True, gc=False):
 
 
 class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
-    """The membership of a consumer group."""
-
     epoch: int
     metadata_hash: int
     assignment_epoch: int
@@ -93,7 +91,7 @@ _decode_owners = msgpack.Decoder(PackedOwners).decode
 
 
 def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
-    """The membership as it is written."""
+    """Convert the membership for encoding."""
     return PackedConsumerGroup(
         membership.epoch,
         membership.metadata_hash,
@@ -116,10 +114,10 @@ def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
 
 
 def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
-    """The inverse of pack.
+    """Convert a decoded membership. Members, targets and owners are decoded when they are read.
 
     Raises:
-        SnapshotError: it tells of subscriptions that nobody has.
+        SnapshotError: a subscription has no members.
     """
     subscriptions = packed.subscriptions
     for digest, shared in subscriptions.items():
@@ -229,6 +227,7 @@ def _packed_partitions(held: OwnedPartitions) -> PackedPartitions:
 
 def _packed_epochs(epochs: Iterable[int]) -> int | list[int]:
     each = list(epochs)
+    # Members usually get all partitions of a topic in one epoch.
     return each[0] if each and each.count(each[0]) == len(each) else each
 
 

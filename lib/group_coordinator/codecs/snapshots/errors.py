@@ -1,4 +1,4 @@
-"""Why a group, or a part of it, cannot be read from its snapshot."""
+"""The errors of unreadable group states, or unreadable parts of them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Item = TypeVar("Item")
 
 
 class SnapshotError(ValueError):
-    """The bytes are no snapshot, or one of an unknown version."""
+    """The bytes are no group state, or have an unknown version."""
 
 
 class SnapshotVersionError(SnapshotError):
-    """Another version of this program wrote the bytes, most likely a later one."""
+    """Another version of this program wrote the bytes, most likely a later version."""
 
 
 def reader_of_a_part(
     read: Callable[[Key, Stored], Item],
 ) -> Callable[[Key, Stored], Item]:
-    """The same reader; what it cannot read is a SnapshotError that names the part."""
+    """Wrap a decoder: its failures become SnapshotErrors that name the part."""
 
     @wraps(read)
     def reading(key: Key, stored: Stored) -> Item:

@@ -1,4 +1,4 @@
-"""Committed offsets in a snapshot: neighbouring partitions of a topic together, with what is asked of all of them."""
+"""Committed offsets in a group state: buckets of neighbouring partitions, with the number and ages of their offsets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.topic_offsets import OffsetBucket, StoredTopic, TopicOffsets
 
 PackedBuckets: TypeAlias = dict[int, tuple[int, OffsetAges, Raw]]
-"""By number: how many offsets there are, when the first one is due, and they themselves by partition."""
+"""Buckets by number: the number of offsets, their ages, and the offsets by partition."""
 
 _encode = msgpack.Encoder().encode
 _decode_buckets = msgpack.Decoder(PackedBuckets).decode
@@ -21,7 +21,7 @@ _decode_bucket = msgpack.Decoder(dict[int, CommittedOffset]).decode
 
 
 def pack(offsets: StoredValues[TopicOffsets, StoredTopic]) -> dict[str, StoredTopic]:
-    """The offsets as they are written; only what has changed is encoded."""
+    """Convert the offsets for encoding. Only changed buckets are encoded."""
     return offsets.stored(_packed)
 
 
@@ -43,7 +43,7 @@ def _encoded(bucket: OffsetBucket) -> Raw:
 
 
 def unpack(packed: dict[str, StoredTopic]) -> StoredValues[TopicOffsets, StoredTopic]:
-    """The inverse of pack."""
+    """Convert decoded offsets. Buckets are decoded when they are read."""
     return StoredValues.unread(packed, _unpacked)
 
 

@@ -1,8 +1,9 @@
-"""The state of a group as bytes: what one call of the stateful operator leaves to the next.
+"""The group state as bytes: it passes a group from one call of the operator to the next.
 
-The layout is positional msgpack. Whatever changes it, in core's values too, needs a new SCHEMA_VERSION, and an entry in
-UPCASTERS that brings the layout before it to the new one. tests/golden keeps what each version wrote.
-What an event may do without is in it as bytes of its own: members, targets, owners and offsets are read when somebody asks.
+The layout is positional msgpack. Every change of it, also in core's values, needs a new SCHEMA_VERSION, and an entry in UPCASTERS that
+converts the version before. tests/golden keeps the states that each version wrote.
+
+Members, targets, owners and offsets are separate bytes inside, which are decoded when they are read: most events need few of them.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from group_coordinator.core.model.topic_offsets import StoredTopic
 SCHEMA_VERSION = 3
 
 Layout: TypeAlias = list[Any]
-"""A snapshot as msgpack holds it, the version first."""
+"""A group state as msgpack values; the version is first."""
 
 
 UPCASTERS: dict[int, Callable[[Layout], Layout]] = {}
-"""By version: its layout becomes that of a later version, the new number included. 0.3.0 is the first release: it wrote 3."""
+"""Upcasters by version: each converts a layout to a later version, and sets its number. 0.3.0, the first release, wrote 3."""
 
 
 class _Snapshot(Struct, array_like=True, gc=False):
-    """Everything of a group but its id. The version stays in front, whatever else a version changes.
+    """All data of a group but its id. The version is first in every layout.
 
-    When the group wakes is not in it: settings may have changed since.
+    wake_ms is not part of it: settings may have changed since.
     """
 
     version: int
@@ -52,7 +53,7 @@ class _Snapshot(Struct, array_like=True, gc=False):
 
 
 class _WholeSnapshot(_Snapshot, array_like=True, gc=False):
-    """With what most groups have nothing of."""
+    """A group state with data that most groups do not have."""
 
     placed: PlacedTransactions | None = None
 
@@ -67,7 +68,7 @@ _decode_version = msgpack.Decoder(_Versioned).decode
 
 
 def dump(group: Group) -> bytes:
-    """The group as bytes; sets are sorted, so that the same group always gives the same bytes."""
+    """Encode the group. Sets are sorted, so that equal groups have equal bytes."""
     usual = (
         SCHEMA_VERSION,
         _packed_membership(group),
@@ -85,12 +86,13 @@ def dump(group: Group) -> bytes:
 
 
 def load(group_id: str, blob: bytes) -> Group:
-    """The group that was dumped.
+    """Decode a group.
 
     Raises:
-        SnapshotError: the bytes are no snapshot.
-        SnapshotVersionError: they have a version that no upcaster brings to SCHEMA_VERSION, such as a later one.
+        SnapshotError: the bytes are no group state.
+        SnapshotVersionError: no upcaster converts their version to SCHEMA_VERSION, as for a later version.
     """
+    # Nearly all states have this version, so the version is checked after decoding.
     snapshot = _of_this_version(blob) or _of_an_earlier_version(group_id, blob)
     placed = snapshot.placed
     return Group(

@@ -1,4 +1,4 @@
-"""Offsets of open transactions in a snapshot: those that any marker ends, and, behind all else, what depends on places of markers."""
+"""Pending offsets in a group state: those that any marker ends, and those that depend on the offsets of markers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Waiting: TypeAlias = tuple[str, int, dict[int, tuple[CommittedOffset, int | None
 
 
 class PlacedTransactions(Struct, array_like=True, gc=False):
-    """What depends on where markers are: offsets that wait, and the markers that came last."""
+    """The data that depends on offsets of markers: pending offsets, and the last markers."""
 
     pending: list[tuple[str, int, int, PendingOffset]]
-    """With topic, partition and producer id."""
+    """Pending offsets with topic, partition and producer id."""
     last_markers: dict[int, LastMarker]
 
 
 def packed(group: Group) -> list[Waiting]:
-    """The offsets that any marker ends."""
+    """Return the offsets that any marker ends."""
     found = []
     for (topic, partition), producers in sorted(group.pending.items()):
         waiting = {
@@ -38,7 +38,7 @@ def packed(group: Group) -> list[Waiting]:
 
 
 def packed_by_place(group: Group) -> PlacedTransactions | None:
-    """All that depends on the place of a marker; None: there is nothing."""
+    """Return the data that depends on offsets of markers; None if there is none."""
     if not group.pending and not group.last_markers:
         return None
     pending = [
@@ -56,7 +56,7 @@ def packed_by_place(group: Group) -> PlacedTransactions | None:
 def unpacked(
     waiting: Iterable[Waiting], placed: PlacedTransactions | None
 ) -> dict[tuple[str, int], dict[int, tuple[PendingOffset, ...]]]:
-    """Group.pending, of both."""
+    """Return both parts as Group.pending."""
     pending: dict[tuple[str, int], dict[int, tuple[PendingOffset, ...]]] = {
         (topic, partition): {
             producer_id: (PendingOffset(offset, order),)

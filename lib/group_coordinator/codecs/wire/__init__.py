@@ -1,8 +1,8 @@
-"""Kafka's wire protocol: requests and responses as bytes on one side, as the bodies of events on the other.
+"""Kafka's wire protocol: conversion between the bytes of requests and responses and the bodies of events.
 
-`schemas/` defines the messages in the notation of `binary`. Decoders and encoders are compiled from the definitions at
-first use (`messages.py`, with the names, keys and versions of APIs). `frames.py` adds headers and sizes. An API whose responses are
-only passed on has a request but no response.
+`schemas/` defines the messages in the notation of `binary`. Decoders and encoders are compiled from the definitions at first use
+(`messages.py`, with headers, sizes, and the names, keys and versions of APIs). An API whose responses are only forwarded has a request
+but no response.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests and responses of one version, bytes to a dict and back, with their headers. The functions are compiled at first use."""
+"""Requests and responses of one version with their headers, bytes to a dict and back. Codecs are compiled at first use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = {api.key: api.name for api in APIS.values()}
 
 
 class WireError(ValueError):
-    """Bytes that are not what Kafka reads, or a body that does not fit its message; the text names message, version and field."""
+    """Bytes that Kafka cannot read, or a body that does not fit its message. The text has message, version and field."""
 
 
 def fields(message: str, version: int) -> Iterator[Field]:
@@ -42,15 +42,15 @@ def valid_versions(api: str) -> range:
 
 
 def is_flexible(message: str, version: int) -> bool:
-    """Whether a message has tagged fields in a version, which may be newer than all defined versions."""
+    """Return True if a message has tagged fields in a version. The version may be newer than all defined versions."""
     return MESSAGES[message].is_flexible(version)
 
 
 def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any]:
-    """A message that begins at a position of the data; every field that its version has is in the dict.
+    """Decode a message that begins at a position of the data. The dict has every field of the version.
 
-    Names are Kafka's in lowerCamelCase, bytes and records are base64, uuids have 22 characters. Bytes behind the message
-    are not looked at, as in Kafka.
+    Names are Kafka's in lowerCamelCase, bytes and records are base64, uuids have 22 characters. Bytes after the message are ignored, as in
+    Kafka.
 
     Raises:
         WireError: Kafka would not read it, or the message has no such version.
@@ -62,7 +62,7 @@ def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any
 def decode_at(
     message: str, version: int, data: Data, at: int, part: Part | None = None
 ) -> tuple[dict[str, Any], int]:
-    """Decode a message, or a part of it, as decode; also return the position after it."""
+    """Decode a message, or a part of it, like decode. Also return the position after it."""
     decoder = _decoder(message, version, part)
     try:
         return decoder.run(data, at, len(data))
@@ -88,7 +88,7 @@ def encode_into(
     body: Mapping[str, Any],
     part: Part | None = None,
 ) -> bytearray:
-    """Append a message, or a part of it, as encode."""
+    """Append a message, or a part of it, like encode."""
     encoder = _encoder(message, version, part)
     try:
         return encoder.run(out, body)
@@ -120,7 +120,7 @@ _API = struct.Struct(">hh")
 
 
 class RequestHeader(NamedTuple):
-    """What stands before a request; `body_at` is where the request itself begins in the frame. Kafka takes no client id for an empty one."""
+    """The header of a request. `body_at` is the position of the body in the frame. Kafka reads a null client id as empty."""
 
     api_key: int
     version: int
@@ -130,10 +130,10 @@ class RequestHeader(NamedTuple):
 
 
 def request_header(frame: Data) -> RequestHeader:
-    """The header of a request. The version may be one that nobody knows, since ApiVersions must be answered all the same.
+    """Decode the header of a request. The version may be unknown, since every ApiVersions needs a response.
 
     Raises:
-        WireError: it cannot be read, or no definition has its API.
+        WireError: the header cannot be read, or its API is not defined.
     """
     if len(frame) < _API.size:
         raise WireError(f"RequestHeader: {len(frame)} bytes are no request")
@@ -148,7 +148,7 @@ def request_header(frame: Data) -> RequestHeader:
 def request(
     api: str, version: int, correlation_id: int, client_id: str | None, body: Mapping[str, Any]
 ) -> bytes:
-    """A request with its size, header and body. Raises WireError as encode does."""
+    """Encode a request with its size, header and body. Raises WireError like encode."""
     header = {
         "requestApiKey": api_key(api),
         "requestApiVersion": version,
@@ -161,7 +161,7 @@ def request(
 
 
 def response(api: str, version: int, correlation_id: int, body: Mapping[str, Any]) -> bytes:
-    """A response with its size, header and body. Raises WireError as encode does."""
+    """Encode a response with its size, header and body. Raises WireError like encode."""
     out = bytearray(_SIZE.size)
     header = {"correlationId": correlation_id}
     encode_into(out, "ResponseHeader", _response_header_version(api, version), header)
@@ -169,33 +169,33 @@ def response(api: str, version: int, correlation_id: int, body: Mapping[str, Any
 
 
 def request_body(frame: Data) -> dict[str, Any]:
-    """Decode the body of a request. Raises WireError as request_header and decode do."""
+    """Decode the body of a request. Raises WireError like request_header and decode."""
     header = request_header(frame)
     return decode(f"{api_name(header.api_key)}Request", header.version, frame, header.body_at)
 
 
 def response_body(api: str, version: int, frame: Data) -> tuple[int, dict[str, Any]]:
-    """The correlation id and the body of a response; api and version are those of its request. Raises WireError as decode does."""
+    """Decode the correlation id and the body of a response to a request of this API and version. Raises WireError like decode."""
     header_version = _response_header_version(api, version)
     header, body_at = decode_at("ResponseHeader", header_version, frame, 0)
     return header["correlationId"], decode(f"{api}Response", version, frame, body_at)
 
 
 class ResponseOpening:
-    """The header of a response and its fields before one of them. Of an array, `fields` has the number of elements.
+    """The header of a response and its fields before a given field. If that field is an array, `fields` has its number of elements.
 
     `end` is the position after it in the frame.
     """
 
     def __init__(self, api: str, version: int, before: str, frame: Data, at: int = 0) -> None:
-        """Decode it from a position of the frame. Raises WireError as decode does."""
+        """Decode from a position of the frame. Raises WireError like decode."""
         self._message, self._version, self._part = f"{api}Response", version, Part(before)
         self._header_version = _response_header_version(api, version)
         self._header, at = decode_at("ResponseHeader", self._header_version, frame, at)
         self.fields, self.end = decode_at(self._message, version, frame, at, self._part)
 
     def followed_by(self, *rest: Data) -> bytes:
-        """Encode the response, its size first. Raises WireError as encode does."""
+        """Encode the response, its size first. Raises WireError like encode."""
         out = bytearray(_SIZE.size)
         encode_into(out, "ResponseHeader", self._header_version, self._header)
         encode_into(out, self._message, self._version, self.fields, self._part)
@@ -207,10 +207,10 @@ class ResponseOpening:
 def response_elements(
     api: str, version: int, array: str, frame: Data
 ) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-    """Decode the fields of a response before an array, and then its elements one by one, so that not all are in memory.
+    """Decode the fields of a response before an array, then its elements. Elements are decoded lazily, to save memory.
 
     Raises:
-        WireError: as decode; for an element when it is its turn.
+        WireError: see decode; for an element when the iterator reaches it.
     """
     opening = ResponseOpening(api, version, array, frame)
     return opening.fields, _elements(api, version, array, frame, opening)
@@ -230,7 +230,8 @@ def _request_header_version(api: str, version: int) -> int:
 
 
 def _response_header_version(api: str, version: int) -> int:
-    # A client that is newer than the broker must be able to read the answer to its ApiVersions: no tags ever (KIP-511).
+    # A client newer than the broker must be able to read the response to its ApiVersions: no tags
+    # ever (KIP-511).
     return 1 if api != "ApiVersions" and is_flexible(f"{api}Response", version) else 0
 
 

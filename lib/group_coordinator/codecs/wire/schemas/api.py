@@ -1,4 +1,4 @@
-"""An API: its name, key and versions, then the fields of its request and of its response."""
+"""The definition of an API: its name, key and versions, then the fields of its request and of its response."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from group_coordinator.binary.notation import Field, Message
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """An API with its messages. An API whose responses are only passed on has no response."""
+    """An API with its messages. An API whose responses are only forwarded has no response."""
 
     name: str
     key: int
@@ -18,11 +18,9 @@ class Api:
     messages: tuple[Message, ...] = ()
 
     def request(self, *fields: Field) -> Api:
-        """Add the request."""
         return self._with("Request", fields)
 
     def response(self, *fields: Field) -> Api:
-        """Add the response."""
         return self._with("Response", fields)
 
     def _with(self, kind: str, fields: tuple[Field, ...]) -> Api:
@@ -33,6 +31,6 @@ class Api:
 def api(
     name: str, key: int, *, versions: tuple[int, int], flexible_since: int | None = None
 ) -> Api:
-    """Define an API. `versions` are the first and the last, even if brokers do not offer the last yet (InitProducerId 6)."""
+    """Define an API. `versions` has the first and the last, even if brokers do not offer the last yet (InitProducerId 6)."""
     first, last = versions
     return Api(name, key, range(first, last + 1), flexible_since)

@@ -1,4 +1,4 @@
-"""Brokers and controllers: addresses, features, API versions and quorum; logins, users, tokens and rights."""
+"""APIs of brokers and controllers: addresses, features, API versions and quorum; logins, users, tokens and ACLs."""
 
 from __future__ import annotations
 

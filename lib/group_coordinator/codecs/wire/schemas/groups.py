@@ -1,4 +1,4 @@
-"""Groups of both protocols: membership, assignments, descriptions and deletion."""
+"""APIs of groups of both protocols: membership, assignments, descriptions and deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of partitions: written, read, found and deleted."""
+"""APIs of partitions' records: write, read, find and delete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offsets of groups and transactions: committed, read and deleted; producers, partitions and ends of transactions."""
+"""APIs of offsets and transactions: commit, fetch and delete offsets; producers, partitions and ends of transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics, their partitions and replicas; configs and quotas."""
+"""APIs of topics, their partitions and replicas; configs and quotas."""
 
 from __future__ import annotations
 
