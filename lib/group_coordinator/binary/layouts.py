@@ -1,4 +1,4 @@
-"""The layout of one version of a message: its fields in the order of their bytes."""
+"""The layout of a version of a message: its fields in the order of their bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """A field in one version. `type` and `struct` of an array describe its elements. A `count` is only the number of elements."""
+    """A field in a version. `type` and `struct` of an array describe its elements. A `count` is only the number of elements."""
 
     name: str
     type: Type | Literal["count"]
@@ -62,7 +62,7 @@ class FieldLayout:
 
 @dataclass(frozen=True, slots=True)
 class StructLayout:
-    """A struct in one version. A flexible struct ends with its tagged fields, even with none."""
+    """A struct in a version. A flexible struct ends with its tagged fields, even with none."""
 
     plain: tuple[FieldLayout, ...]
     tagged: tuple[FieldLayout, ...]

@@ -1,4 +1,4 @@
-"""Compiled decoders and encoders, each for one version of a message or for a part of a message."""
+"""Compiled decoders and encoders, each for a version of a message or for a part of a message."""
 
 from __future__ import annotations
 

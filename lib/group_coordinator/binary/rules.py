@@ -15,7 +15,7 @@ class Rules(NamedTuple):
     """
 
     most_elements: int
-    """The limit of one array."""
+    """The limit of an array."""
     most_tagged_fields: int
     fills_in_defaults: bool
     refuses_longer_text: bool
