@@ -1,4 +1,4 @@
-"""A call of the operator for one group: sorted events, the group state before and after, and a cache of large groups.
+"""A call of the operator for a group: sorted events, the group state before and after, and a cache of large groups.
 
 Spark passes a group's events in chunks, in no order. A group may have gigabytes of events in one batch: all records without a key
 go to one group, for example. Events that exceed the memory limit wait on disk: this is an external merge sort.
@@ -69,7 +69,7 @@ class SortedEvents:
 
 
 _LEAST_BYTES = 16 * 1024
-"""The smallest group state in the cache. A smaller one is decoded in less than a tenth of a millisecond."""
+"""The smallest group state in the cache. A smaller state is decoded in less than a tenth of a millisecond."""
 _MOST_BYTES = 8 * 1024 * 1024
 """The limit of all group states in the cache. The decoded groups take more memory than that, at most 95 MB. An undecoded part takes
 once or twice its bytes, and keeps its whole group state in memory. Decoded classic members take four times their bytes, offsets nine
@@ -165,10 +165,10 @@ def call_group(
     context: UpdateContext,
     known: KnownGroups = of_this_process,
 ) -> OperatorResult:
-    """Handle the events of one group and fire the deadlines that are due.
+    """Handle the events of a group and fire the deadlines that are due.
 
     If events leave a group as it was, nothing is written: Spark keeps its state and its timer. A call of a fired timer always
-    writes: without a new timer the old one would fire again in every batch. A group whose state cannot be read or written keeps its
+    writes: without a new timer the old timer would fire again in every batch. A group whose state cannot be read or written keeps its
     state, and its events become dead letters.
 
     Raises:

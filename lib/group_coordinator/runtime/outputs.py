@@ -1,4 +1,4 @@
-"""The outputs of one call of the operator, in order.
+"""The outputs of a call of the operator, in order.
 
 Responses and the keys and values of records are JSON already, so no later step parses or writes them again.
 """
@@ -34,7 +34,7 @@ class Response(msgspec.Struct, gc=False):
 
 
 class Responses(NamedTuple):
-    """Responses of one group as lines of JSON, for one reply partition; None: the group's partition."""
+    """Responses of a group as lines of JSON, for a reply partition; None: the group's partition."""
 
     group_id: str
     partition: int | None
@@ -134,7 +134,7 @@ _PIECE_BYTES = 4 * 1024 * 1024
 in the JVM must not be.
 """
 _MOST_DENIALS = 100
-"""The limit for one event, which may name tens of thousands of topics."""
+"""The limit for an event, which may name tens of thousands of topics."""
 _FEW_BYTES = 200
 """The estimated size of an output's numbers and names."""
 
@@ -142,7 +142,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Outputs:
-    """The outputs of one call for one group. All pieces but the last are on disk."""
+    """The outputs of a call for a group. All pieces but the last are on disk."""
 
     def __init__(self, group: Group, scratch: ScratchFolder = usual_scratch) -> None:
         self.group_id = group.group_id
@@ -252,6 +252,7 @@ class Outputs:
             self._cut()
 
     def _cut(self) -> None:
+        # Most calls have few outputs, and need no file.
         if self._pieces is None:
             self._pieces = SpillFile(self._scratch)
         self._pieces.append(pickle.dumps((self._held, self._bytes)))

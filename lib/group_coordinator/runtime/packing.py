@@ -35,7 +35,7 @@ KEY_FAULTS = {
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False):
-    """One Kafka record of the events topic, for one group.
+    """A Kafka record of the events topic, for a group.
 
     `key_fault` is the reason why the record's key is not a group id; None: it is a group id. `cut_from` is the size of a value before
     it was cut; None: it was not cut.
@@ -66,6 +66,7 @@ def unpack(packed: Iterable[bytes]) -> Iterator[EventRow]:
     """Unpack records to event rows, in the same order. A seed is skipped."""
     for record in packed:
         partition, offset, timestamp_ms, kind, size = HEADER.unpack_from(record)
+        # A seed is read by seed_of.
         if kind == SEED:
             continue
         value = None if size < 0 else record[HEADER.size :]

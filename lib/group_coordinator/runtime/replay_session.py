@@ -63,7 +63,7 @@ class Replay:
         self._lines = 0
 
     def line(self, text: str) -> list[Output]:
-        """Return the outputs of a line as JSON objects. The last one marks their end."""
+        """Return the outputs of a line as JSON objects. The last output marks their end."""
         self._lines += 1
         try:
             line = _decode_line(text)

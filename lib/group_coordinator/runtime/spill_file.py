@@ -29,6 +29,7 @@ class SpillFile:
         self._file.write(content)
 
     def __iter__(self) -> Iterator[bytes]:
+        # Each iteration starts again: events may be read several times.
         self._file.seek(0)
         while size := self._file.read(_SIZE.size):
             yield self._file.read(*_SIZE.unpack(size))

@@ -32,7 +32,7 @@ from group_coordinator.core.value import Value
 
 
 class StreamsAsConsumers:
-    """Converts the records of one streams group. It remembers the values of earlier records."""
+    """Converts the records of a streams group. It remembers the values of earlier records."""
 
     def __init__(self) -> None:
         self._values = NewestValues()

@@ -1,4 +1,4 @@
-"""A public state machine of one group, with a clock that the caller moves: for tests and experiments."""
+"""A public state machine of a group, with a clock that the caller moves: for tests and experiments."""
 
 from __future__ import annotations
 

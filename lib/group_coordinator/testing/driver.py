@@ -137,7 +137,7 @@ class GroupDriver:
     def heartbeat(
         self, member_id: str, generation: int, version: int = 4
     ) -> Outcome[responses.HeartbeatResponse]:
-        """Send a heartbeat."""
+        """Send a Heartbeat of the member."""
         request = requests.Heartbeat(self.group.group_id, generation, member_id, None)
         return self.send(request, version)
 
@@ -215,7 +215,7 @@ class GroupDriver:
     # The group.
 
     def delete(self, version: int = 2) -> Outcome[responses.DeleteGroupResponse]:
-        """Delete the group (KIP-229)."""
+        """Delete the group and its offsets (KIP-229)."""
         request = requests.DeleteGroup(self.group.group_id)
         return self.send(request, version)
 
