@@ -57,6 +57,7 @@ def decode(value: bytes) -> Acls:
         raise at_path("", fault, value, "rules") from None
     except (DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise FieldError("acls", f"not JSON: {fault}") from None
+    # The last of several equal keys would win, and an ACL might be lost silently.
     check_distinct_keys(value, document)
     return acls_of(
         document.acls, document.super_users, allow_everyone=document.allow_everyone_if_no_acl_found
@@ -91,7 +92,6 @@ def super_users_of(setting: str) -> tuple[str, ...]:
 
 
 def encode(acls: Acls) -> bytes:
-    """Encode ACLs for decode."""
     entries = [
         AclEntry(
             rule.resource_type,
@@ -112,12 +112,14 @@ def _rule(path: str, entry: AclEntry) -> AclRule:
     name, host = entry.resource_name, entry.host
     if not name:
         raise FieldError(f"{path}.resourceName", "must not be empty")
+    # Kafka has a single resource of this type.
     if entry.resource_type is ResourceType.CLUSTER and name != CLUSTER_NAME:
         shown = f"{path}.resourceName = {shortened(name)}"
         raise FieldError(shown, f"the cluster is called {CLUSTER_NAME}")
     _check_principal(f"{path}.principal", entry.principal)
     if not host:
         raise FieldError(f"{path}.host", "must not be empty")
+    # The authorizer would silently ignore such an ACL: it matches no host.
     if "/" in host and range_of(host) is None:
         raise FieldError(f"{path}.host = {shortened(host)}", "is no range of addresses")
     return AclRule(

@@ -96,6 +96,7 @@ def decode(value: bytes) -> Event:
     """
     try:
         return _decode(value)
+    # A code of its own, as the sender may retry with another version.
     except _UnsupportedError as fault:
         raise unfit(value, str(fault), ErrorCode.UNSUPPORTED_VERSION) from None
     except FieldError as fault:
@@ -110,6 +111,8 @@ def decode(value: bytes) -> Event:
 
 def unfit(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
     """Return the error of an invalid event, with its readable fields."""
+    # Read again, leniently: the sender should get an error response if its correlation id is
+    # readable.
     tree = plain_tree(value)
     return InvalidEventError(
         reason,
@@ -165,6 +168,7 @@ def _api_of(envelope: _Envelope) -> ApiCodec[Any]:
             f"version = {envelope.version}: {envelope.api} is supported from {first} to {last}"
         )
     if envelope.body is _NO_BODY:
+        # A Tick has nothing to say, so it needs no body.
         if envelope.api != "Tick":
             raise FieldError(_BODY, "is missing")
         envelope.body = _EMPTY_BODY
@@ -187,6 +191,7 @@ def _text(value: object) -> str | None:
 
 
 def _version(value: object) -> int | None:
+    # True is an int for isinstance.
     return value if type(value) is int and 0 <= value <= HIGHEST_INT16 else None
 
 
@@ -200,6 +205,7 @@ def _group_id(body: object) -> str | None:
     # Each API has its own field for the group. Without exactly one group the error has none.
     if "groupId" in body:
         return _text(body["groupId"])
+    # APIs with several groups have a list of names or of objects.
     lists = [
         body[name] for name in ("groups", "groupsNames", "groupIds", "resources") if name in body
     ]

@@ -129,6 +129,7 @@ def check_distinct_keys(value: bytes, event: msgspec.Struct) -> None:
     Raises:
         FieldError: an object has a repeated key.
     """
+    # A key may contain an escaped colon.
     if _BACKSLASH in value or value.count(_COLON) != _encode(event).count(_COLON):
         json.loads(value, object_pairs_hook=_distinct)
 
@@ -148,6 +149,7 @@ def check_text_sizes(value: bytes) -> None:
     Raises:
         FieldError: a text has more bytes than Kafka can write.
     """
+    # No text can be longer than the whole value; ASCII was checked by the structs.
     if len(value) > LONGEST_TEXT and (_BACKSLASH in value or not value.isascii()):
         _check_texts(plain_tree(value), "")
 

@@ -63,6 +63,7 @@ def _classic(membership: ClassicGroup) -> JsonObject:
 
 
 def _member(membership: ClassicGroup, member: Member) -> JsonObject:
+    # Before the election a member's first protocol stands for its subscription.
     protocol = member.protocol(membership.protocol) or next(iter(member.protocols), None)
     subscribed = protocol.topics if protocol and membership.is_of_consumers else None
     assigned = parse_assignment(member.assignment) if membership.is_of_consumers else None

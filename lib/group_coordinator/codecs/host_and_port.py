@@ -81,7 +81,7 @@ def broker_list(text: str) -> str:
 
 
 def written(host: str, port: int) -> str:
-    """Return HOST:PORT, or [IPv6]:PORT."""
+    """Format an address: HOST:PORT, or [IPv6]:PORT."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -89,6 +89,7 @@ def _host(found: re.Match[str]) -> str | None:
     """Return the IPv6 address or the host name in ASCII; None if it is not valid."""
     text = found["bracketed"] or found["plain"]
     try:
+        # Host names with other letters than ASCII have an encoding of their own (IDNA).
         return str(IPv6Address(text)) if ":" in text else text.encode("idna").decode()
     except (AddressValueError, UnicodeError):
         return None

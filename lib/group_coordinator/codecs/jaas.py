@@ -101,4 +101,5 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 def _character(escape: re.Match[str]) -> str:
     code = escape[1]
+    # An octal escape is first: \0 to \7 are not in the table of other escapes.
     return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPED.get(code, code)

@@ -23,8 +23,6 @@ _REGEX_SINCE = 1
 
 
 class OwnedTopic(Body):
-    """An entry of topicPartitions."""
-
     topic_id: Uuid | UnsetType = UNSET
     partitions: list[Int32] | UnsetType = UNSET
 
@@ -49,6 +47,7 @@ class ConsumerGroupHeartbeatBody(Body):
 def _to_request(body: ConsumerGroupHeartbeatBody, version: int) -> requests.ConsumerGroupHeartbeat:
     if version < _REGEX_SINCE:
         check_unknown("subscribedTopicRegex", body.subscribed_topic_regex, None, version)
+    # Null and absent are the same here: unchanged since the request before.
     names = or_default(body.subscribed_topic_names, None)
     owned = or_default(body.topic_partitions, None)
     return requests.ConsumerGroupHeartbeat(

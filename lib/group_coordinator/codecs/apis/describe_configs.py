@@ -48,6 +48,7 @@ def _config(config: responses.DescribedConfig, version: int) -> JsonObject:
     described: JsonObject = {
         "name": config.name,
         "value": config.value,
+        # Every configuration of a group can be changed, and none is a password.
         "readOnly": False,
         "configSource": config.source,
         "isSensitive": False,

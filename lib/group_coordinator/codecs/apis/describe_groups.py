@@ -40,6 +40,7 @@ def _to_body(response: responses.DescribeGroupResponse, version: int) -> JsonObj
     group["members"] = [_member(member, version) for member in response.members]
     if version >= _OPERATIONS_SINCE:
         group["authorizedOperations"] = operations_on_wire(response.operations)
+    # There are no quotas here, so no request is ever throttled.
     body: JsonObject = {"throttleTimeMs": 0} if version >= _THROTTLE_SINCE else {}
     body["groups"] = [group]
     return body

@@ -1,4 +1,4 @@
-"""EndTxn (our own event, with Kafka's fields): a transaction coordinator's marker for the log of one group."""
+"""EndTxn (our own event, with Kafka's fields): a transaction coordinator's marker for the log of a group."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ class EndTxnBody(Body):
 
 
 def _to_request(body: EndTxnBody, _version: int) -> requests.EndTxn:
+    # -1 stands for no producer in other requests.
     if body.producer_id == ABSENT:
         raise FieldError(f"producerId = {ABSENT}", "a marker has a producer")
     return requests.EndTxn(

@@ -46,6 +46,7 @@ def _to_request(body: LeaveGroupBody, version: int) -> requests.LeaveGroup:
 def _to_body(response: responses.LeaveGroupResponse, version: int) -> JsonObject:
     body: JsonObject = {"throttleTimeMs": 0} if version >= _THROTTLE_SINCE else {}
     if version < _MEMBERS_SINCE:
+        # The only member's error is the response's, as KafkaApis does for these versions.
         errors = [response.error, *(member.error for member in response.members)]
         body["errorCode"] = next(filter(None, errors), ErrorCode.NONE)
         return body

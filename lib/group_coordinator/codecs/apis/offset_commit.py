@@ -64,6 +64,7 @@ def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
         check_unknown("groupInstanceId", instance_id, None, version)
     generation = number_or_none(body.generation_id_or_member_epoch)
     is_reset = body.is_reset is True
+    # Our own field is for administrators: a member's commit is never a reset.
     if is_reset and (body.member_id or instance_id is not None or names_epoch(generation)):
         raise FieldError("isReset = true", "must not come from a member")
     return requests.OffsetCommit(

@@ -57,6 +57,7 @@ def _to_request(body: OffsetFetchBody, version: int) -> requests.OffsetFetch:
     if version >= _GROUPS_SINCE:
         return _of_group(body, version)
     check_unknown("groups", body.groups, [], version)
+    # Null means all topics, which the oldest version cannot request.
     if version < _ALL_TOPICS_SINCE and body.topics is None:
         raise FieldError("topics", f"must not be null in version {version}")
     topics = _topics(body.topics, version)

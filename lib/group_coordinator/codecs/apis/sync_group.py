@@ -39,6 +39,7 @@ def _to_request(body: SyncGroupBody, version: int) -> requests.SyncGroup:
         body.generation_id or 0,
         body.member_id or "",
         or_default(body.group_instance_id, None),
+        # Older versions ignore the field in Kafka.
         or_default(body.protocol_type, None) if names_protocol else None,
         or_default(body.protocol_name, None) if names_protocol else None,
         tuple(

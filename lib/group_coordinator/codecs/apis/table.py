@@ -15,6 +15,7 @@ from group_coordinator.core.apis import APIS, Handler
 
 def _codec(handler: Handler[Any]) -> ApiCodec[Any]:
     name = handler.__name__.rpartition(".")[2]
+    # By name, so that a new API needs no further list of modules.
     codec: ApiCodec[Any] = import_module(f"{__package__}.{name}").CODEC
     return codec
 

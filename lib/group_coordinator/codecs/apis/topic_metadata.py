@@ -68,6 +68,7 @@ def known_topics(entries: Sequence[KnownTopic]) -> tuple[Topic, ...]:
         raise FieldError(
             f"topics.numPartitions = {partitions} together", f"more than {MOST_PARTITIONS}"
         )
+    # This id stands for an absent topic id everywhere else.
     if ZERO_UUID in ids:
         raise FieldError(f"topics.topicId = {ZERO_UUID}", "stands for no topic")
     return tuple(

@@ -70,6 +70,7 @@ def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCo
         check_unknown("groupInstanceId", instance_id, None, version)
     return requests.TxnOffsetCommit(
         body.group_id or "",
+        # The default of Kafka's message is 0, not -1.
         number_or_none(or_default(body.producer_id, 0)),
         number_or_none(_generation(body)),
         member_id,
@@ -85,6 +86,7 @@ def _generation(body: TxnOffsetCommitBody) -> int | UnsetType:
     older, newer = body.generation_id, body.generation_id_or_member_epoch
     if newer is UNSET:
         return older
+    # Equal values are fine: a sender may support both names.
     if older not in (UNSET, newer):
         why = f"must not differ from generationIdOrMemberEpoch, which is {newer}"
         raise FieldError(f"generationId = {older}", why)

@@ -61,6 +61,7 @@ def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]
         raise DamagedMessageError("key: is null")
     record_type = _prefix("key: record type", key)
     about = _decoded(_decoder(record_type, None), key)
+    # The group is the first field of every key, under different names.
     group_id: str = next(iter(about.values()))
     topic, partition, member_id = about.get("topic"), about.get("partition"), about.get("memberId")
     entry_key = Key(record_type, about)
@@ -154,6 +155,7 @@ def decode(key: bytes, value: bytes | None) -> tuple[str, MessageRecord]:
     """
     group_id, entry = decode_entry(key, value)
     record_type = entry.key.type
+    # Records of share and streams groups have no values in core.
     if record_type not in (LEGACY_OFFSET_COMMIT, *RECORD_TYPES):
         raise UnknownRecordTypeError(
             f"key: record type: {record_type} is of no classic or consumer group"

@@ -74,6 +74,7 @@ def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> Ow
 
 def _epochs(topic: TopicPartitions, member_epoch: int) -> Sequence[int]:
     epochs = topic.assignment_epochs
+    # Brokers before Kafka 4.3 write no epochs.
     if epochs is None or len(epochs) != len(topic.partitions):
         return [max(member_epoch, 0)] * len(topic.partitions)
     return epochs

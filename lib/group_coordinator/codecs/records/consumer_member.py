@@ -116,6 +116,7 @@ def _value(record: RecordOfMember, topics: Mapping[str, Topic]) -> NamedValue[An
 
 def _names(topic_ids: AbstractSet[str], topics: Mapping[str, Topic]) -> dict[str, str] | UnsetType:
     names = {topic.topic_id: topic.name for topic in topics.values() if topic.topic_id in topic_ids}
+    # Without known topics Kafka's value stays as it is.
     return names or UNSET
 
 
@@ -126,6 +127,7 @@ def _member_data(metadata: SubscriptionMetadata) -> MemberData:
         metadata.client_id,
         metadata.client_host,
         list(metadata.topic_names),
+        # A member without a regular expression has an empty text in the record.
         metadata.topic_regex or "",
         metadata.rebalance_timeout_ms,
         metadata.server_assignor,

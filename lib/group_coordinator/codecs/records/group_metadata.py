@@ -103,6 +103,7 @@ def _member(member: MemberData, group: GroupData) -> MemberMetadata:
         member.client_host,
         member.rebalance_timeout,
         member.session_timeout,
+        # The record has only the members' metadata of the elected protocol.
         Protocol(group.protocol or "", member.subscription),
         member.assignment,
     )

@@ -102,6 +102,7 @@ def _record(key: str, value: str | None, reason: Reason) -> Record:  # noqa: PLR
             return offset.decode(key, value, reason)
         case record_types.GROUP_METADATA:
             return group_metadata.decode(value, reason)
+        # A marker has no tombstone.
         case record_types.TRANSACTION_MARKER if value is not None:
             return transaction_marker.decode(key, value)
         case record_types.GROUP_CONFIG:

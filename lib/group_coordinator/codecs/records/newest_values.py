@@ -1,7 +1,7 @@
 """The newest value of each record of a group, by record type. The rows of a share or streams group are computed from it.
 
 A log that Kafka has compacted has no other values, so a whole log and a compacted log have the same rows. The order of records and
-missing ones make no difference. A row stores the values as JSON, because compaction continues from them.
+missing records make no difference. A row stores the values as JSON, because compaction continues from them.
 """
 
 from __future__ import annotations

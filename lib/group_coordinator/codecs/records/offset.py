@@ -63,6 +63,7 @@ def encode(group_id: str, record: OffsetRecord) -> LogEntry:
 
 
 def _value(offset: CommittedOffset, record: OffsetRecord) -> OffsetValue:
+    # Kafka too writes the old version only for commits with a retention time.
     if offset.expire_timestamp_ms is not None:
         return OffsetValue(version=_EXPIRING_VERSION, data=_expiring(offset))
     data = offset_data(offset)

@@ -53,6 +53,7 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
         membership.leader,
         None if subscribed is None else sorted(subscribed),
         membership.members.stored(_stored_member),
+        # Sorted, as equal groups must have equal bytes in any order of joins.
         membership.index.sorted() if membership.members else _OF_NO_MEMBERS,
         sorted(membership.pending_joins),
         list(membership.pending_syncs),

@@ -24,6 +24,7 @@ def reader_of_a_part(
 ) -> Callable[[Key, Stored], Item]:
     """Wrap a decoder: its failures become SnapshotErrors that name the part."""
 
+    # Parts are decoded late, in the middle of an event: the error must name the part.
     @wraps(read)
     def reading(key: Key, stored: Stored) -> Item:
         try:

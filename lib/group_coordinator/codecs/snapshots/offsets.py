@@ -26,6 +26,7 @@ def pack(offsets: StoredValues[TopicOffsets, StoredTopic]) -> dict[str, StoredTo
 
 
 def _packed(offsets: TopicOffsets) -> StoredTopic:
+    # Most topics have few partitions: a single bucket needs no table of buckets.
     if len(offsets.buckets) == 1:
         ((number, bucket),) = offsets.buckets.items()
         return StoredTopic(bucket.size, offsets.ages, number, _encoded(bucket))

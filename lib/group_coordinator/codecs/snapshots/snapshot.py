@@ -81,6 +81,7 @@ def dump(group: Group) -> bytes:
         dict(sorted(group.configs.items())),
         group.topics_are_complete,
     )
+    # The field is last and left out if it is empty: most groups have no transactions.
     placed = transactions.packed_by_place(group)
     return _encode(_Snapshot(*usual) if placed is None else _WholeSnapshot(*usual, placed))
 
@@ -122,6 +123,7 @@ def _of_an_earlier_version(group_id: str, blob: bytes) -> _WholeSnapshot:
     _check_version(group_id, blob)
     try:
         layout = msgpack.decode(blob, type=Layout)
+        # Each upcaster sets the version of its result, until no later upcaster is left.
         while layout[0] in UPCASTERS:
             layout = UPCASTERS[layout[0]](layout)
         snapshot = _decode(_encode(layout))

@@ -66,5 +66,6 @@ def unpacked(
     }
     for topic, partition, producer_id, each in () if placed is None else placed.pending:
         producers = pending.setdefault((topic, partition), {})
+        # Both parts may have offsets of the same producer and partition.
         producers[producer_id] = (*producers.get(producer_id, ()), each)
     return pending

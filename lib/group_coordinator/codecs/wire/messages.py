@@ -1,4 +1,4 @@
-"""Requests and responses of one version with their headers, bytes to a dict and back. Codecs are compiled at first use."""
+"""Requests and responses of a version with their headers, bytes to a dict and back. Codecs are compiled at first use."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ def encode_into(
 
 @cache
 def _decoder(message: str, version: int, part: Part | None) -> Decoder:
+    # Clients choose the content of requests; responses come from brokers.
     rules = REQUESTS if message.endswith("Request") else RESPONSES
     return Decoder(_defined(message, version), version, rules, part)
 
@@ -138,6 +139,7 @@ def request_header(frame: Data) -> RequestHeader:
     if len(frame) < _API.size:
         raise WireError(f"RequestHeader: {len(frame)} bytes are no request")
     key, version = _API.unpack_from(frame)
+    # The API decides about the version of the header itself.
     api = api_name(key)
     if api is None:
         raise WireError(f"RequestHeader: requestApiKey: {key} is unknown")
