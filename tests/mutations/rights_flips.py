@@ -40,7 +40,7 @@ RIGHTS = (
     Flip(
         "a sync without its protocol needs rights first",
         _ADMISSION,
-        "            return  # it is refused for that alone\n",
+        "            return  # SyncGroup without a protocol fails for that reason alone\n",
         "            pass\n",
     ),
     Flip(

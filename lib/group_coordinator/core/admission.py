@@ -1,9 +1,9 @@
 """Authorization of requests: the checks of a broker before it looks at the group.
 
-Handlers make the other checks: those of single topics, those of topics in responses, and the one of IncrementalAlterConfigs,
+Handlers make the other checks: those of single topics, of topics in responses, and of IncrementalAlterConfigs,
 which other errors precede.
 
-Source: KafkaApis of Kafka 4.4. System events (TopicMetadata, EndTxn) are information of brokers for one another, so they need the
+Source: KafkaApis of Kafka 4.4. System events (TopicMetadata, EndTxn) are information that brokers exchange, so they need the
 right of brokers in Kafka: CLUSTER_ACTION on the cluster. A Tick needs no right, since any event moves a group's clock.
 """
 

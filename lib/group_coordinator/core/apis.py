@@ -49,7 +49,7 @@ ErrorResponse: TypeAlias = Callable[[_Request, ErrorCode, "str | None"], Respons
 
 
 class Handler(Protocol[_Handled_contra]):
-    """A module of `handlers`."""
+    """A module of `handlers`: the code of an API."""
 
     __name__: str
 
@@ -97,6 +97,7 @@ def _text_of_group(
 def _code_of_partitions(
     response: Callable[[tuple[TopicResult, ...]], Response],
 ) -> ErrorResponse[_Commit]:
+    # These responses have no error for the whole request: every partition gets it.
     def on_each(commit: _Commit, error: ErrorCode, _message: str | None) -> Response:
         topics = [
             same_result(t.name, t.topic_id, (p.partition for p in t.partitions), error)
@@ -108,6 +109,7 @@ def _code_of_partitions(
 
 
 def _never(request: Request, _error: ErrorCode, _message: str | None) -> Response:
+    # A system event without a response has no sender that could read an error.
     raise TypeError(f"{type(request).__name__} is never refused: it asks for nothing")
 
 
@@ -149,6 +151,7 @@ _ROWS = (
         requests.JoinGroup,
         "JoinGroup",
         join_group,
+        # Kafka repeats the member id in the error.
         lambda request, error, _: responses.JoinGroupResponse(error, request.member_id),
         _READ,
     ),

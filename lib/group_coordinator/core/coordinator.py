@@ -47,6 +47,7 @@ def handle(
         refused = refusal(request, context.rights, context.ticket)
         if refused is not None:
             return Step(context.now_ms, [], refused)
+    # Only the gateway sends these topics: a broker would know them itself.
     if isinstance(request, ConsumerGroupHeartbeat) and request.known_topics:
         return _handle_with_topics(group, request, context, config)
     return _handle(group, request, context, config)
@@ -75,6 +76,7 @@ def _handle(
     now_ms = context.now_ms
     group.clock_ms = now_ms
     try:
+        # The group is not changed before the decision is complete: an error leaves it as it was.
         decision = decide(group, request, context, config)
     except CoordinatorError as error:
         answer = error_response(request, error.code, error.message)
@@ -100,6 +102,7 @@ def advance(
 
     `rights` are the rights of the sender of the request right before: a regular expression that it subscribes to is matched at once.
     """
+    # All sweeps up to the clock are done.
     swept_ms = group.clock_ms
     while group.wake_ms <= to_ms:
         # A fired deadline may cancel or set others, so only the first is computed.

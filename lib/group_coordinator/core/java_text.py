@@ -49,6 +49,7 @@ def java_duration_ns(text: str) -> int | None:
     """Return the nanoseconds of a text for Java's Duration.parse; None if Java rejects the text or the time is too long."""
     match = _DURATION.fullmatch(text)
     parts = {} if match is None else {unit: match[unit] for unit in _UNITS_S if match[unit]}
+    # Java requires at least one unit, and a unit after the T.
     if match is None or not parts or match["time"] in ("T", "t"):
         return None
     if any(len(part.lstrip("+-0")) > _DIGITS for part in parts.values()):
@@ -57,6 +58,7 @@ def java_duration_ns(text: str) -> int | None:
     if not all(-_LONG <= part < _LONG for part in (*seconds, sum(seconds))):
         return None
     fraction_ns = int((match["fraction"] or "").ljust(9, "0"))
+    # The sign of the seconds is also that of their fraction: "-0.5S" has no other.
     is_below_zero = (match["seconds"] or "").startswith("-")
     total_ns = sum(seconds) * 10**9 + (-fraction_ns if is_below_zero else fraction_ns)
     return -total_ns if match["sign"] == "-" else total_ns

@@ -65,6 +65,7 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
     """Apply a decision. `wake_ms` stays a lower bound of the group's deadlines."""
     records, changes = decision.records, decision.changes
     if records and changes and _replaces_membership(changes):
+        # The new membership comes with the decision; only offsets must be replayed.
         records = [record for record in records if isinstance(record, OffsetRecord)]
     for record in records:
         replay_record(group, record, now_ms)

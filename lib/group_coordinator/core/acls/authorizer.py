@@ -141,7 +141,7 @@ class Authorizer:
         """Callers of earlier decisions."""
 
     def identities(self, caller: Caller) -> Identities | None:
-        """Return the identities of a caller for `allows`; None for a super user, who may do every operation."""
+        """Return the identities of a caller for `allows`; None for a super user: every operation is allowed."""
         if caller not in self._known:
             # Clearing is simpler than evicting: ten thousand callers are rare.
             if len(self._known) >= _MOST_KNOWN:
@@ -152,6 +152,8 @@ class Authorizer:
     def _identities_of(self, caller: Caller) -> Identities | None:
         if caller.principal in self._super_users:
             return None
+        # An ACL may name the caller or any user, its address or any host or a range with it: all
+        # are looked up.
         hosts: list[str | HostRange] = [caller.host, WILDCARD]
         if self._range_lengths:
             hosts += ranges_with(caller.host, self._range_lengths)
@@ -178,6 +180,8 @@ class Authorizer:
 
         An ACL for any name does not match a name that itself begins with an asterisk. Kafka behaves the same.
         """
+        # Literal ACLs first, then prefixes from the shortest on: the order does not change the
+        # decision.
         for named in (name,) if name.startswith(WILDCARD) else (name, WILDCARD):
             found = self._literal.get((kind, named))
             if found is not None:
@@ -194,6 +198,7 @@ class Authorizer:
         is_literal = rule.pattern_type is PatternType.LITERAL
         by_name = self._literal if is_literal else self._prefixed
         verdicts = by_name[rule.resource_type, rule.resource_name]
+        # A text that is no valid range stays a text, which matches no address.
         identity = _Identity(rule.principal, range_of(rule.host) or rule.host)
         before, bits = verdicts.get(identity, _NOTHING), _bits(rule)
         if rule.permission is Permission.ALLOW:

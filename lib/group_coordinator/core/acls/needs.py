@@ -13,7 +13,7 @@ TO_SEE_TOPICS = Operation.DESCRIBE
 """The operation for topics of a fetch, and for topics that a member subscribes to or is assigned."""
 ON_TRANSACTIONAL_IDS = Operation.WRITE
 OF_THE_SYSTEM = Operation.CLUSTER_ACTION
-"""The operation for the cluster that brokers and controllers need for requests to one another, such as transaction markers."""
+"""The operation for the cluster that brokers and controllers need for their own requests, such as transaction markers."""
 GROUP_OPERATIONS = (
     Operation.READ,
     Operation.DELETE,

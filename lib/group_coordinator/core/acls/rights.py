@@ -20,7 +20,7 @@ class Denial(Value, frozen=True):
 
 
 class Rights:
-    """The rights of one request's sender. `denials` has the missing ones afterwards."""
+    """The rights of a request's sender. `denials` has the missing rights afterwards."""
 
     __slots__ = ("_authorizer", "_denials", "_identities", "caller")
 
@@ -39,6 +39,7 @@ class Rights:
         """Return True if the sender has a right that its request needs. A missing right becomes a denial."""
         if self.may(operation, kind, name):
             return True
+        # A dict keeps the order of the checks and drops repetitions.
         self._denials[Denial(operation, kind, name)] = None
         return False
 

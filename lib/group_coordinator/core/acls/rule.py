@@ -22,8 +22,6 @@ CLUSTER_NAME = "kafka-cluster"
 
 
 class ResourceType(StrEnum):
-    """Kafka's types of resources."""
-
     TOPIC = "TOPIC"
     GROUP = "GROUP"
     CLUSTER = "CLUSTER"

@@ -15,13 +15,15 @@ from group_coordinator.core.kafka_order.java_tables import (
 class Draft:
     """A copy of a member's assignment for additions and removals, in the order of Kafka's HashMap copy.
 
-    An added topic is first in its bucket (HashMap.computeIfAbsent), before the copied ones. The dict has the reverse order, because a
+    An added topic is first in its bucket (HashMap.computeIfAbsent), before the copied topics. The dict has the reverse order, because a
     new key of a dict is last.
     """
 
     def __init__(self, old: Assignment) -> None:
+        # The copy is read in Kafka's order, and the dict is the reverse of it.
         copied = reversed(kept_order(old))
         self._partitions = {topic_id: set(old[topic_id]) for topic_id in copied}
+        # The table of Kafka's copy has a size that follows from the number of keys.
         self._table_size = grown_table_size(table_size_for(len(old)), len(old))
 
     def topics(self) -> list[str]:

@@ -28,6 +28,7 @@ class Balancer:
         self._loads = loads
         self._members = sorted(members, key=loads.__getitem__)
         self._least_end = 0
+        # Both ranges are empty at first: one below the lowest load, one above the highest.
         self._least_load = loads[self._members[0]] - 1
         self._next_least = 0
         self._most_start = len(members)
@@ -41,6 +42,7 @@ class Balancer:
 
     def next_receiver(self) -> int:
         """Return the member that receives the next partition."""
+        # All of the range have received a partition: they have the load of the next members now.
         if self._next_least >= self._least_end:
             self._least_load += 1
             while self._least_end < len(self._members) and (
@@ -76,6 +78,7 @@ class Balancer:
     def exclude_giver(self) -> None:
         """Exclude the last giver, which has no partition to give."""
         members, place, last = self._members, self._next_most + 1, self._most_end - 1
+        # Swapped to the end of the range, which then ends before the excluded member.
         members[place], members[last] = members[last], members[place]
         self._most_end = last
 
@@ -133,6 +136,7 @@ class _Build:
 
     def _keep(self, position: int, topic_id: str, partitions: tuple[int, ...]) -> None:
         owners = self._owners[topic_id]
+        # Partitions are ascending: the last is the highest.
         if partitions[-1] >= len(owners):
             raise PartitionAssignorError(f"topic {topic_id} has no partition {partitions[-1]}")
         for partition in partitions:
@@ -144,6 +148,7 @@ class _Build:
         for topic_id in self._topic_ids:
             owners = self._owners[topic_id]
             if NOBODY in owners:
+                # A new balancer for each topic: the loads have changed since the topic before.
                 balancer = Balancer(self._subscribers[topic_id], self._loads)
                 for partition, owner in enumerate(owners):
                     if owner == NOBODY:
@@ -151,6 +156,7 @@ class _Build:
 
     def balance(self) -> None:
         """Balance topic after topic, until no topic since the last change could be balanced further."""
+        # A topic with a single subscriber cannot be balanced.
         shared = [topic for topic in self._topic_ids if len(self._subscribers[topic]) > 1]
         last_changed: str | None = None
         for _ in range(MAX_ROUNDS):
@@ -166,6 +172,7 @@ class _Build:
         """Move partitions from the most to the least loaded subscribers; return True if a partition moved."""
         members = self._subscribers[topic_id]
         loads = list(map(self._loads.__getitem__, members))
+        # Sorting the subscribers is dear for a topic that is balanced already.
         if max(loads) - min(loads) <= 1:
             return False
         balancer = Balancer(members, self._loads)

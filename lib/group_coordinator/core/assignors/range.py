@@ -48,6 +48,7 @@ def _assigned(
 ) -> list[Assignment]:
     # Results are by position of the member; each has its topics in the order of Kafka's record.
     positions = subscribers(wishes, topics)
+    # Members with equally many topics have tables of equal size, and so the same order of topics.
     table_size, *others = {_table_size(count) for count in set(map(len, wishes))}
     if others:
         assignments = _cut(positions, topics, len(wishes))
@@ -76,7 +77,8 @@ def _cut(
 
 
 def ranges(num_partitions: int, num_members: int) -> Iterator[range]:
-    """Yield a range for each member. The first members get the remaining partitions, the last ones may get none."""
+    """Yield a range for each member. The first members get the remaining partitions, the last members may get none."""
+    # With fewer partitions than members, only the first members get one each.
     quota, over = divmod(num_partitions, num_members)
     end = 0
     for place in range(num_members if quota else over):

@@ -74,6 +74,8 @@ def subscription_type(
     in another way, the members count as different (ConsumerGroup.subscriptionType).
     """
     matches = Counter(name for names in found for name in names)
+    # With a regex all members must have the same regex and no names, and each topic is matched
+    # once.
     if regex_subscribers:
         is_one_regex = set(regex_subscribers.values()) == {number_of_members}
         finds_all = not topic_subscribers and all(number == 1 for number in matches.values())

@@ -40,6 +40,7 @@ def assign_homogeneous(
     wanted = next(iter(members.values())).topic_ids
     check_topics(wanted, topics)
     in_given_order = [topic_id for topic_id in topics if topic_id in wanted]
+    # Kafka collects the topics in a HashSet, so its order is the order of distribution.
     order = hash_map_order(in_given_order, topic_spot, table_size_of_copy(len(wanted)))
     sizes = {topic_id: topics[topic_id].num_partitions for topic_id in order}
     held, loads = _held(members.values())
@@ -67,6 +68,7 @@ def _held(members: Iterable[MemberSpec]) -> tuple[Held, list[int]]:
 
 
 def _unassigned(held: Held, sizes: Mapping[str, int]) -> Iterable[Partition]:
+    # Many topics have the same number of partitions: their sets are made once.
     everything = {size: frozenset(range(size)) for size in set(sizes.values())}
     for topic_id, size in sizes.items():
         for partition in sorted(everything[size].difference(*held.get(topic_id, ()))):
@@ -96,6 +98,7 @@ class _Build:
 
     def cut_down(self, total: int) -> None:
         """Remove partitions beyond a member's quota, and note the members with free places."""
+        # The first members that can hold an extra partition get the remainder.
         minimum, extras = divmod(total, len(self._members))
         members_left = len(self._members)
         for member_id, load in zip(self._members, self._loads, strict=True):
@@ -115,6 +118,7 @@ class _Build:
     def _cut_down_member(self, member_id: str, quota: int) -> None:
         draft, held = self._draft(member_id), self._members[member_id].assignment
         for topic_id in draft.topics():
+            # Kafka iterates over a HashSet of partitions: this decides which of them are removed.
             partitions = partition_set_order(held[topic_id])
             for partition in partitions[quota:]:
                 draft.remove(topic_id, partition)

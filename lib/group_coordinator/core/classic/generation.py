@@ -27,6 +27,7 @@ def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
         membership.protocol_type,
         membership.protocol,
         membership.leader or "",
+        # Only the leader assigns, so only it needs the subscriptions of all members.
         members=_joined_members(membership) if membership.leader == member_id else (),
     )
 
@@ -49,8 +50,10 @@ def metadata_of(membership: ClassicGroup, assignments: Mapping[str, bytes]) -> G
             member.rebalance_timeout_ms,
             member.session_timeout_ms,
             _selected(membership, member),
+            # A member that the leader forgot gets an empty assignment, as in Kafka.
             assignments.get(member_id, b""),
         )
+        # Sorted for the sake of equal bytes; Kafka iterates over a hash map.
         for member_id, member in sorted(membership.members.items())
     )
     return GroupMetadata(

@@ -12,7 +12,7 @@ A rebalance has two phases. Each is a state with a timer of the group, and lasts
    SyncGroups get their responses, and the group is Stable. Members that send no SyncGroup in time are removed, which begins the
    next rebalance (expirePendingSync).
 
-If only static members are left and none of them has joined, Kafka checks again after each rebalance timeout, even one of 0 ms.
+If only static members are left and none of them has joined, Kafka checks again after each rebalance timeout, even if it is 0 ms.
 Nothing changes until a member joins; then the phase lasts until the next check. Most of the checks between are left out here.
 
 Rules and names are those of GroupMetadataManager in Kafka 4.4. Kafka iterates over hash maps of members; here members are in the
@@ -68,6 +68,7 @@ def wait_for_others(before: ClassicGroup, membership: ClassicGroup, now_ms: int)
     `before` is the group before the join, which may have changed the longest rebalance timeout.
     """
     timer = membership.timers.get(JOIN_TIMER)
+    # A longer wait is a usual join phase, in which Kafka does not check in between.
     if timer is None or timer.due_ms - timer.armed_ms >= 2 * _SHORTEST_WAIT_MS:
         return None
     timeout_ms = before.rebalance_timeout_ms
@@ -132,6 +133,8 @@ class Rebalance:
     def transition_to(self, state: ClassicState) -> None:
         """Enter a state. Raises IllegalTransitionError for a transition that the table does not have."""
         check_transition(self.membership.state, state)
+        # The previous state shows the initial rebalance: only a group that was Empty waits for its
+        # delay.
         self.membership.previous_state = self.membership.state
         self.membership.state = state
         self.membership.state_timestamp_ms = self.now_ms
@@ -146,6 +149,7 @@ class Rebalance:
     def add_member(self, member: Member, protocol_type: str) -> None:
         """Add a new member. The first member decides the protocol type and becomes leader."""
         membership = self.membership
+        # A new member extends the initial delay (KIP-134).
         if self._is_initial_rebalance:
             membership.new_member_added = True
         if not membership.members:
@@ -170,6 +174,7 @@ class Rebalance:
         if member is not None and member.awaiting_sync is not None:
             self.answer(member.awaiting_sync, SyncGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID))
         if membership.leader == member_id:
+            # Kafka takes the next of its hash map; the lowest id is the same in every replay.
             membership.leader = min(membership.members, default=None)
         membership.pending_joins.discard(member_id)
         membership.pending_syncs.pop(member_id, None)
@@ -179,6 +184,7 @@ class Rebalance:
         """Give a static member a new id. Pending requests of the old id are fenced."""
         membership = self.membership
         old = self._answer_join(old, JoinGroupResponse(ErrorCode.FENCED_INSTANCE_ID, old.member_id))
+        # A client that is replaced must stop: two clients would use the same instance id.
         self._answer_sync(old, SyncGroupResponse(ErrorCode.FENCED_INSTANCE_ID))
         membership.remove(old.member_id)
         if membership.leader == old.member_id:
@@ -208,6 +214,7 @@ class Rebalance:
         self.cancel(SYNC_TIMER)
         if membership.state is ClassicState.EMPTY:
             delay_ms = self.config.group_initial_rebalance_delay_ms
+            # The delay may be extended up to the rebalance timeout in all (KIP-134).
             membership.initial_delay_left_ms = max(membership.rebalance_timeout_ms - delay_ms, 0)
             self.arm(JOIN_TIMER, delay_ms)
             self.transition_to(ClassicState.PREPARING_REBALANCE)
@@ -237,6 +244,7 @@ class Rebalance:
         if left_ms and membership.new_member_added:
             membership.new_member_added = False
             membership.initial_delay_left_ms = max(left_ms - delay_ms, 0)
+            # The last extension may be shorter than the delay.
             self.arm(JOIN_TIMER, min(self.config.group_initial_rebalance_delay_ms, left_ms))
         else:
             self.complete_join()
@@ -264,6 +272,7 @@ class Rebalance:
     def _become_empty(self) -> None:
         membership = self.membership
         membership.protocol = None
+        # The subscriptions protect offsets from expiration (KIP-496).
         membership.subscribed_topics = subscription_of_members(membership)
         self.transition_to(ClassicState.EMPTY)
         self.write_group({})
@@ -278,6 +287,7 @@ class Rebalance:
         membership.subscribed_topics = subscription_of_members(membership)
         self.transition_to(ClassicState.COMPLETING_REBALANCE)
         for member_id in sorted(membership.members):
+            # The session starts again: a waiting member could not send heartbeats.
             member = self._answer_join(
                 membership.members[member_id], join_answer(membership, member_id)
             )
@@ -327,5 +337,6 @@ class Rebalance:
     def _abandon_syncs(self) -> None:
         refusal = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
         for member_id in sorted(self.membership.members):
+            # The old assignment must not be sent to a member that joins the next generation.
             member = self.put(self.membership.members[member_id].replace(assignment=b""))
             self._answer_sync(member, refusal)

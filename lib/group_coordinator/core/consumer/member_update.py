@@ -103,6 +103,7 @@ def update_subscription(
         CoordinatorError: INVALID_REGULAR_EXPRESSION.
     """
     updated = member.replace(metadata=metadata)
+    # An unchanged heartbeat writes nothing.
     if metadata != member.metadata:
         update.records.append(MemberRecord(member.member_id, metadata, update.reason))
     names_changed = metadata.topic_names != member.metadata.topic_names
@@ -113,6 +114,8 @@ def update_subscription(
         or _changes_assignor(update, member, updated)
     )
     epoch = update.membership.epoch
+    # Without a change the hash is compared only after the deadline, as it takes a look at all
+    # topics.
     refreshes = must_bump or update.now_ms >= update.membership.metadata_deadline_ms
     if refreshes:
         epoch = _refresh_epoch(update, member, updated, must_bump=must_bump)
@@ -137,6 +140,8 @@ def update_assignment(
     if not subscribed.is_new and member.is_reconciled_to(target_epoch):
         return member
     membership = update.membership
+    # The reconciliation keeps subscribed topics only, even if the target is older than the
+    # subscription.
     names = topic_names_of(membership, member.metadata)
     goal = Goal(
         epoch=target_epoch,
@@ -157,6 +162,7 @@ def replace_static_member(
 
     Timers of the old id continue, except for its session. They count if the old id returns in time.
     """
+    # Epoch 0 makes the member new for its client, while its partitions stay.
     new = ConsumerMember(member_id, old.metadata, old.current.replace(epoch=0, previous_epoch=0))
     target = update.membership.target_of(old.member_id)
     update.cancel(session_timer(old.member_id))
@@ -202,6 +208,8 @@ def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[in
     if membership.assignment_epoch < subscribed.epoch and _may_assign(update):
         targets = _assign(update, subscribed)
         epoch = TargetEpoch(subscribed.epoch, update.now_ms)
+        # Only changed targets are logged: a record for each of ten thousand members would be too
+        # many.
         before = targets_before(membership, subscribed.member)
         update.records += target_records(before, targets, epoch, update.reason)
         return subscribed.epoch, targets[subscribed.member.member_id]
@@ -260,6 +268,7 @@ def _time_revocation(
     update: ConsumerUpdate, member: ConsumerMember, state: MemberState, epoch: int
 ) -> None:
     member_id = member.member_id
+    # A member that does not revoke in time is removed, so that the others can go on.
     if state is MemberState.UNREVOKED_PARTITIONS:
         due_ms = update.now_ms + max(0, member.metadata.rebalance_timeout_ms)
         update.changes.append(RebalanceTimerSet(member_id, due_ms, epoch))

@@ -37,6 +37,7 @@ def check_commit(
     if epoch < 0 and not membership.members:
         return None
     member = known_member(membership, request.member_id)
+    # An older version cannot name a member epoch, so its generation would be meaningless.
     if not member.uses_classic_protocol and version < MEMBER_EPOCHS_SINCE:
         raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
     return _earlier(member, epoch, _stale(member))
@@ -52,6 +53,7 @@ def check_txn_commit(
             version.
     """
     epoch = _epoch(request.generation)
+    # Before KIP-447 producers committed without naming a member.
     anonymous = not request.member_id and request.group_instance_id is None
     if (epoch < 0 and not membership.members) or (epoch == _NO_EPOCH and anonymous):
         return None
@@ -88,6 +90,7 @@ def _stale(member: ConsumerMember) -> ErrorCode:
 
 
 def _earlier(member: ConsumerMember, epoch: int, error: ErrorCode) -> EarlierEpoch | None:
+    # A later epoch than the coordinator's own was never sent to a member.
     if epoch > member.epoch:
         raise CoordinatorError(error)
     return None if epoch == member.epoch else EarlierEpoch(member, epoch, error)

@@ -32,7 +32,7 @@ class Goal(Value, frozen=True):
     topic_names: tuple[str, ...]
     """The topics that the member subscribes to, by name or by a resolved regular expression."""
     topic_ids: AbstractSet[str]
-    """The ids of the existing ones of these topics. The member keeps no other topics, even those of its target."""
+    """The ids of those topics that exist. The member keeps no other topics, even those of its target."""
     is_subscription_new: bool
     """True: this request changed the subscription. The change takes effect before the next target does."""
     owned: tuple[TopicPartitions, ...] | None
@@ -50,6 +50,7 @@ def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     match current.state:
         case MemberState.STABLE if current.epoch == goal.epoch:
             return _trimmed(current, goal) if goal.is_subscription_new else current
+        # The client still reports partitions that it must revoke: nothing changes before.
         case MemberState.UNREVOKED_PARTITIONS if _has(goal.owned, current.pending_revocation):
             return _trimmed(current, goal) if goal.is_subscription_new else current
         case MemberState.UNKNOWN if goal.owned is None or goal.owned:
@@ -116,6 +117,7 @@ def _next(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
         missing = [p for p in wanted if p not in had]
         # A partition in the member's own revocation is free for the member itself.
         free = [p for p in missing if p in own or not goal.is_held(topic_id, p)]
+        # Another member has yet to release a partition: the member is at the new epoch without it.
         waits = waits or len(free) < len(missing)
         _put(kept, topic_id, {p: epoch for p, epoch in had.items() if p in in_target})
         _put(revoked, topic_id, {p: epoch for p, epoch in had.items() if p not in in_target})

@@ -79,10 +79,12 @@ def _change(
     if old.topic_regex == new.topic_regex:
         return RegexChange.NONE
     membership = update.membership
+    # The last subscriber is gone: the matches are removed from the log.
     if old.topic_regex and membership.regex_subscribers.get(old.topic_regex) == 1:
         update.records.append(RegexRecord(old.topic_regex, None, update.reason))
     if not new.topic_regex:
         return RegexChange.CHANGED_AND_RESOLVED
+    # A regex with subscribers was checked when its first subscriber came.
     if not membership.regex_subscribers.get(new.topic_regex):
         _check(new.topic_regex)
         return RegexChange.CHANGED
@@ -108,7 +110,7 @@ def _may_resolve(update: ConsumerUpdate) -> bool:
 def _last_resolved(membership: ConsumerGroup) -> tuple[int, int]:
     """Return the time at which the group's regular expressions were resolved, and the version of the topics.
 
-    All are resolved together, except for one without subscribers. Kafka reads the first of its hash table, and the newest of a slot.
+    All are resolved together, except for an expression without subscribers. Kafka reads the first of its hash table, and the newest of a slot.
     """
     regexes = membership.regexes
     if not regexes:
@@ -145,12 +147,14 @@ def resolve(update: ConsumerUpdate, rights: Rights | None) -> None:
     Topics that the sender of the heartbeat may not describe match for no member.
     """
     group, membership = update.group, update.membership
+    # Sorting and matching once for all expressions: there may be thousands of topics.
     visible = _visible(group, rights)
     subscribers = membership.regex_subscribers
     # The matches of a regex also count after its last subscriber took the place of another member.
     left = [found.topics for regex, found in membership.regexes.items() if regex not in subscribers]
     names = set(membership.topic_subscribers).union(*left)
     has_changed = False
+    # Sorted, so that a replay writes the same records in the same order.
     for regex in sorted(subscribers):
         topics = tuple(sorted(matching_names(regex, visible)))
         resolved = ResolvedRegex(topics, group.topics_version, update.now_ms)

@@ -35,7 +35,7 @@ from group_coordinator.core.model.records import (
 
 
 def replay_consumer_record(group: Group, record: ConsumerRecord) -> None:
-    """Apply one record of a consumer group. The first record creates the group."""
+    """Apply a record of a consumer group. The first record creates the group."""
     match record:
         case GroupEpochRecord():
             _set_group_epoch(group, record.value)
@@ -62,6 +62,8 @@ def _created(group: Group) -> ConsumerGroup:
     if isinstance(membership, ConsumerGroup):
         return membership
     if membership is not None and membership.protocol_type is not None:
+        # A log never has this: the tombstone of a classic group precedes the records of its
+        # successor.
         message = f"group {group.group_id!r} is a classic one with members"
         raise IllegalTransitionError(message)
     created = group.membership = ConsumerGroup()

@@ -39,6 +39,7 @@ def type_after_update(
     add_to_counts(regex_subscribers, _regex_of(old.metadata), -1)
     add_to_counts(regex_subscribers, _regex_of(new.metadata))
     dropped = _dropped_regexes(membership, old.metadata, new.metadata)
+    # A static member that joins with another id replaces a member: the number stays the same.
     is_known = (
         new.member_id in membership.members
         or (new.group_instance_id or "") in membership.static_members
@@ -77,6 +78,7 @@ def _names_without(
 ) -> set[str]:
     names = set(membership.topic_subscribers)
     lost = Counter(name for metadata in leaving for name in metadata.topic_names)
+    # A topic is lost if all of its subscribers leave.
     names.difference_update(
         name for name, number in lost.items() if membership.topic_subscribers.get(name) == number
     )
@@ -89,6 +91,7 @@ def _names_without(
 def metadata_hash(group: Group, names: Iterable[str]) -> int:
     """Return the hash of the existing topics among these names; 0 if none exists (ModernGroup.computeMetadataHash)."""
     topics = group.topics or {}
+    # Topics that do not exist are not in the hash: their creation changes it.
     return group_hash({name: _hash_of(topics[name]) for name in names if name in topics})
 
 

@@ -41,10 +41,12 @@ def preferred_assignor(
     In a tie the first in Kafka's hash map wins: the assignor that only `new` requests, else the first of BUILTIN_ASSIGNORS.
     """
     votes = Counter(membership.assignor_votes)
+    # The old vote of the member does not count any more.
     votes[None if old is None else old.metadata.server_assignor] -= 1
     present = [name for name in BUILTIN_ASSIGNORS if votes[name] > 0]
     asked = None if new is None else new.metadata.server_assignor
     votes[asked] += 1
+    # In Kafka's map an assignor without votes so far comes first.
     candidates = present if asked is None or asked in present else [asked, *present]
     return max(candidates, key=votes.__getitem__, default=default)
 
@@ -77,7 +79,7 @@ def assign(
 ) -> dict[str, Assignment]:
     """Return the new targets of all members, in the order of their records.
 
-    Names in one bucket of Kafka's hash tables are in their `subscription_order`; without that they are sorted.
+    Names in the same bucket of Kafka's hash tables are in their `subscription_order`; without that they are sorted.
 
     Raises:
         PartitionAssignorError: the assignor found no assignment.
@@ -124,6 +126,7 @@ class _WantedTopics:
         if (names, regex) not in self._by_names:
             resolved = self._regexes.get(regex or "")
             ordered = subscribed_order(names, () if resolved is None else resolved.topics)
+            # Unknown topics are assigned once the group learns of them.
             topics = [self._known[name] for name in ordered if name in self._known]
             self.topics |= {topic.topic_id: _topic_spec(topic) for topic in topics}
             self._by_names[names, regex] = frozenset(topic.topic_id for topic in topics)

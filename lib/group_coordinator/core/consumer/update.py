@@ -1,4 +1,4 @@
-"""The changes of a consumer group by one request or timer: its records, and the changes without records."""
+"""The changes of a consumer group by a request or timer: its records, and the changes without records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MEMBER_KINDS = (TimerKind.SESSION, TimerKind.REBALANCE, *CLASSIC_MEMBER_KINDS)
 
 
 class ConsumerUpdate:
-    """The collected outcome of one request or timer. `membership` is the group before it, and is not changed.
+    """The collected outcome of a request or timer. `membership` is the group before it, and is not changed.
 
     If the group did not exist or was a classic group, `membership` is the result of the records so far.
     """
@@ -56,6 +56,8 @@ class ConsumerUpdate:
     def decision(self, replies: Sequence[Reply]) -> Decision:
         """Return the decision. All timers of a consumer group end when it becomes a classic group."""
         if self.classic is not None:
+            # The classic group has its own timers; changes of the consumer group would find no
+            # group.
             return Decision(self.records, list(replies), (MembershipReplaced(self.classic),))
         return Decision(self.records, list(replies), tuple(self.changes))
 

@@ -59,6 +59,7 @@ def known_static_member(
         raise CoordinatorError(
             ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {group_instance_id} is unknown."
         )
+    # Another client with the same instance id has joined since.
     if member.member_id != member_id:
         raise CoordinatorError(
             ErrorCode.FENCED_INSTANCE_ID,
@@ -120,6 +121,7 @@ def check_heartbeat(
 def _check_join(request: ConsumerGroupHeartbeat) -> None:
     if request.rebalance_timeout_ms is None:
         raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+    # A new member cannot own partitions: it has lost them with its former epoch.
     if request.owned is None or request.owned:
         raise _invalid("TopicPartitions must be empty when (re-)joining.")
     if request.topic_names is None and request.topic_regex is None:

@@ -10,7 +10,7 @@ There are three kinds of deadlines:
 `coordinator.advance` fires one deadline at a time, each at its own time, and then computes the next: a deadline may cancel or set
 others.
 
-Timers of one millisecond fire in the order in which they were set; a timer that is set again moves behind all others. Kafka sweeps
+Timers of the same millisecond fire in the order in which they were set; a timer that is set again moves behind all others. Kafka sweeps
 every offsets.retention.check.interval.ms after it has loaded the log. Here the times of sweeps are the multiples of that interval
 since the epoch, so that a replay has the same sweeps; only sweeps that would change the group count. A sweep is set by the sweep
 before it: timers of its millisecond that were set earlier fire first.
@@ -53,6 +53,7 @@ def fire_classic_timer(
     is_session = key.kind is TimerKind.SESSION
     reason = Reason.SESSION_TIMEOUT if is_session else Reason.REBALANCE_TIMEOUT
     rebalance = Rebalance(membership, now_ms, config, reason)
+    # Cancelled first: the effect may set the same timer again.
     rebalance.cancel(key)
     match key.kind:
         case TimerKind.JOIN_PHASE:
@@ -106,6 +107,7 @@ def fire_consumer_timer(
     update.cancel(key)
     if key.kind is TimerKind.REGEX:
         resolve(update, rights)
+    # A timer of a removed member has no effect.
     elif key.member_id in membership.members and not _is_outdated(membership, key):
         remove_or_downgrade(update, [key.member_id])
     return update.decision([])
@@ -141,6 +143,7 @@ def first_deadline(
         return _end_of_memory(group, config)
     sweep_ms = expiration.next_sweep(group, swept_ms, config)
     if not group.membership.timers:
+        # A group without timers has only its sweep.
         return None if sweep_ms is None else Deadline(sweep_ms, None, sweep_ms)
     key, timer = _first_timer(group.membership.timers, outages)
     # A timer that was set before the previous sweep precedes the sweep of its millisecond.
@@ -172,6 +175,7 @@ def _end_of_memory(group: Group, config: CoordinatorConfig) -> Deadline | None:
     # Topic metadata of a group that does not exist is kept as long as an offset.
     if group.topics is None:
         return None
+    # A retention of many years must not exceed 64 bits.
     due_ms = min(group.clock_ms + max(config.retention_ms, 0), NEVER_MS)
     return Deadline(due_ms, None, due_ms)
 

@@ -63,6 +63,7 @@ def noted(outages: Outages, outage: Outage) -> Outages:
     if outage.from_ms >= outage.to_ms:
         return outages
     covered = [known for known in outages if known == outage or _covers(outage, known)]
+    # A backlog is one long wait, noted again and again with a later end.
     grown = outage.replace(from_ms=min(each.from_ms for each in (outage, *covered)))
     others = (known for known in outages if known not in covered)
     return tuple(sorted((*others, grown), key=lambda known: known.to_ms)[-_KEPT:])
@@ -114,6 +115,7 @@ class LateAnswers:
             self._backlog_from_ms = None
         elif self._backlog_from_ms is None:
             self._backlog_from_ms = asked_ms
+        # With a backlog the wait began before the first batch that left events unread.
         late_since_ms = before_ms if self._backlog_from_ms is None else self._backlog_from_ms
         if now_ms - late_since_ms <= SLOW_MS:
             return None

@@ -111,6 +111,7 @@ def _number(definition: GroupConfig, text: str) -> int:
         raise _invalid_value(definition, text, f"Not a number of type {definition.type.name}")
     least, none = definition.least, definition.taken_back_by
     if least is not None and value < least and str(value) != none:
+        # The removing value is allowed although it is below the limit.
         also = "" if none is None else f", or {none} to take it back"
         raise _invalid_value(definition, value, f"Value must be at least {least}{also}")
     return value
@@ -172,6 +173,7 @@ def _check_limits(name: str, value: int, lowest: int | None, highest: int | None
 
 
 def _check_assignor(name: str) -> None:
+    # Brokers have a single task assignor by default, and there are no settings for others here.
     known = TASK_ASSIGNOR.default
     if name != known:
         why = f"is not a registered task assignor. Registered assignors are: [{known}]."

@@ -120,6 +120,7 @@ def _effective(
 
 def limits(definition: GroupConfig, config: CoordinatorConfig) -> tuple[int, int]:
     """Return the lowest and highest allowed values of a configuration of consumer groups."""
+    # The bounds have the broker's name with min or max after the prefix.
     _, _, rest = definition.broker_name.partition("group.consumer.")
     lowest, highest = (
         getattr(config, f"group.consumer.{bound}.{rest}".replace(".", "_"))
@@ -131,6 +132,7 @@ def limits(definition: GroupConfig, config: CoordinatorConfig) -> tuple[int, int
 def coordinators_own(definition: GroupConfig, config: CoordinatorConfig) -> str:
     """Return the coordinator's setting in its unit; Kafka's default if this coordinator has no such setting."""
     value = getattr(config, definition.broker_name.replace(".", "_"), definition.default)
+    # Python's True is true in Kafka.
     return str(value).lower()
 
 

@@ -1,4 +1,4 @@
-"""IncrementalAlterConfigs 0-1 of one group: all configurations of a request are set or deleted, or none.
+"""IncrementalAlterConfigs 0-1 of a group: all configurations of a request are set or deleted, or none.
 
 Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.4. Kafka keeps configurations in its metadata log.
 Here a record of each, in the form of Kafka's ConfigRecord, is in the group's own log.

@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe 0-1 (KIP-848) of one group. Version 1 has the protocol of each member.
+"""ConsumerGroupDescribe 0-1 (KIP-848) of a group. Version 1 has the protocol of each member.
 
 Source: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember in Kafka 4.4.
 
@@ -84,6 +84,7 @@ def _member(
 ) -> DescribedConsumer:
     current = member.current
     held: dict[str, list[int]] = {}
+    # A member owns partitions that it has yet to revoke: Kafka shows them as assigned.
     for partitions in (current.assigned, current.pending_revocation):
         _collect(held, partitions)
     target = membership.target_of(member.member_id)

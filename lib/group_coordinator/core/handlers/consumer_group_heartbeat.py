@@ -77,12 +77,15 @@ def _join_or_stay(
     reason = Reason.JOIN if is_join else Reason.HEARTBEAT
     update, replies = _begun_update(group, context, config, reason, is_join=is_join)
     check_room(update, request.member_id, request.group_instance_id)
+    # Only version 0 comes without an id: the coordinator makes it.
     member_id = request.member_id or context.fresh_short_id
     member = _member(update, request, member_id)
     metadata = _metadata_after(member.metadata, request, context)
     if request.topic_names is not None:
+        # The assignor breaks ties by the client's order, which the log does not have.
         update.subscription_order[member_id] = request.topic_names
     updated = update_member(update, member, metadata, request.owned)
+    # Each heartbeat starts the session again, also one that changes nothing.
     update.arm(session_timer(member_id), session_timeout_ms(group, config))
     # Kafka sends an assignment only if the client cannot know it: saves bytes in most heartbeats.
     must_send = is_join or _is_full(request) or _differs(member, updated)
@@ -141,9 +144,11 @@ def _static_member(
         member = known_static_member(update.membership, member_id, instance_id)
         _check_epoch(member, request.member_epoch, request.owned)
         return member
+    # A join with a known instance id is a restart of that client.
     existing = update.membership.static_member(instance_id)
     if existing is None:
         return update.membership.members.get(member_id) or ConsumerMember(member_id)
+    # The former member must have left temporarily first (KIP-848), or be of the classic protocol.
     if existing.epoch != STATIC_LEFT_EPOCH and not existing.uses_classic_protocol:
         raise CoordinatorError(
             ErrorCode.UNRELEASED_INSTANCE_ID,

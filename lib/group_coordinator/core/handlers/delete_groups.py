@@ -1,4 +1,4 @@
-"""DeleteGroups 0-3 (KIP-229) of one group. Only an Empty group can be deleted; its offsets are deleted too.
+"""DeleteGroups 0-3 (KIP-229) of a group. Only an Empty group can be deleted; its offsets are deleted too.
 
 Source: GroupCoordinatorShard.deleteGroups in Kafka 4.4.
 
@@ -33,6 +33,7 @@ def decide(
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     if not is_empty(group.membership):
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+    # A partition may have only pending offsets: it needs a tombstone too.
     committed = {(topic, partition) for topic, partition, _ in offsets_in_order(group)}
     records: list[Record] = [
         OffsetRecord(topic, partition, None, Reason.GROUP_DELETED)

@@ -1,4 +1,4 @@
-"""DescribeConfigs 1-4 of one group: each configuration, the source of its value, and the values it would have otherwise.
+"""DescribeConfigs 1-4 of a group: each configuration, the source of its value, and the values it would have otherwise.
 
 Source: ConfigHelper in Kafka 4.4. The coordinator's own settings are Kafka's static configuration if they differ from Kafka's
 default. Values are shown in their original form, even if the bounds have become narrower since.
@@ -52,6 +52,7 @@ def _is_wanted(definition: GroupConfig, group: Group, request: DescribeConfigs) 
     if request.names and definition.name not in request.names:
         return False
     if definition is OFFSETS_RETENTION:
+        # Listing it for every group would differ from Kafka's response.
         return bool(request.names) or definition.name in group.configs
     return not definition.is_internal or definition.name in group.configs
 

@@ -1,4 +1,4 @@
-"""DescribeGroups 0-6 of one group. For an unknown group version 6 has an error, older versions the state Dead.
+"""DescribeGroups 0-6 of a group. For an unknown group version 6 has an error, older versions the state Dead.
 
 A consumer group is unknown here: ConsumerGroupDescribe describes it.
 

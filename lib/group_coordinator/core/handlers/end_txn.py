@@ -28,6 +28,7 @@ def decide(
 
     A marker with an offset may be repeated. It leaves no record then.
     """
+    # A repeated marker finds no offsets that it ends.
     is_new = request.marker_offset is None or ends_any(group, request)
     records: list[Record] = [_marker(group, request)] if is_new else []
     changes: tuple[Change, ...] = ()

@@ -113,6 +113,7 @@ def _has_room(membership: ClassicGroup, member_id: str, group_max_size: int) -> 
 
 
 def _join(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    # A member without a common protocol could never be in a generation with the others.
     names = {protocol.name for protocol in request.protocols}
     if not rebalance.membership.supports_protocols(request.protocol_type, names):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -127,6 +128,7 @@ def _join(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> 
 
 
 def _require_member_id(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> None:
+    # The id stays pending until the client joins with it, so that retries add no members (KIP-394).
     member_id = f"{context.client_id}-{context.fresh_id}"
     rebalance.membership.pending_joins.add(member_id)
     rebalance.arm(session_timer(member_id), request.session_timeout_ms)
@@ -197,10 +199,13 @@ def _join_static(rebalance: Rebalance, request: JoinGroup, context: RequestConte
     if old_member_id is None:
         _add(rebalance, request, context, member_id)
         return
+    # Replacing the member also replaces the leader's id, and older clients need the old one.
     previous_leader = membership.leader
     replaced = rebalance.replace_static_member(membership.members[old_member_id], member_id)
     member = rebalance.put(_renewed(replaced, request, context))
     match membership.state:
+        # The new client's protocols may differ: then the elected protocol may change, and a
+        # rebalance is needed.
         case ClassicState.STABLE if membership.select_protocol() == membership.protocol:
             _keep_generation(rebalance, member, context, previous_leader)
         case ClassicState.STABLE | ClassicState.COMPLETING_REBALANCE:

@@ -63,6 +63,7 @@ def _leaving_member_id(rebalance: Rebalance, identity: MemberIdentity) -> str:
         if member_id is None:
             raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
         return member_id
+    # A pending member is no member yet, but may leave.
     if identity.member_id not in membership.pending_joins:
         membership.check_member(identity.member_id, identity.group_instance_id)
     return identity.member_id

@@ -51,6 +51,7 @@ def decide(
     expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
     reason = Reason.OFFSET_RESET if request.is_reset else Reason.OFFSET_COMMIT
     terms = CommitTerms(context.now_ms, expire_timestamp_ms, reason=reason)
+    # The existence of topics is checked first: KafkaApis does it before the coordinator.
     find = existing_by_id if version >= TOPIC_IDS_SINCE else existing_by_name
     present, missing = find(group, request.topics, context.rights)
     records, results = commit_existing(

@@ -44,6 +44,7 @@ def decide(
             missing.append(refused)
         if not present:
             continue
+        # Offsets of a subscribed topic are in use (KIP-496).
         subscribed = membership.is_subscribed_to(name)
         error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if subscribed else ErrorCode.NONE
         results.append(same_result(name, None, present, error))
@@ -63,6 +64,7 @@ def _sorted_out(
         return [], same_result(name, None, topic.partitions, denied)
     present = [p for p in topic.partitions if group.partition_exists(name, p)]
     absent = [p for p in topic.partitions if not group.partition_exists(name, p)]
+    # Kafka reports a missing topic even if the request names no partition of it.
     if not absent and group.partition_exists(name, 0):
         return present, None
     return present, same_result(name, None, absent, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -73,6 +75,7 @@ def _tombstones(group: Group, topic: str, partitions: list[int]) -> list[OffsetR
     return [
         OffsetRecord(topic, partition, None, Reason.OFFSET_DELETED)
         for partition in partitions
+        # A partition without an offset needs no tombstone.
         if partition in committed or (topic, partition) in group.pending
     ]
 
@@ -84,6 +87,7 @@ def _check(group: Group, request: OffsetDelete) -> ClassicGroup | ConsumerGroup:
     if membership is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     classic = group.classic
+    # Subscriptions of other protocol types are unreadable, so any topic may be in use.
     if classic is not None and not is_empty(classic) and not classic.is_of_consumers:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
     return membership

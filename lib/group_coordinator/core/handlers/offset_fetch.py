@@ -1,4 +1,4 @@
-"""OffsetFetch 1-10 of one group. Version 2 has all partitions, 7 requireStable, 8 several groups, 10 topic ids.
+"""OffsetFetch 1-10 of a group. Version 2 has all partitions, 7 requireStable, 8 several groups, 10 topic ids.
 
 Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.4. An unknown group is no error: it has no
 committed offsets. Classic groups check neither member nor generation; consumer groups do.
@@ -54,6 +54,7 @@ def decide(
     if request.topics is None:
         topics = _shown(_all_topics(group), rights)
         if by_id:
+            # A response with topic ids cannot name a topic without an id.
             topics = [topic for topic in topics if topic.topic_id is not None]
     elif by_id:
         topics, refused = _topics_by_id(group, request.topics, rights)

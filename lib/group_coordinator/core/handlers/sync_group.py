@@ -45,7 +45,9 @@ def decide(
     rebalance = Rebalance(membership, context.now_ms, config, Reason.SYNC)
     rebalance.membership.pending_syncs.pop(member.member_id, None)
     if not rebalance.membership.pending_syncs:
+        # All members have sent their SyncGroup: no member can miss the sync phase.
         rebalance.cancel(SYNC_TIMER)
+    # The leader's assignment is known: no need to wait.
     if rebalance.membership.state is ClassicState.STABLE:
         rebalance.answer(context.ticket, sync_answer(rebalance.membership, member))
         return rebalance.decision()

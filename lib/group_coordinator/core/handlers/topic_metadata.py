@@ -34,6 +34,7 @@ def decide(
     config: CoordinatorConfig,  # noqa: ARG001
 ) -> Decision:
     """Replace the group's topic metadata, and return tombstones for offsets of deleted topics, in every state."""
+    # A name may have been deleted several times since the event before, with different ids.
     deleted_ids: dict[str, set[str]] = {}
     for name, topic_id in request.deleted_topics:
         deleted_ids.setdefault(name, set()).add(topic_id)
@@ -43,6 +44,7 @@ def decide(
         for partition in _partitions_of(group, name, topic_ids)
     ]
     topics, are_complete = _known_then(group, request, deleted_ids)
+    # Without a version each event counts as the next one.
     version = group.topics_version + 1 if request.version is None else request.version
     known_ids = group.topics_by_id()
     brings_new_ones = any(topic.topic_id not in known_ids for topic in request.topics)

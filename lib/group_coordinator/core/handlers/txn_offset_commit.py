@@ -57,6 +57,7 @@ def decide(
     records, results = commit_existing(
         group, present, terms, config, lambda: may_commit(group, request, context)
     )
+    # Kafka fails when it appends the batch, after all other checks.
     if records and not _can_be_written(request):
         records = None
         results = [refused(topic, ErrorCode.UNKNOWN_SERVER_ERROR) for topic in present]

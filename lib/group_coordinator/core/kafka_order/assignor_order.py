@@ -55,6 +55,7 @@ def _order_once_put(
     if replaced is not None:
         puts = [place for place in puts if ids[place] != replaced]
     newest = len(ids) - 1
+    # A known member keeps its place; a new member is put last.
     if ids.index(ids[newest]) == newest:
         puts.append(newest)
     buckets = hash_map_buckets(hashes, len(puts))

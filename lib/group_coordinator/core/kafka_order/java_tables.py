@@ -27,7 +27,7 @@ _ASCENDING_POWERS_OF_31 = tuple(pow(31, exponent, 1 << 32) for exponent in range
 _POWERS_OF_31 = _ASCENDING_POWERS_OF_31[::-1]
 _MANY = 64
 _LANE = 5
-"""The bytes of one hash: 32 bits grow to 37 before they are cut again."""
+"""The bytes of a hash: 32 bits grow to 37 before they are cut again."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -35,6 +35,7 @@ def string_hash(text: str) -> int:
     if len(text) <= _CHUNK and text.isascii():  # as nearly all ids are: in half of the time
         total: int = sum(map(mul, text.encode()[::-1], _ASCENDING_POWERS_OF_31))
         return total & _INT
+    # A Java char is a UTF-16 unit.
     encoded = text.encode("utf-16-le", "surrogatepass")
     units = unpack(f"<{len(encoded) // 2}H", encoded)
     hash_code = 0
@@ -76,6 +77,7 @@ def uuid_words(topic_id: str) -> tuple[int, int]:
 def topic_spot(topic_id: str) -> int:
     """Return the spread hash of a Uuid in a HashMap. Its lowest bits are the number of its bucket."""
     high, low = uuid_words(topic_id)
+    # Uuid.hashCode.
     both = high ^ low
     return _spread(((both >> 32) ^ both) & _INT)
 

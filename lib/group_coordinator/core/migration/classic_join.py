@@ -63,6 +63,7 @@ def join_consumer_group(
     try:
         answer = _join(update, request, context)
     except CoordinatorError as error:
+        # An error discards the update: no record of it is written.
         refused = JoinGroupResponse(error.code, "")
         return Decision([], [Reply(context.ticket, refused)])
     return update.decision([Reply(context.ticket, answer)])
@@ -72,6 +73,7 @@ def _join(update: ConsumerUpdate, request: JoinGroup, context: RequestContext) -
     member_id = request.member_id or context.fresh_short_id
     _check(update, request, member_id)
     is_anonymous = not request.member_id and request.group_instance_id is None
+    # As in a classic group, the id comes first, so that retries add no members (KIP-394).
     if is_anonymous and context.ticket.version >= MEMBER_ID_REQUIRED_SINCE:
         return JoinGroupResponse(ErrorCode.MEMBER_ID_REQUIRED, member_id)
     member = _member(update, request, member_id)

@@ -62,13 +62,14 @@ def sender(
 
 
 def extend_session(update: ConsumerUpdate, member_id: str, session_timeout_ms: int) -> None:
-    """Start a member's session timeout again: the one that the member chose, not the group's."""
+    """Start a member's session timeout again: the member's own, not the group's."""
     update.arm(session_timer(member_id), session_timeout_ms)
 
 
 def await_join(update: ConsumerUpdate, member: ConsumerMember) -> None:
     """Set the member's join timer, as it must join again. The timer runs from the first such response on."""
     key = TimerKey(TimerKind.MEMBER_JOIN, member.member_id)
+    # Repeated heartbeats must not extend the time to join again.
     if key not in update.membership.timers:
         update.arm(key, max(0, member.metadata.rebalance_timeout_ms))
 
@@ -139,6 +140,7 @@ def leave_consumer_group(
             error = fault.code
         results.append(MemberResult(identity.member_id, identity.group_instance_id, error))
     update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.LEAVE)
+    # Without a leaving member the group epoch must not grow.
     if leaving:
         remove_or_downgrade(update, sorted(leaving))
     answer = LeaveGroupResponse(ErrorCode.NONE, tuple(results))

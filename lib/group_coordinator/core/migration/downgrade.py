@@ -78,6 +78,7 @@ def may_downgrade_by_replacement(
     is_last = membership.classic_member_count == len(membership.members) - 1
     has_room = len(membership.members) <= config.group_max_size
     speaks_consumer = not replaced.uses_classic_protocol
+    # The replaced member is the only member of the consumer protocol.
     return is_last and speaks_consumer and has_room and allows_downgrade(config)
 
 
@@ -147,6 +148,7 @@ def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember])
     kept too. Without a rebalance it removes dynamic members from the Stable group, without a record (completeClassicGroupJoin checks no
     state).
     """
+    # Session and rebalance timers of the consumer protocol end here.
     timers = update.membership.timers.items()
     classic = ClassicGroup(
         state=ClassicState.STABLE,

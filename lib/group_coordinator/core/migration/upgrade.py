@@ -96,6 +96,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
     _check(group, classic, config)
     members = _converted_members(group, classic)
     records = _records(group, classic, members)
+    # The records are replayed on an empty group: the membership is exactly that of a log with them.
     upgraded = Group(group.group_id)
     for record in records:
         replay_consumer_record(upgraded, record)
@@ -124,6 +125,7 @@ def abandoned_upgrade(
     replies = _rejoin_replies(classic)
     if not replies:
         raise error
+    # The group stays classic, but its pending requests are answered.
     left = classic.copy()
     for member in classic.members.values():
         left.put(member.replace(awaiting_join=None, awaiting_sync=None))
@@ -230,6 +232,7 @@ def _last_assignment(group: Group, member: Member, topics: Mapping[str, Topic]) 
     if not member.assignment:
         return {}
     assignment = read_assignment(member.assignment)
+    # A custom assignor keeps data there, which a consumer group would lose.
     if assignment.user_data:
         raise _refusal(
             group,

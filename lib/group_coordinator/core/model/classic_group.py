@@ -130,6 +130,8 @@ class ClassicGroup:
         """
         if group_instance_id is not None:
             existing = self.static_member_id(group_instance_id)
+            # Kafka checks the instance id before the member id: a fenced client must learn that it
+            # is fenced.
             if existing is not None and existing != member_id:
                 raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
             if existing is None:

@@ -71,6 +71,7 @@ class CoordinatorConfig:
     def __post_init__(self) -> None:
         for field, bounds in BOUNDS.items():
             self._check_bounds(field, bounds)
+        # Kafka does not start with contradicting settings either.
         self._check_order("group_min_session_timeout_ms", "group_max_session_timeout_ms")
         for name in _CONSUMER_RANGES:
             setting = f"group_consumer_{name}"

@@ -137,7 +137,7 @@ class ConsumerGroup:
     targets: StoredValues[Assignment, Raw] = field(default_factory=StoredValues)
     """The target assignments by member id."""
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
-    """The matched topics of each resolved regular expression. An unresolved one is missing."""
+    """The matched topics of each resolved regular expression. Unresolved expressions are missing."""
 
     timers: Timers = field(default_factory=Timers)
     rebalance_epochs: dict[str, int] = field(default_factory=dict)
@@ -174,6 +174,8 @@ class ConsumerGroup:
         """The state that Kafka shows. Members and epochs determine it."""
         if not self.members:
             return ConsumerState.EMPTY
+        # Kafka's order of checks: a group without targets of this epoch is Assigning, whatever its
+        # members.
         if self.epoch > self.assignment_epoch:
             return ConsumerState.ASSIGNING
         if all(m.is_reconciled_to(self.assignment_epoch) for m in self.members.values()):

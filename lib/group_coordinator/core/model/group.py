@@ -25,7 +25,7 @@ def is_empty(membership: ClassicGroup | ConsumerGroup) -> bool:
 
 @dataclass(slots=True)
 class Group:
-    """All data of one group id. Without membership the group does not exist (Dead)."""
+    """All data of a group id. Without membership the group does not exist (Dead)."""
 
     group_id: str
     membership: ClassicGroup | ConsumerGroup | None = None
@@ -78,7 +78,8 @@ class Group:
         return self.has_no_data and self.topics is None
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
-        """Store an offset; it replaces an earlier one."""
+        """Store an offset; it replaces an earlier offset."""
+        # A direct look at decoded offsets: it is the usual case, and commits are frequent.
         partitions = self.offsets.known.get(topic)
         if partitions is None:
             partitions = self.offsets.get(topic) or TopicOffsets()
@@ -104,6 +105,7 @@ class Group:
 
     def count_offsets(self) -> int:
         """Return the number of partitions with an offset. It takes a look at every topic, not at every partition."""
+        # A partition with a committed and a pending offset counts once.
         waiting = sum(p not in self.committed(topic) for topic, p in self.pending)
         return waiting + sum([offsets.size for _, offsets in self.offsets.read_or_stored()])
 

@@ -45,6 +45,7 @@ def _lists_of_names(members: Iterable[Member]) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
     for length, lists in by_length.items():
         names = iter([protocol.name for protocols in lists for protocol in protocols])
+        # One iterator, repeated: zip takes the names of a list at a time.
         found.update(zip(*[names] * length, strict=True))
     return found
 

@@ -8,7 +8,7 @@ from group_coordinator.core.value import Value
 
 
 class CommittedOffset(Value, frozen=True):
-    """An offset of one partition (OffsetCommitValue in Kafka's log)."""
+    """An offset of a partition (OffsetCommitValue in Kafka's log)."""
 
     offset: int
     leader_epoch: int | None
@@ -29,6 +29,7 @@ class OffsetAges(Value, frozen=True):
 
     def after(self, old: CommittedOffset | None, new: CommittedOffset) -> OffsetAges | None:
         """Return the ages after `new` has replaced `old`; None: all other offsets must be looked at."""
+        # The replaced offset was the first to expire: another offset is first now.
         if old is not None and self._is_first(old):
             return None
         expiry_ms = new.expire_timestamp_ms

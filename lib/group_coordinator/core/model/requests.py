@@ -97,7 +97,7 @@ class LeaveGroup(Value, frozen=True):
 
 
 class PartitionCommit(Value, frozen=True):
-    """One partition of an OffsetCommit or a TxnOffsetCommit."""
+    """A partition of an OffsetCommit or a TxnOffsetCommit."""
 
     partition: int
     offset: int
@@ -108,7 +108,7 @@ class PartitionCommit(Value, frozen=True):
 
 
 class TopicCommit(Value, frozen=True):
-    """One topic of an OffsetCommit or a TxnOffsetCommit: by name in old versions, by id in new ones."""
+    """A topic of an OffsetCommit or a TxnOffsetCommit: by name in old versions, by id in new versions."""
 
     name: str | None
     topic_id: str | None
@@ -158,7 +158,7 @@ class EndTxn(Value, frozen=True):
 
 
 class TopicPartitions(Value, frozen=True):
-    """Partitions of one topic, by name or by id (OffsetFetch from version 10)."""
+    """Partitions of a topic, by name or by id (OffsetFetch from version 10)."""
 
     name: str | None
     topic_id: str | None
@@ -166,7 +166,7 @@ class TopicPartitions(Value, frozen=True):
 
 
 class OffsetFetch(Value, frozen=True):
-    """OffsetFetch 1-10 of one group; topics None requests all."""
+    """OffsetFetch 1-10 of a group; topics None requests all."""
 
     group_id: str
     member_id: str | None
@@ -181,13 +181,13 @@ class OffsetDelete(Value, frozen=True):
 
 
 class DeleteGroup(Value, frozen=True):
-    """DeleteGroups 0-3 (KIP-229) of one group."""
+    """DeleteGroups 0-3 (KIP-229) of a group."""
 
     group_id: str
 
 
 class DescribeGroup(Value, frozen=True):
-    """DescribeGroups 0-6 of one group."""
+    """DescribeGroups 0-6 of a group."""
 
     group_id: str
     asks_for_operations: bool = False
@@ -213,14 +213,14 @@ class ConsumerGroupHeartbeat(Value, frozen=True):
 
 
 class ConsumerGroupDescribe(Value, frozen=True):
-    """ConsumerGroupDescribe 0-1 of one group."""
+    """ConsumerGroupDescribe 0-1 of a group."""
 
     group_id: str
     asks_for_operations: bool = False
 
 
 class DescribeConfigs(Value, frozen=True):
-    """DescribeConfigs 1-4 of one group; without names all configurations are requested."""
+    """DescribeConfigs 1-4 of a group; without names all configurations are requested."""
 
     group_id: str
     names: tuple[str, ...]
@@ -238,7 +238,7 @@ class ConfigOperation(IntEnum):
 
 
 class ConfigChange(Value, frozen=True):
-    """A change of one configuration. The operation may be a number unknown to Kafka."""
+    """A change of a configuration. The operation may be a number unknown to Kafka."""
 
     name: str
     operation: int
@@ -246,7 +246,7 @@ class ConfigChange(Value, frozen=True):
 
 
 class AlterConfigs(Value, frozen=True):
-    """IncrementalAlterConfigs 0-1 of one group."""
+    """IncrementalAlterConfigs 0-1 of a group."""
 
     group_id: str
     changes: tuple[ConfigChange, ...]

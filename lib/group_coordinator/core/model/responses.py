@@ -48,7 +48,7 @@ class HeartbeatResponse(Value, frozen=True):
 
 
 class MemberResult(Value, frozen=True):
-    """The result for one leaving member."""
+    """The result for a leaving member."""
 
     member_id: str
     group_instance_id: str | None
@@ -63,7 +63,7 @@ class LeaveGroupResponse(Value, frozen=True):
 
 
 class PartitionResult(Value, frozen=True):
-    """The result for one partition."""
+    """The result for a partition."""
 
     partition: int
     error: ErrorCode
@@ -106,7 +106,7 @@ class FetchedPartition(Value, frozen=True):
 
 
 class FetchedTopic(Value, frozen=True):
-    """The committed offsets of one topic."""
+    """The committed offsets of a topic."""
 
     name: str | None
     topic_id: str | None
@@ -114,7 +114,7 @@ class FetchedTopic(Value, frozen=True):
 
 
 class OffsetFetchResponse(Value, frozen=True):
-    """The response to OffsetFetch for one group."""
+    """The response to OffsetFetch for a group."""
 
     error: ErrorCode
     group_id: str
@@ -129,7 +129,7 @@ class OffsetDeleteResponse(Value, frozen=True):
 
 
 class DeleteGroupResponse(Value, frozen=True):
-    """The response to DeleteGroups for one group."""
+    """The response to DeleteGroups for a group."""
 
     error: ErrorCode
     group_id: str
@@ -147,7 +147,7 @@ class DescribedMember(Value, frozen=True):
 
 
 class DescribeGroupResponse(Value, frozen=True):
-    """The response to DescribeGroups for one group."""
+    """The response to DescribeGroups for a group."""
 
     error: ErrorCode
     error_message: str | None
@@ -180,7 +180,7 @@ class DescribedConsumer(Value, frozen=True):
 
 
 class ConsumerGroupDescribeResponse(Value, frozen=True):
-    """The response to ConsumerGroupDescribe for one group."""
+    """The response to ConsumerGroupDescribe for a group."""
 
     error: ErrorCode
     error_message: str | None
@@ -230,7 +230,7 @@ class DescribedConfig(Value, frozen=True):
 
 
 class DescribeConfigsResponse(Value, frozen=True):
-    """The response to DescribeConfigs for one group."""
+    """The response to DescribeConfigs for a group."""
 
     error: ErrorCode
     error_message: str | None
@@ -239,7 +239,7 @@ class DescribeConfigsResponse(Value, frozen=True):
 
 
 class AlterConfigsResponse(Value, frozen=True):
-    """The response to IncrementalAlterConfigs for one group."""
+    """The response to IncrementalAlterConfigs for a group."""
 
     error: ErrorCode
     error_message: str | None

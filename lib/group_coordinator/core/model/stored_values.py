@@ -49,7 +49,8 @@ class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
         return replace(self, _stored=self._stored.copy(), known=self.known.copy())
 
     def stored(self, store: Callable[[Item], Stored]) -> dict[str, Stored]:
-        """Return all values in encoded form; only missing ones are encoded. Callers must not change the result."""
+        """Return all values in encoded form; only missing bytes are encoded. Callers must not change the result."""
+        # The new bytes stay: the next call encodes only what changes then.
         replaced = [key for key, stored in self._stored.items() if stored is _REPLACED]
         for key in replaced:
             self._stored[key] = store(self.known[key])
@@ -89,6 +90,7 @@ class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
 
     def __setitem__(self, key: str, value: Item) -> None:
         self.known[key] = value
+        # An existing id keeps its place in the order.
         self._stored[key] = _REPLACED
 
     def __delitem__(self, key: str) -> None:

@@ -66,7 +66,7 @@ KINDS_LEFT_BY_CONVERSIONS = (TimerKind.JOIN_PHASE, *CLASSIC_MEMBER_KINDS)
 
 
 class Timer(Value, frozen=True):
-    """A deadline and the time at which it was set: timers of one millisecond fire in the order in which they were set."""
+    """A deadline and the time at which it was set: timers of the same millisecond fire in the order in which they were set."""
 
     due_ms: int
     armed_ms: int
@@ -98,6 +98,7 @@ class Timers(MutableMapping[TimerKey, Timer]):
     def arm(self, key: TimerKey, due_ms: int, armed_ms: int) -> None:
         """Set a timer. A timer that is set again moves behind all others."""
         text = key.text
+        # Removed first: a dict would keep the old place of the key.
         self.by_text.pop(text, None)
         self.by_text[text] = Timer(due_ms, armed_ms)
 
@@ -109,6 +110,7 @@ class Timers(MutableMapping[TimerKey, Timer]):
         """Return the timer that is due first. There must be at least one timer."""
         soonest_ms = min([timer.due_ms for timer in self.by_text.values()])
         timers = self.by_text.items()
+        # The first in the order of setting wins among timers of the same millisecond.
         text, timer = next(item for item in timers if item[1].due_ms == soonest_ms)
         return TimerKey.of(text), timer
 

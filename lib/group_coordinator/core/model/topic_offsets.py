@@ -141,6 +141,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
             self._known_ages = self._known_ages.after(offsets.get(partition), offset)
         offsets[partition] = offset
         bucket.size = len(offsets)
+        # The bytes and ages of the bucket are no longer valid.
         bucket.known_ages = bucket.encoded = None
 
     def __delitem__(self, partition: int) -> None:

@@ -55,6 +55,7 @@ def existing_by_name(
 ) -> tuple[list[TopicCommit], list[TopicResult]]:
     """Return the topics with their existing partitions and their ids, and the results of all others."""
     known = group.topics
+    # Without topic metadata and ACLs all topics count as existing: no look at each partition.
     if known is None and rights is None:
         return [topic for topic in topics if topic.partitions], []
     return _existing(group, (_with_id(topic, known or {}) for topic in topics), rights)
@@ -130,13 +131,14 @@ def commit_existing(
         records, results = _commit(topics, terms, Limits(group, config))
         if earlier is not None:
             check_partitions(earlier, records, group.topics)
+    # KafkaApis turns an error of the coordinator into one for each partition.
     except CoordinatorError as error:
         return None, [refused(topic, error.code) for topic in topics]
     return records, results
 
 
 class Limits:
-    """The limits of one commit: the length of a metadata text, and the number of new partitions of the group."""
+    """The limits of a commit: the length of a metadata text, and the number of new partitions of the group."""
 
     __slots__ = ("_added", "_config", "_group", "_room")
 

@@ -38,6 +38,7 @@ def check_partitions(
 
 def _had(earlier: EarlierEpoch, record: OffsetRecord, topics: Mapping[str, Topic]) -> bool:
     topic = topics.get(record.topic)
+    # The assignment has topic ids: an unknown topic cannot be found in it.
     if topic is None:
         return False
     current = earlier.member.current

@@ -92,6 +92,7 @@ def rule_for(
     consumers = protocol_type == CONSUMER_PROTOCOL_TYPE
     readable = subscribed_topics is not None or not consumers
     subscribed = subscribed_topics or frozenset()
+    # Unreadable subscriptions might include any topic: nothing expires then.
     if readable and state is ClassicState.EMPTY:
         base: Base = "commit" if empty_since_ms is None else "empty"
         return ExpirationRule(base, subscribed, empty_since_ms)
@@ -123,6 +124,7 @@ def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | 
     if membership is None:
         return None
     interval_ms = config.offsets_retention_check_interval_ms
+    # The sweep at `after_ms` itself is done.
     earliest_ms = first_sweep_at_or_after(after_ms + 1, interval_ms)
     if not group.offsets:
         # An Empty group without offsets expires in the next sweep.

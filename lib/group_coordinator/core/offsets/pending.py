@@ -26,7 +26,7 @@ from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
 REMEMBERED_MS = 300_000
 """No event is delayed for longer: Kafka's producers give up after two minutes (delivery.timeout.ms)."""
 REMEMBERED_PRODUCERS = 1_000
-"""The limit of producers whose markers a group remembers, the last ones. Each marker has 30 bytes of the group state."""
+"""The limit of producers whose markers a group remembers, the latest. Each marker has 30 bytes of the group state."""
 
 
 def check_in_time(group: Group, request: TxnOffsetCommit, now_ms: int) -> None:
@@ -37,6 +37,7 @@ def check_in_time(group: Group, request: TxnOffsetCommit, now_ms: int) -> None:
     """
     producer_id, since = request.producer_id, request.markers_end_offset
     last = None if producer_id is None else group.last_markers.get(producer_id)
+    # Without the end of the markers' log a late commit cannot be recognized.
     if last is None or since is None or _is_old(last, now_ms):
         return
     if since <= last.marker_offset:
@@ -115,6 +116,7 @@ def end_transaction(group: Group, marker: TransactionMarker) -> None:
     Pending offsets of the producer's next transaction stay, as its events may have arrived first.
     """
     committed = {(topic, partition) for topic, partition, _ in marker.offsets}
+    # A list, as entries are removed in the loop.
     for key, producers in list(group.pending.items()):
         waiting = producers.pop(marker.producer_id, ())
         ended = [each for each in waiting if _is_ended(each, marker)]

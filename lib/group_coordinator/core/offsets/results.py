@@ -11,7 +11,7 @@ from group_coordinator.core.model.responses import PartitionResult, TopicResult
 def same_result(
     name: str | None, topic_id: str | None, partitions: Iterable[int], error: ErrorCode
 ) -> TopicResult:
-    """Return one error for all partitions of a topic."""
+    """Return the same error for all partitions of a topic."""
     return TopicResult(name, topic_id, tuple(PartitionResult(p, error) for p in partitions))
 
 

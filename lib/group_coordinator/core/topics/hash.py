@@ -24,6 +24,7 @@ def topic_hash(topic: Topic) -> int:
     most, least = unpack(">qq", uuid_bytes(topic.topic_id))
     hashed = xxh3_64(_HASH_VERSION + pack("<qq", most, least))
     hashed.update(_text(topic.name) + pack("<i", topic.num_partitions))
+    # Kafka hashes each partition with its racks; without racks only the numbers are left.
     if not topic.racks:
         hashed.update(pack(f"<{topic.num_partitions}i", *range(topic.num_partitions)))
         return _signed(hashed.intdigest())

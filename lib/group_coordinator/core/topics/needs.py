@@ -49,6 +49,7 @@ def missing_topics(group: Group, request: Request) -> TopicNeed | None:
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
         return topic_need(group) if _knew_topics(membership) else None
+    # Only a member of the consumer protocol begins an upgrade.
     if membership is None or not isinstance(request, ConsumerGroupHeartbeat):
         return None
     return _before_upgrade(membership, request)
