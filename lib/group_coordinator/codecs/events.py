@@ -47,7 +47,7 @@ class Event(Struct, frozen=True, gc=False):
 class InvalidEventError(Exception):
     """An invalid event, with the reason. Its readable fields are kept for the error response."""
 
-    def __init__(  # noqa: PLR0913 - what an event says about itself
+    def __init__(  # noqa: PLR0913 - the fields of an event
         self,
         reason: str,
         code: ErrorCode,

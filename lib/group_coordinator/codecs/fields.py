@@ -122,9 +122,9 @@ _encode = msgspec.json.Encoder().encode
 def check_distinct_keys(value: bytes, event: msgspec.Struct) -> None:
     """Reject an object with equal keys. JSON readers would silently keep the last of them.
 
-    The event is encoded again, and the colons are counted: `{"api": "Tick", "api": "Tick"}` has two, its decoded form `{"api":"Tick"}`
-    has one. Equal numbers of colons mean equal numbers of keys. Only escapes can change the number otherwise; then a slower reader
-    decides.
+    The event is encoded again, and the colons are counted: `{"api": "Tick", "api": "Tick"}` has two, its decoded form
+    `{"api":"Tick"}` has one. Equal numbers of colons mean equal numbers of keys. Only escapes can change the number otherwise;
+    then a slower reader decides.
 
     Raises:
         FieldError: an object has a repeated key.

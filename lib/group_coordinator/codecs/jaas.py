@@ -1,7 +1,7 @@
 """Parser of `sasl.jaas.config`, a login module with its options, equal to JaasConfig in kafka-clients.
 
-Java reads the text with a StreamTokenizer, whose rules are surprising for a login. A value without quotes begins with a letter and has
-only letters, digits and `-_$.`. A slash outside of quotes begins a comment. An octal escape is a character.
+Java reads the text with a StreamTokenizer, whose rules are surprising for a login. A value without quotes begins with a letter
+and has only letters, digits and `-_$.`. A slash outside of quotes begins a comment. An octal escape is a character.
 """
 
 from __future__ import annotations

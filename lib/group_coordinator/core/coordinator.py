@@ -100,7 +100,8 @@ def advance(
 ) -> Iterator[Step]:
     """Fire every deadline due by `to_ms`, in order, each at its own time. Outages postpone timers.
 
-    `rights` are the rights of the sender of the request right before: a regular expression that it subscribes to is matched at once.
+    `rights` are the rights of the sender of the request right before: a regular expression that it subscribes to is matched at
+    once.
     """
     # All sweeps up to the clock are done.
     swept_ms = group.clock_ms

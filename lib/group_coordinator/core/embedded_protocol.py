@@ -110,7 +110,8 @@ def read_version(data: bytes) -> int:
 def parse_subscription(data: bytes) -> tuple[str, ...] | None:
     """Return the subscribed topics; None if they are unreadable.
 
-    Kafka's coordinator reads them as schema version 0 (KIP-496): fields of later versions do not matter, and the user data is required.
+    Kafka's coordinator reads them as schema version 0 (KIP-496): fields of later versions do not matter, and the user data is
+    required.
     """
     try:
         return tuple(_decoded(SUBSCRIPTION, 0, data)["topics"])

@@ -6,8 +6,8 @@ possible deadline, or to 0 if that would need a look at the whole group. In reco
 `begin_sessions` starts the timeouts of all members again (onLoaded in Kafka 4.4's GroupMetadataManager).
 
 There is one exception. `Rebalance` changes a copy of a live classic group's membership. The decision has this copy, and its
-GroupRecords are not replayed. In recovery they are, and the result is the group as last logged: Stable or Empty, without pending requests
-and without timers of a phase.
+GroupRecords are not replayed. In recovery they are, and the result is the group as last logged: Stable or Empty, without
+pending requests and without timers of a phase.
 """
 
 from __future__ import annotations
@@ -164,8 +164,8 @@ def _learn(group: Group, learned: TopicsLearned) -> None:
 def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:
     """Rebuild a group from its log.
 
-    The sessions of a classic group's members begin at `now_ms`, as when a broker loads the log. begin_sessions does that for groups of
-    both types.
+    The sessions of a classic group's members begin at `now_ms`, as when a broker loads the log. begin_sessions does that for
+    groups of both types.
     """
     for record in records:
         replay_record(group, record, now_ms)

@@ -1,7 +1,7 @@
 """The base of all values of the core: immutable, compared by content, without behaviour.
 
-A library is used here only for its speed: a rebalance or a commit makes a dozen values, and a Struct takes a fifth of a named tuple's
-time.
+A library is used here only for its speed: a rebalance or a commit makes a dozen values, and a Struct takes a fifth of a named
+tuple's time.
 """
 
 from __future__ import annotations

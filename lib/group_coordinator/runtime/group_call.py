@@ -72,8 +72,8 @@ _LEAST_BYTES = 16 * 1024
 """The smallest group state in the cache. A smaller state is decoded in less than a tenth of a millisecond."""
 _MOST_BYTES = 8 * 1024 * 1024
 """The limit of all group states in the cache. The decoded groups take more memory than that, at most 95 MB. An undecoded part takes
-once or twice its bytes, and keeps its whole group state in memory. Decoded classic members take four times their bytes, offsets nine
-times, consumers ten times.
+once or twice its bytes, and keeps its whole group state in memory. Decoded classic members take four times their bytes, offsets
+nine times, consumers ten times.
 """
 
 
@@ -168,8 +168,8 @@ def call_group(
     """Handle the events of a group and fire the deadlines that are due.
 
     If events leave a group as it was, nothing is written: Spark keeps its state and its timer. A call of a fired timer always
-    writes: without a new timer the old timer would fire again in every batch. A group whose state cannot be read or written keeps its
-    state, and its events become dead letters.
+    writes: without a new timer the old timer would fire again in every batch. A group whose state cannot be read or written
+    keeps its state, and its events become dead letters.
 
     Raises:
         UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.

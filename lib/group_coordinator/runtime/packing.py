@@ -37,8 +37,8 @@ KEY_FAULTS = {
 class EventRow(msgspec.Struct, frozen=True, gc=False):
     """A Kafka record of the events topic, for a group.
 
-    `key_fault` is the reason why the record's key is not a group id; None: it is a group id. `cut_from` is the size of a value before
-    it was cut; None: it was not cut.
+    `key_fault` is the reason why the record's key is not a group id; None: it is a group id. `cut_from` is the size of a value
+    before it was cut; None: it was not cut.
     """
 
     timestamp_ms: int

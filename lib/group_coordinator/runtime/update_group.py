@@ -57,8 +57,8 @@ _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 class GroupUpdate(NamedTuple):
     """The result of a call.
 
-    `state` is the group's snapshot; None: the group has no data. `pieces` has the outputs in order (outputs.py). `deadline_ms` is the
-    next deadline.
+    `state` is the group's snapshot; None: the group has no data. `pieces` has the outputs in order (outputs.py). `deadline_ms`
+    is the next deadline.
     """
 
     state: bytes | None
@@ -82,7 +82,7 @@ class UpdateContext:
     asks_for_topics: bool = False
     """True: groups output their topic subscriptions. A background task sends them topic metadata (driver/agents/topic_agent.py)."""
     follows_markers: bool = False
-    """True: groups output the transaction markers that they await. A background task reads them (driver/agents/transaction_markers.py)."""
+    """True: groups output the markers that they await. A background task reads these (driver/agents/transaction_markers.py)."""
     tells_rebalancing: bool = False
     """True: classic groups output that they rebalance, for gauges (job/metrics)."""
     acls: Authorizer | None = None
@@ -197,8 +197,8 @@ class _GroupRun:
     ) -> Step | None:
         """Return an error response for a request that needs ids of topics which the group does not know yet; clients retry.
 
-        The error is our own, not Kafka's. An upgrade waits only in a job that sends topic metadata; a rebuilt group had topic metadata
-        before.
+        The error is our own, not Kafka's. An upgrade waits only in a job that sends topic metadata; a rebuilt group had topic
+        metadata before.
         """
         need = missing_topics(self.group, event.request)
         if need is None or not (self.context.asks_for_topics or self.group.consumer):

@@ -1,4 +1,4 @@
-"""Record types 3, 4, 6 and 16 (ConsumerGroup*.json in Kafka) of whole consumer groups (KIP-848), and values shared with members' records."""
+"""Record types 3, 4, 6 and 16 (ConsumerGroup*.json in Kafka) of consumer groups (KIP-848), and values for members' records."""
 
 from __future__ import annotations
 

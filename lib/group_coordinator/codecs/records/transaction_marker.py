@@ -1,6 +1,7 @@
 """The control record that ends a producer's transaction.
 
-It includes data that Kafka keeps elsewhere: the producer id is in the header of the batch, the offsets are in the log before the marker.
+It includes data that Kafka keeps elsewhere: the producer id is in the header of the batch, the offsets are in the log before
+the marker.
 """
 
 from __future__ import annotations

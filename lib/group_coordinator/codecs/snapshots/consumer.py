@@ -1,8 +1,8 @@
 """The membership of a consumer group in a group state: separate bytes of each member, each target and each bucket of owners.
 
-A group may have ten thousand members, and an event concerns one of them. Values that the event does not read are not decoded, and values
-that it does not replace are not encoded again. A subscription is stored once for all its members; every other field is in the bytes of
-the member, so these depend on no other member.
+A group may have ten thousand members, and an event concerns one of them. Values that the event does not read are not decoded,
+and values that it does not replace are not encoded again. A subscription is stored once for all its members; every other field
+is in the bytes of the member, so these depend on no other member.
 """
 
 from __future__ import annotations

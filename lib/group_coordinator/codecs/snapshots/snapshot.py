@@ -1,7 +1,7 @@
 """The group state as bytes: it passes a group from one call of the operator to the next.
 
-The layout is positional msgpack. Every change of it, also in core's values, needs a new SCHEMA_VERSION, and an entry in UPCASTERS that
-converts the version before. tests/golden keeps the states that each version wrote.
+The layout is positional msgpack. Every change of it, also in core's values, needs a new SCHEMA_VERSION, and an entry in
+UPCASTERS that converts the version before. tests/golden keeps the states that each version wrote.
 
 Members, targets, owners and offsets are separate bytes inside, which are decoded when they are read: most events need few of them.
 """

@@ -1,8 +1,8 @@
 """Kafka's wire protocol: conversion between the bytes of requests and responses and the bodies of events.
 
-`schemas/` defines the messages in the notation of `binary`. Decoders and encoders are compiled from the definitions at first use
-(`messages.py`, with headers, sizes, and the names, keys and versions of APIs). An API whose responses are only forwarded has a request
-but no response.
+`schemas/` defines the messages in the notation of `binary`. Decoders and encoders are compiled from the definitions at first
+use (`messages.py`, with headers, sizes, and the names, keys and versions of APIs). An API whose responses are only forwarded
+has a request but no response.
 """
 
 from __future__ import annotations

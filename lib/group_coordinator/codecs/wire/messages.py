@@ -49,8 +49,8 @@ def is_flexible(message: str, version: int) -> bool:
 def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any]:
     """Decode a message that begins at a position of the data. The dict has every field of the version.
 
-    Names are Kafka's in lowerCamelCase, bytes and records are base64, uuids have 22 characters. Bytes after the message are ignored, as in
-    Kafka.
+    Names are Kafka's in lowerCamelCase, bytes and records are base64, uuids have 22 characters. Bytes after the message are
+    ignored, as in Kafka.
 
     Raises:
         WireError: Kafka would not read it, or the message has no such version.

@@ -15,8 +15,8 @@ from group_coordinator.core.kafka_order.java_tables import (
 class Draft:
     """A copy of a member's assignment for additions and removals, in the order of Kafka's HashMap copy.
 
-    An added topic is first in its bucket (HashMap.computeIfAbsent), before the copied topics. The dict has the reverse order, because a
-    new key of a dict is last.
+    An added topic is first in its bucket (HashMap.computeIfAbsent), before the copied topics. The dict has the reverse order,
+    because a new key of a dict is last.
     """
 
     def __init__(self, old: Assignment) -> None:

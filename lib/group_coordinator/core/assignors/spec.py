@@ -51,10 +51,10 @@ class Assignor(Protocol):
     ) -> dict[str, Assignment]:
         """Assign all partitions: (members by id, topics by id) -> assignment by member id. Every member has an entry.
 
-        Kafka's hash tables decide some orders; here the orders of both mappings and of the topics in an assignment do. Callers pass
-        the members in `member_order`, the topics in the `subscribed_order` of the first member, and an assignment in the order of its
-        record. The result is in the order of Kafka's records again. Without a subscription type, the members' topic ids decide.
-        Raises PartitionAssignorError.
+        Kafka's hash tables decide some orders; here the orders of both mappings and of the topics in an assignment do. Callers
+        pass the members in `member_order`, the topics in the `subscribed_order` of the first member, and an assignment in the
+        order of its record. The result is in the order of Kafka's records again. Without a subscription type, the members'
+        topic ids decide. Raises PartitionAssignorError.
         """
 
 

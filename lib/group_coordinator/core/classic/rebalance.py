@@ -331,7 +331,7 @@ class Rebalance:
     def _answer_sync(self, member: Member, response: SyncGroupResponse) -> None:
         if member.awaiting_sync is not None:
             self.answer(member.awaiting_sync, response)
-            # A session that lapsed while the member waited was ignored, so it must begin anew.
+            # A session that ended while the member waited was ignored, so it must start again.
             self.arm_session(self.put(member.replace(awaiting_sync=None)))
 
     def _abandon_syncs(self) -> None:

@@ -1,6 +1,17 @@
 """Reconciliation: a member moves from its current to its target assignment, and no two members ever own a partition.
 
-A partition that a member must revoke stays with it until its client no longer reports it. Only then other members get it.
+A member has one of three states:
+
+- STABLE: it owns its target of its epoch.
+- UNREVOKED_PARTITIONS: it must revoke partitions. Its epoch stays, and it gets no partitions, while its client reports the old ones.
+- UNRELEASED_PARTITIONS: it is at its target's epoch, but waits for partitions that other members still own.
+
+Each heartbeat is one step:
+
+1. Partitions outside the target are revoked. The step ends here if the client may still have them; only later other members get them.
+2. Free partitions of the target are assigned, with the target's epoch.
+3. Partitions that other members own are left for later heartbeats.
+
 Source: CurrentAssignmentBuilder in Kafka 4.4.
 
 Stories: stories/consumer/reconciling.py.

@@ -110,7 +110,8 @@ def _may_resolve(update: ConsumerUpdate) -> bool:
 def _last_resolved(membership: ConsumerGroup) -> tuple[int, int]:
     """Return the time at which the group's regular expressions were resolved, and the version of the topics.
 
-    All are resolved together, except for an expression without subscribers. Kafka reads the first of its hash table, and the newest of a slot.
+    All are resolved together, except for an expression without subscribers. Kafka reads the first of its hash table, and the
+    newest of a slot.
     """
     regexes = membership.regexes
     if not regexes:

@@ -1,5 +1,14 @@
 """The target assignment of a consumer group: the assignor's result for all members, and its records.
 
+Targets of all members are computed at once, after the group epoch has grown (step 4 of `core/consumer/member_update.py`):
+
+1. `preferred_assignor` counts the members' votes.
+2. `members_after` orders the members and their present targets like Kafka's hash maps, as assignors break ties by the order.
+3. `assign` resolves subscriptions to topic ids, and calls the assignor.
+4. `target_records` logs the changed targets, then the record that makes them effective.
+
+Members reach their targets later, each by its own heartbeats (`core/consumer/reconciliation.py`).
+
 Source: TargetAssignmentBuilder in Kafka 4.4.
 
 Stories: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py, stories/consumer/preferred_assignors.py.

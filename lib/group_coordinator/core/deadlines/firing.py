@@ -10,10 +10,10 @@ There are three kinds of deadlines:
 `coordinator.advance` fires one deadline at a time, each at its own time, and then computes the next: a deadline may cancel or set
 others.
 
-Timers of the same millisecond fire in the order in which they were set; a timer that is set again moves behind all others. Kafka sweeps
-every offsets.retention.check.interval.ms after it has loaded the log. Here the times of sweeps are the multiples of that interval
-since the epoch, so that a replay has the same sweeps; only sweeps that would change the group count. A sweep is set by the sweep
-before it: timers of its millisecond that were set earlier fire first.
+Timers of the same millisecond fire in the order in which they were set; a timer that is set again moves behind all others.
+Kafka sweeps every offsets.retention.check.interval.ms after it has loaded the log. Here the times of sweeps are the multiples
+of that interval since the epoch, so that a replay has the same sweeps; only sweeps that would change the group count. A sweep
+is set by the sweep before it: timers of its millisecond that were set earlier fire first.
 
 Stories: stories/classic/sessions.py, stories/classic/syncing.py, stories/classic/rebalancing.py, stories/consumer/consumer_timers.py, stories/consumer/assignment_interval.py.
 """

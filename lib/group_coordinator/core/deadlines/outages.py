@@ -17,8 +17,8 @@ from group_coordinator.core.value import Value
 class Outage(Value, frozen=True):
     """The time from `from_ms` until before `to_ms`, in which members could not do the action that a timer waits for.
 
-    Without `was_heard` no event could arrive, and every timer of that time starts again at its end. With `was_heard` events arrived and
-    got late responses: a timer that was set in that time starts at its end, when its member had its response.
+    Without `was_heard` no event could arrive, and every timer of that time starts again at its end. With `was_heard` events
+    arrived and got late responses: a timer that was set in that time starts at its end, when its member had its response.
 
     A timer that was due by `from_ms` has fired: the outage was not known then.
     """

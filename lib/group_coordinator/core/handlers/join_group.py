@@ -92,7 +92,7 @@ def _join_emptied_group(
 ) -> Decision:
     """Turn a consumer group without members into a new classic group. Its offsets stay.
 
-    Kafka drops the group without a record, even if the join fails because of its member id. Then ours stays.
+    Kafka drops the group without a record, even if the join fails because of its member id. Here the group stays then.
     """
     created = _join_unknown_group(request, context, config)
     return created.replace(records=[*group_tombstones(emptied, Reason.JOIN), *created.records])

@@ -1,7 +1,7 @@
 """OffsetFetch 1-10 of a group. Version 2 has all partitions, 7 requireStable, 8 several groups, 10 topic ids.
 
-Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.4. An unknown group is no error: it has no
-committed offsets. Classic groups check neither member nor generation; consumer groups do.
+Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.4. An unknown group is no error: it
+has no committed offsets. Classic groups check neither member nor generation; consumer groups do.
 
 Stories: stories/offsets/fetches.py, stories/consumer/consumer_fetches.py.
 """

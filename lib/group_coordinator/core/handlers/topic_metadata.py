@@ -55,8 +55,8 @@ def decide(
 def told_along(group: Group, request: ConsumerGroupHeartbeat) -> Decision:
     """Learn topics from a heartbeat in a group without topic metadata, as from an incomplete TopicMetadata before it.
 
-    A broker knows the cluster's topics, and assigns partitions to the first member of a group at once. A group that has topic metadata
-    ignores the topics in heartbeats: its metadata is kept up to date, and those topics may be outdated.
+    A broker knows the cluster's topics, and assigns partitions to the first member of a group at once. A group that has topic
+    metadata ignores the topics in heartbeats: its metadata is kept up to date, and those topics may be outdated.
     """
     topics = {topic.name: topic for topic in request.known_topics}
     version = group.topics_version + 1
@@ -69,8 +69,8 @@ def _known_then(
 ) -> tuple[dict[str, Topic], bool]:
     """Return the topics that the group will know, and True if they are complete.
 
-    A group with complete metadata keeps its other topics after an incomplete event: the job sends only the topics of its cluster, and
-    other senders may have sent others.
+    A group with complete metadata keeps its other topics after an incomplete event: the job sends only the topics of its
+    cluster, and other senders may have sent others.
     """
     told = {topic.name: topic for topic in request.topics}
     if request.is_complete or group.topics is None or not group.topics_are_complete:

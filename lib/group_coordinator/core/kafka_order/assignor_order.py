@@ -27,8 +27,9 @@ def member_order(
 ) -> list[str]:
     """Return the members of a group in the order of the table that TargetAssignmentBuilder makes of them.
 
-    `present` has the members before the request, in the order in which they joined. `updated` is the member that sent the request, new
-    or not. `replaced` is the static member that it replaces. `room` is the group's member_room, if it was larger before.
+    `present` has the members before the request, in the order in which they joined. `updated` is the member that sent the
+    request, new or not. `replaced` is the static member that it replaces. `room` is the group's member_room, if it was larger
+    before.
     """
     ids = [*present, updated]
     hashes = string_hashes(ids)

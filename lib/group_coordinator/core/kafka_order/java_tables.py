@@ -1,7 +1,7 @@
 """The iteration order of Java's and Kafka's hash tables. Kafka's assignors break ties by it.
 
-The tables are Java 17's java.util.HashMap and HashSet, and Kafka's org.apache.kafka.timeline.TimelineHashMap. Not followed: a bucket
-of nine or more keys, which HashMap turns into a tree.
+The tables are Java 17's java.util.HashMap and HashSet, and Kafka's org.apache.kafka.timeline.TimelineHashMap. Not followed: a
+bucket of nine or more keys, which HashMap turns into a tree.
 """
 
 from __future__ import annotations

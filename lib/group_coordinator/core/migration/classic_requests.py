@@ -1,7 +1,7 @@
 """Heartbeat, SyncGroup and LeaveGroup of the classic protocol to a consumer group.
 
-Source: validateConsumerGroupMember with the checks around it, classicGroupHeartbeatToConsumerGroup, classicGroupLeaveToConsumerGroup
-and classicGroupSyncToConsumerGroup in Kafka 4.4's GroupMetadataManager.
+Source: validateConsumerGroupMember with the checks around it, classicGroupHeartbeatToConsumerGroup,
+classicGroupLeaveToConsumerGroup and classicGroupSyncToConsumerGroup in Kafka 4.4's GroupMetadataManager.
 
 Stories: stories/migration/classic_refusals.py, stories/migration/classic_members.py, stories/migration/classic_endings.py.
 """

@@ -144,9 +144,9 @@ def _turn_classic(
 def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
     """Return the Stable classic group of these members, with the timers that survive.
 
-    Timers of single members have no effect here, but count again after an upgrade, as in Kafka. A join timer from before an upgrade is
-    kept too. Without a rebalance it removes dynamic members from the Stable group, without a record (completeClassicGroupJoin checks no
-    state).
+    Timers of single members have no effect here, but count again after an upgrade, as in Kafka. A join timer from before an
+    upgrade is kept too. Without a rebalance it removes dynamic members from the Stable group, without a record
+    (completeClassicGroupJoin checks no state).
     """
     # Session and rebalance timers of the consumer protocol end here.
     timers = update.membership.timers.items()

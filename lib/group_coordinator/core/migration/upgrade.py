@@ -113,7 +113,9 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
 def abandoned_upgrade(
     group: Group, config: CoordinatorConfig, error: CoordinatorError, refusal: Reply
 ) -> Decision:
-    """Return the decision for a failed join of the consumer protocol. Kafka has sent the pending responses of the classic group by then.
+    """Return the decision for a failed join of the consumer protocol.
+
+    Kafka has sent the pending responses of the classic group by then.
 
     Raises:
         CoordinatorError: the same error, if no request was pending or the upgrade had not begun.

@@ -151,15 +151,15 @@ class ClassicGroup:
         return protocol_type == self.protocol_type and not names.isdisjoint(self.common_protocols())
 
     def common_protocols(self) -> set[str]:
-        """Return the names that are listed as often as there are members. As in Kafka, a name listed twice by a member is not common."""
+        """Return the names that are listed as often as there are members. As in Kafka, a repeated name is not common."""
         supporters = self.index.supporters.items()
         return {name for name, number in supporters if number == len(self.members)}
 
     def select_protocol(self) -> str:
         """Elect the protocol: each member votes for its first that all support. Ties are broken by name.
 
-        Names that are listed twice may leave a member without a vote, or with a protocol of other members. Kafka's group then waits until its
-        members are removed; ours elects the name that most members list.
+        Names that are listed twice may leave a member without a vote, or with a protocol of other members. Kafka's group then
+        waits until its members are removed; this group elects the name that most members list.
         """
         candidates = self.common_protocols()
         votes = dict.fromkeys(sorted(candidates), 0)

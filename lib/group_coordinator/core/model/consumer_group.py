@@ -1,7 +1,7 @@
 """The membership of a consumer group (KIP-848): data and queries. Handlers decide, replay changes it.
 
-The first fields are the content of the log. Only replay changes them, so the log rebuilds them. Next are the fields that Kafka keeps in
-memory only: timers, and the deadline of the metadata hash. The last fields are indexes over the members.
+The first fields are the content of the log. Only replay changes them, so the log rebuilds them. Next are the fields that Kafka
+keeps in memory only: timers, and the deadline of the metadata hash. The last fields are indexes over the members.
 
 A group state names a subscription by its digest. So the bytes of a member do not depend on other members' subscriptions.
 """
@@ -163,8 +163,8 @@ class ConsumerGroup:
     member_room: int = 0
     """The number of members for which Kafka's table has grown. It never shrinks, and it decides the order of members.
 
-    Kafka's table grows before it looks for the key: for the present members and one more. A compacted log does not have the number, here
-    as in Kafka.
+    Kafka's table grows before it looks for the key: for the present members and one more. A compacted log does not have the
+    number, here as in Kafka.
     """
     former_subscription_type: SubscriptionType | None = None
     """The type before the last record of a regular expression. Kafka keeps it until the next record of a member."""
@@ -230,7 +230,7 @@ class ConsumerGroup:
             self._note_partitions(member)
 
     def count_subscribers(self) -> None:
-        """Fill the indexes of subscribers from the shared subscriptions, after a group state was read. `put` does it member by member."""
+        """Fill the indexes of subscribers after a group state was read. `put` does it member by member."""
         for shared in self.subscriptions:
             self._count_wishes(shared, shared.subscribers)
 

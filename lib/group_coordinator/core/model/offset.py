@@ -68,8 +68,8 @@ def soonest_of(ages: Collection[OffsetAges]) -> OffsetAges:
 class PendingOffset(Value, frozen=True):
     """An offset that waits for the end of its transaction.
 
-    `order` grows with every record of the group's partition. None: a later offset has been committed, and this one will not replace it
-    (Kafka compares the records' positions in the log).
+    `order` grows with every record of the group's partition. None: a later offset has been committed, and this one will not
+    replace it (Kafka compares the records' positions in the log).
     """
 
     offset: CommittedOffset

@@ -61,8 +61,8 @@ class OffsetRecord(Value, frozen=True):
 class TransactionMarker(Value, frozen=True):
     """The control record that ends a producer's transaction: nothing of it is pending any more.
 
-    `offsets` are triples (topic, partition, offset) of the offsets that are committed now. Kafka's readers find them in the log before the
-    marker.
+    `offsets` are triples (topic, partition, offset) of the offsets that are committed now. Kafka's readers find them in the log
+    before the marker.
     """
 
     producer_id: int

@@ -31,8 +31,8 @@ TXN_TOPIC_IDS_SINCE = 6
 class RequestContext(Value, frozen=True):
     """The data of a request outside its body.
 
-    `fresh_id` is the uuid text at the end of a new member id, `fresh_short_id` a whole id as Kafka makes it for consumer groups. Both are
-    derived from the event's coordinates, so that a replayed batch makes the same ids.
+    `fresh_id` is the uuid text at the end of a new member id, `fresh_short_id` a whole id as Kafka makes it for consumer
+    groups. Both are derived from the event's coordinates, so that a replayed batch makes the same ids.
     """
 
     now_ms: int

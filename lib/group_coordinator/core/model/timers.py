@@ -75,8 +75,8 @@ class Timer(Value, frozen=True):
 class Timers(MutableMapping[TimerKey, Timer]):
     """The timers of a group, in the order in which they were set.
 
-    They are stored by the texts of their keys, as in a group state. A group of ten thousand members thus makes only the keys that are
-    used.
+    They are stored by the texts of their keys, as in a group state. A group of ten thousand members thus makes only the keys
+    that are used.
     """
 
     __slots__ = ("by_text",)

@@ -1,7 +1,7 @@
 """The committed offsets of a topic in a group: neighbouring partitions in buckets, some still encoded.
 
-A commit in a group of a hundred thousand offsets decodes and encodes only the offset's bucket. Of the other buckets the number and ages
-of their offsets are known.
+A commit in a group of a hundred thousand offsets decodes and encodes only the offset's bucket. Of the other buckets the number
+and ages of their offsets are known.
 """
 
 from __future__ import annotations

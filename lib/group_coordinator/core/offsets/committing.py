@@ -152,8 +152,8 @@ class Limits:
     def error_of(self, topic: str, entry: PartitionCommit) -> ErrorCode:
         """Return NONE, or the error of an exceeded limit. A partition without an error counts as added.
 
-        Existing offsets may always be updated. Kafka has no limit of offsets: INVALID_COMMIT_OFFSET_SIZE is its error for a commit that is too
-        large to be stored.
+        Existing offsets may always be updated. Kafka has no limit of offsets: INVALID_COMMIT_OFFSET_SIZE is its error for a
+        commit that is too large to be stored.
         """
         if entry.metadata and _is_too_large(entry.metadata, self._config.offset_metadata_max_bytes):
             return ErrorCode.OFFSET_METADATA_TOO_LARGE

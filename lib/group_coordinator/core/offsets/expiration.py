@@ -84,8 +84,8 @@ def rule_for(
 ) -> ExpirationRule:
     """Return the rule of a classic group in this situation (KIP-211's table; ClassicGroup.offsetExpirationCondition).
 
-    A simple group's offsets age from their commit, an Empty group's from the time at which it became Empty. In a Stable group of consumers
-    offsets of unsubscribed topics age from their commit; all others do not expire.
+    A simple group's offsets age from their commit, an Empty group's from the time at which it became Empty. In a Stable group
+    of consumers offsets of unsubscribed topics age from their commit; all others do not expire.
     """
     if protocol_type is None:
         return ExpirationRule("commit")

@@ -6,9 +6,9 @@ with an end not after the marker, and not before the offset from which on the ma
 transaction begins after all markers of the transaction before are written, so its commits have a later end
 (.github/decisions/023-transaction-markers.md).
 
-The group also remembers the last marker of each producer, in order to reject commits of transactions that have ended. A broker rejects
-these by its log and by a request to the transaction coordinator. A marker that is forgotten too early does no harm: a late commit
-then waits until the reader of the markers finds its marker again.
+The group also remembers the last marker of each producer, in order to reject commits of transactions that have ended. A broker
+rejects these by its log and by a request to the transaction coordinator. A marker that is forgotten too early does no harm: a
+late commit then waits until the reader of the markers finds its marker again.
 
 Stories: stories/offsets/transactions.py.
 """

@@ -40,8 +40,8 @@ def topic_need(group: Group) -> TopicNeed:
 def missing_topics(group: Group, request: Request) -> TopicNeed | None:
     """Return the topics whose metadata a group needs before it can handle a request; None: no topics are missing.
 
-    Without topic ids, members would lose partitions, or a partition would be assigned twice. A broker reads the cluster's topics before
-    it loads groups.
+    Without topic ids, members would lose partitions, or a partition would be assigned twice. A broker reads the cluster's
+    topics before it loads groups.
     """
     # Every request passes here, and isinstance takes several times as long.
     if type(request) not in _REQUESTS_THAT_ASSIGN or group.topics is not None:
