@@ -1,6 +1,6 @@
-"""Reconciliation: a member moves from its current to its target assignment, and no two members ever own a partition.
+"""Reconciliation: a member moves from its current to its target assignment, and no partition ever has two owners.
 
-A member has one of three states:
+A member has one of three states (later Kafka versions have others, which are UNKNOWN here):
 
 - STABLE: it owns its target of its epoch.
 - UNREVOKED_PARTITIONS: it must revoke partitions. Its epoch stays, and it gets no partitions, while its client reports the old ones.
