@@ -6,7 +6,11 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError
+from kafka.errors import (
+    RequestTimedOutError,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+)
 
 LOGIN_ERRORS = (SaslAuthenticationFailedError, UnsupportedSaslMechanismError)
 _LOGGER = "kafka.net.manager"
@@ -33,6 +37,8 @@ class LoggedErrors(logging.Handler):
         of_login = [each for each in self._errors if isinstance(each, LOGIN_ERRORS)]
         # The last error is closest to the failure.
         others = [each for each in self._errors if type(each) is not type(error)]
+        # The last attempt has only the rest of the time, and its timeout says nothing of the others.
+        others.sort(key=lambda each: not isinstance(each, RequestTimedOutError))
         return next(iter([*of_login, *reversed(others)]), error)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from kafka.errors import (
     KafkaConnectionError,
     KafkaTimeoutError,
+    RequestTimedOutError,
     SaslAuthenticationFailedError,
     TopicAuthorizationFailedError,
 )
@@ -17,6 +19,7 @@ from group_coordinator.clients.channel_errors import (
     BrokerUnreachableError,
     LoginRefusedError,
 )
+from group_coordinator.clients.cluster.connect_log import logged_errors
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs.host_and_port import AddressError
 
@@ -196,3 +199,13 @@ def test_options_reach_every_client() -> None:
 
 def test_a_broker_that_was_away_is_tried_again_within_a_second() -> None:
     assert Connection("kafka:9092").client_options()["reconnect_backoff_max_ms"] == 1_000
+
+
+def test_the_timeout_of_the_last_attempt_hides_no_cause() -> None:
+    log = logging.getLogger("kafka.net.manager")
+    closed = KafkaConnectionError("socket disconnected")
+    with logged_errors() as logged:
+        for failure in (closed, RequestTimedOutError("Request timed out after 7 ms")):
+            log.warning("Connection failed: %s", failure)
+
+    assert logged.cause(KafkaTimeoutError()) is closed
