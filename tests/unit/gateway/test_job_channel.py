@@ -143,7 +143,7 @@ async def test_after_an_outage_that_was_too_long_events_go_on(
         out = EventsOut(
             Connection(f"{broker.address.host}:{broker.address.port}"),
             "orders",
-            timeout_ms=300,
+            timeout_ms=1_000,  # for two attempts, also on a busy machine
             max_event_bytes=10_000,
             on_failure=lambda correlation_id, code: failures.put((correlation_id, code)),
         )
