@@ -65,7 +65,6 @@ def fetch_jars(
     Raises:
         CommandFailedError: they cannot be fetched.
     """
-    # A process, as its output and its progress must not disturb the screen.
     process = ChildProcess("Step 'jars'", python_module(module), folder.output("jars"))
     try:
         process.await_success(interruption.pause)

@@ -159,7 +159,6 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
         given.spark, settings, given.writer, for_a_drain(given), stop, options.redo_open_batch
     )
     # Before the drain, so that its groups get the topic metadata and the markers of the time since the last run.
-    # Before the drain, so that its groups get the topic metadata and the markers of the time since the last run.
     if given.telling is not None:
         outlast_outages(given.telling.tell, stop)
     if given.following is not None:

@@ -30,7 +30,7 @@ from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.positions_store import PositionsBySpark, PositionsFolder
 from group_coordinator.tables.storage_errors import storage_named
-from group_coordinator.tables.topic_ids import TopicIdsBySpark, TopicIdsFolder
+from group_coordinator.tables.topic_ids import TopicIds, topic_ids_by_spark, topic_ids_in_folder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 
@@ -38,7 +38,7 @@ class PositionTables(NamedTuple):
     """The two tables of a cluster, and their maintenance; None: another process does it."""
 
     positions: PositionsFolder | PositionsBySpark
-    topic_ids: TopicIdsFolder | TopicIdsBySpark
+    topic_ids: TopicIds
     maintenance: Maintenance | None
 
 
@@ -53,7 +53,7 @@ def tables_in_folder(job: JobSettings) -> PositionTables:
         are_there = positions.exists()
     if not are_there:
         raise _not_made(job)
-    topic_ids = TopicIdsFolder(positions.catalog, job.cluster_id)
+    topic_ids = topic_ids_in_folder(positions.catalog, job.cluster_id)
     return PositionTables(positions, topic_ids, _maintenance(None, job, positions.notebook()))
 
 
@@ -71,7 +71,7 @@ def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
     notebook = notebook_of(spark, job, f"positions-{cluster_folder(job.cluster_id)}")
     return PositionTables(
         PositionsBySpark(spark, catalog, job.cluster_id, notebook),
-        TopicIdsBySpark(spark, catalog, job.cluster_id),
+        topic_ids_by_spark(spark, catalog, job.cluster_id),
         _maintenance(spark, job, notebook),
     )
 

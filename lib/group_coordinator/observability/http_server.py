@@ -149,7 +149,6 @@ class _Handler(WSGIRequestHandler):
     """Reads the head of a request, and nothing behind it, before anything else happens."""
 
     def setup(self) -> None:
-        """Read the head with a deadline, as a socket's own timeout begins again with each byte."""
         super().setup()
         self.rfile.close()
         # The whole head is read first, as a socket's timeout begins again with each byte.

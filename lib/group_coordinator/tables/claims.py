@@ -68,7 +68,6 @@ def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> Non
     """Add a claim; of two with the same cluster and epoch the table takes the first."""
     row = {**claim._asdict(), "claimed_at": time.time_ns() // 1_000}
     rows = pa.Table.from_pylist([row], schema=WRITERS.no_rows().schema)
-    # The epoch as mark: of two claims with the same epoch the table accepts only the first.
     transaction = Transaction(f"group-coordinator/{claim.cluster_id}/{WRITERS.name}", claim.epoch)
     append_rows(rows, spark, catalog, WRITERS, transaction)
 

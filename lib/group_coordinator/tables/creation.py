@@ -115,7 +115,6 @@ def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[s
 
 def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
     # A folder needs no schema: its tables are addressed by path.
-    # A folder needs no schema: its tables are addressed by path.
     if catalog.is_schema:
         spark.sql(f"CREATE SCHEMA IF NOT EXISTS {catalog.schema_name}")
     for table in TABLES:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -67,11 +69,16 @@ def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> 
 
 
 @dataclass(slots=True)
-class TopicIdsFolder:
-    """A cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
+class TopicIds:
+    """A cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id.
 
-    catalog: TableCatalog
+    `names` reads the names by id, `append` commits rows, and inside `errors` a failure of either is a TableWriteError.
+    """
+
     cluster_id: str
+    names: Callable[[], Mapping[str, str]]
+    append: Callable[[pa.Table], None]
+    errors: Callable[[], AbstractContextManager[None]]
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
@@ -82,45 +89,33 @@ class TopicIdsFolder:
             seen_at_ms: the time when they were seen.
 
         Raises:
-            TableWriteError: the write to the folder failed.
+            TableWriteError: the table cannot be read or written.
         """
-        location = self.catalog.location(TOPIC_IDS.name)
-        with write_errors(location):
-            # Only this process adds ids for the cluster, so one read at its start is enough.
-            # Mostly one process adds ids for the cluster, so they are read only once.
+        with self.errors():
             if self._known is None:
-                self._known = set(topic_names_in(location, self.cluster_id))
+                self._known = set(self.names())
             new = {each: name for each, name in topics.items() if each not in self._known}
             if new:
-                rows = topic_id_rows(self.cluster_id, new, seen_at_ms)
-                commit_rows(DeltaTable(location), rows)
+                self.append(topic_id_rows(self.cluster_id, new, seen_at_ms))
                 self._known |= new.keys()
 
 
-@dataclass(slots=True)
-class TopicIdsBySpark:
-    """A cluster's rows of the table, whose ids are read once. Two concurrent writers may both add an id."""
+def topic_ids_in_folder(catalog: TableCatalog, cluster_id: str) -> TopicIds:
+    """Return the rows of a table in a folder, written without a JVM."""
+    location = catalog.location(TOPIC_IDS.name)
+    return TopicIds(
+        cluster_id,
+        partial(topic_names_in, location, cluster_id),
+        lambda rows: commit_rows(DeltaTable(location), rows),
+        partial(write_errors, location),
+    )
 
-    spark: SparkSession
-    catalog: TableCatalog
-    cluster_id: str
-    _known: set[str] | None = field(default=None, init=False)
 
-    def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the new ids, in a single commit.
-
-        Args:
-            topics: names by id.
-            seen_at_ms: the time when they were seen.
-
-        Raises:
-            TableWriteError: the write to the catalog failed.
-        """
-        with spark_write_errors(self.catalog.location(TOPIC_IDS.name)):
-            if self._known is None:
-                self._known = set(topic_names(self.spark, self.catalog, self.cluster_id))
-            new = {each: name for each, name in topics.items() if each not in self._known}
-            if new:
-                rows = topic_id_rows(self.cluster_id, new, seen_at_ms)
-                append_few(rows, self.spark, self.catalog, TOPIC_IDS)
-                self._known |= new.keys()
+def topic_ids_by_spark(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> TopicIds:
+    """Return the rows of a table in a catalog, where only Spark writes."""
+    return TopicIds(
+        cluster_id,
+        partial(topic_names, spark, catalog, cluster_id),
+        lambda rows: append_few(rows, spark, catalog, TOPIC_IDS),
+        partial(spark_write_errors, catalog.location(TOPIC_IDS.name)),
+    )

@@ -32,7 +32,7 @@ from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.positions_store import PositionsFolder
 from group_coordinator.tables.thinning import Cut, thin_in_folder
-from group_coordinator.tables.topic_ids import TOPIC_IDS, TopicIdsFolder
+from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_ids_in_folder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support import commit_rows
@@ -95,7 +95,7 @@ def thin_samples(root: Path) -> None:
 
 
 def note_a_topic_id(root: Path) -> None:
-    TopicIdsFolder(TableCatalog(str(root)), EU).note({"id": "orders"}, NOON)
+    topic_ids_in_folder(TableCatalog(str(root)), EU).note({"id": "orders"}, NOON)
 
 
 def note_upkeep(root: Path) -> None:

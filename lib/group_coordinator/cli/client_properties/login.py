@@ -87,7 +87,6 @@ def _token_options(properties: Mapping[str, str], given: Mapping[str, str]) -> d
         for name, key in _TOKEN_PROPERTIES.items()
     }
     endpoint = properties.get(_ENDPOINT, "")
-    # The settings may have the whole login.
     if not endpoint and not any(found.values()):
         return {}
     if not (endpoint and found["client_id"] and found["client_secret"]):

@@ -78,7 +78,6 @@ def alter_configs(
     changes = [
         {
             "name": name,
-            # DELETE removes the group's own value, so that the coordinator's setting is in force.
             "configOperation": int(AlterConfigOp.DELETE if value is None else AlterConfigOp.SET),
             "value": value,
         }

@@ -49,7 +49,6 @@ def limits_in_this_task() -> OutputLimits | None:
     return json.decode(text, type=OutputLimits) if text else None
 
 
-# A worker handles many groups of the same batch, with the same text.
 # Cached, as a worker handles many groups of the same batch, with the same text.
 @lru_cache(maxsize=1)
 def _decoded(text: str) -> Outages:
