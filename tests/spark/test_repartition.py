@@ -63,8 +63,10 @@ class Stopped:
         query = start_query(self.spark, self.settings, None, gate)
         until(
             lambda: len(self._responses()) == len(GROUPS),
-            seconds=120,
-            awaited=lambda: f"{len(GROUPS)} responses: {self.lines}",
+            seconds=300,
+            awaited=lambda: (
+                f"{len(GROUPS)} responses, not {len(self._responses())} of {len(self.lines)} lines"
+            ),
             pause=query.awaitTermination,
         )
         gate.stop(query, self.spark.sparkContext)
@@ -97,7 +99,9 @@ def stopped(
     )
     assert catalog.root == job.tables_root
     create_topics(Connection(broker.bootstrap_servers), job)
-    return Stopped(spark, replace(configured, job=job))
+    # On a busy machine the test may take longer than the tests' retention.
+    kept = replace(configured.coordinator, offsets_retention_minutes=60)
+    return Stopped(spark, Settings(kept, job))
 
 
 def fetch(group: str) -> dict[str, Any]:

@@ -30,7 +30,8 @@ def until(
     while not (found := condition()):
         left_s = deadline_s - time.monotonic()
         assert left_s > 0, f"waited {seconds:g} s for {told(awaited)}"
-        pause(min(poll_s, left_s))
+        # Java waits no fraction of a millisecond.
+        pause(max(0.001, min(poll_s, left_s)))
     return found
 
 
