@@ -33,8 +33,9 @@ from group_coordinator.tables.append_by_put import AppendByPut
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
 
-# Commits seen before a table is read again: with some hundreds an append would take longer than the read.
-_COMMITS = 50
+# Commits seen before a table is read again. On S3 it gets a checkpoint then, and every reader reads each commit since:
+# with 50 of them compaction asked for twice as many.
+_COMMITS = 20
 
 
 @dataclass(slots=True)
