@@ -77,15 +77,15 @@ def test_a_table_that_is_known_is_not_read_anew(folder: Path) -> None:
         assert (again.table.version(), again.last_mark(MARK)) == (1, 1)
 
 
-def test_after_fifty_commits_it_is_read_anew(folder: Path) -> None:
+def test_after_twenty_commits_it_is_read_anew(folder: Path) -> None:
     known = KnownTables()
     objects = []
-    for mark in range(1, 103):
+    for mark in range(1, 43):
         with known.newest(folder) as table:
             append(table.table, mark)
         objects.append(table)
 
-    assert [mark for mark, (a, b) in enumerate(pairwise(objects), 2) if a is not b] == [51, 101]
+    assert [mark for mark, (a, b) in enumerate(pairwise(objects), 2) if a is not b] == [21, 41]
 
 
 def test_marks_are_read_once_a_version(folder: Path) -> None:
