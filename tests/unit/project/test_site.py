@@ -17,7 +17,10 @@ PAGES = [
     "README.md",
     *(str(page.relative_to(ROOT)) for room in FOLDERS for page in (ROOT / room).rglob("*.md")),
 ]
-LOADS = re.compile(r"<(?:script|img|iframe)[^>]* src=\"?http|<link[^>]* href=\"?http|url\(\"?http")
+# The theme's script fetches Mermaid for an element of this class.
+LOADS = re.compile(
+    r"<(?:script|img|iframe)[^>]* src=\"?http|<link[^>]* href=\"?http|url\(\"?http|class=\"mermaid"
+)
 WRONG = """
 from mkdocs.structure.files import File, InclusionLevel
 
@@ -78,7 +81,7 @@ def test_search_finds_a_term(site: Path, term: str, page: str) -> None:
 
 
 def test_no_page_loads_a_file_of_another_host(site: Path) -> None:
-    files = [path for kind in ("html", "css") for path in site.rglob(f"*.{kind}")]
+    files = [*site.rglob("*.html"), *(site / "assets").rglob("*.css"), site / "wide.css"]
 
     assert len(files) > len(PAGES)
     assert [path for path in files if LOADS.search(path.read_text(encoding="utf-8"))] == []
@@ -95,7 +98,7 @@ def test_a_wrong_link_and_a_page_outside_of_the_navigation_fail_the_build(tmp_pa
     built = build(settings, tmp_path / "site")
 
     assert built.returncode == 1
-    assert "Aborted with 6 warnings in strict mode" in built.stderr
+    assert "Aborted with 6 warnings in strict mode" in built.stdout, built.stderr
     assert "lib/alone.md" in built.stderr
     for link in ("gone.md", "../README.md#gone", "#gone", "gone.toml", "readers"):
         assert f"link '{link}'" in built.stderr
