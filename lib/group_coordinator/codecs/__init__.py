@@ -1,1 +1,1 @@
-"""Conversion between bytes or JSON and core's values. The conventions of Kafka's wire protocol are resolved here."""
+"""Conversion between JSON or bytes and core's values. The shape of an API's version ends here."""

@@ -1,1 +1,1 @@
-"""Kafka's group coordinator as a pure state machine: no clock, no id generation, no I/O, no logging."""
+"""Kafka's group coordinator as a pure state machine: no clock, no ids, no I/O, no logging."""

@@ -1,4 +1,4 @@
-"""The facade of the core: events and deadlines in, records and replies out. It also changes the group.
+"""The facade of the core: events and deadlines in, records and responses out. It also changes the group.
 
 Events and deadlines are ordered by time: before an event is handled, each deadline that is due by the event's time fires, at its
 own time.

@@ -1,1 +1,1 @@
-"""HTML page of the tables: questions (`sections/`), the page around them, and a server that keeps it current."""
+"""The tables as an HTML page: a file for each question (`sections/`), charts, the page around them, a server that keeps it current."""

@@ -1,1 +1,1 @@
-"""The coordinator's and compaction's streaming queries, their outputs and checkpoints."""
+"""Everything that touches Structured Streaming: source, queries, the outputs of a batch, outages and the idle back-off."""

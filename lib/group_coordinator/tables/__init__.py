@@ -1,1 +1,1 @@
-"""The Delta tables: their definitions, writers, compaction, maintenance and views."""
+"""The Delta tables: a file for each definition, creation, appends, maintenance, and thinning of the log."""

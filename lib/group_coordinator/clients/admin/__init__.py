@@ -1,1 +1,1 @@
-"""Clients for administrators of groups."""
+"""AdminClient and its asyncio twin. Each method is written once, by `operation.py`."""

@@ -1,1 +1,1 @@
-"""Groups of the classic protocol."""
+"""The rebalance of classic groups."""

@@ -1,1 +1,1 @@
-"""Deadlines of groups: their times, their effects, and outages."""
+"""Deadlines of groups: the next deadline, the effect of a fired timer in each kind of group, and outages."""

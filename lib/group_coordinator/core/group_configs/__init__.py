@@ -1,0 +1,1 @@
+"""Group configurations: names, accepted values, and effective values."""

@@ -1,1 +1,4 @@
-"""Handlers, one module for each API. `decide(group, request, context, config)` returns records and responses, and changes nothing."""
+"""Handlers, a file for each API. `decide(group, request, context, config)` returns records and responses, and changes nothing.
+
+A handler never calls another handler.
+"""

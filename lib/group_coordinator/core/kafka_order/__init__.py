@@ -1,1 +1,1 @@
-"""The orders that Kafka leaves to its hash tables."""
+"""The orders that Kafka leaves to its hash tables, where they decide something."""

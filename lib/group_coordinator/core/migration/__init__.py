@@ -1,1 +1,4 @@
-"""Members of the classic protocol in a consumer group: their requests, and the conversion of groups between the two types."""
+"""Groups on their way between the protocols: upgrade, downgrade.
+
+Requests of classic members in a consumer group are handled here too.
+"""

@@ -1,1 +1,1 @@
-"""The data of the state machine: groups, members, records, requests and responses."""
+"""The data of the state machine: groups, members, records, requests, responses, and the transition table (`states.py`)."""

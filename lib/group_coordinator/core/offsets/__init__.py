@@ -1,1 +1,1 @@
-"""Offsets: commits, pending offsets of transactions, and expiration."""
+"""Offsets: commits, pending offsets of transactions, commits that come too late, and expiration (KIP-211)."""

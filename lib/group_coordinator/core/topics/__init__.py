@@ -1,1 +1,1 @@
-"""Topic metadata in groups: hashes, subscriptions, and regular expressions."""
+"""Topic metadata in groups: hashes, topic subscriptions, and patterns."""

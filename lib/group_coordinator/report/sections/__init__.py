@@ -1,1 +1,1 @@
-"""Sections of the page, each in a file."""
+"""Sections of the page, a file for each."""

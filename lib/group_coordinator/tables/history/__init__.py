@@ -1,1 +1,1 @@
-"""Thinning of history: few ordinary rows of the log stay, and all others."""
+"""Thinning of history: the rows of the log that stay."""
