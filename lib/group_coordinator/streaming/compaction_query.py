@@ -1,4 +1,7 @@
-"""Compaction as a streaming query of its own: a late or failed compaction does not delay responses."""
+"""Compaction as a streaming query of its own: a late or failed batch of it does not delay responses.
+
+A checkpoint that is damaged, or another cluster's, ends the run all the same: no later attempt would mend it.
+"""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ COORDINATOR_LOG = TableDefinition(
             optional(
                 "inferred",
                 BooleanType(),
-                "True: a mirrored record whose reason was inferred; false: a mirrored record whose reason is not known; null: not mirrored",
+                "True: the mirror concluded the reason, or with the reason mirrored the removal itself, in a gap; false: a mirrored record whose reason is not known; null: not mirrored",
             ),
             optional(
                 "source_topic_id",

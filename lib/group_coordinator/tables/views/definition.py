@@ -54,7 +54,7 @@ PRINCIPAL = optional(
 INFERRED = required(
     "inferred",
     "boolean",
-    "True: the reason was inferred, as a mirrored cluster does not record it. False: the log's record has the reason, or it is not known",
+    "True: the mirror concluded the reason, or with the reason mirrored the removal itself, in a gap. False: the log's record has the reason, or it is not known",
 )
 BATCH_ID = required("batch_id", "bigint", "The batch of the log's record")
 SEQ = required("seq", "int", "Its place among the group's records of the batch")
