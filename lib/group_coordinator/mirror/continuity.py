@@ -1,9 +1,19 @@
 """Gaps between the topic and the checkpoint's memory of it: unread records that were lost. Checked at each start.
 
-Four events matter. The topic was created again under its name. Unread records were removed (DeleteRecords, a
-retention). The mirror paused for longer than tombstones stay, so some may be lost unseen. The topic has got more
-partitions. After the first three the tables may have rows that the cluster has removed: the next batch does a gap
-repair (lookback.py).
+The mirror reads a log that its cleaner thins and whose owner may delete it. If a tombstone is removed before the mirror has read
+it, the tables keep rows that the cluster has removed, for ever. Spark notices only some of this. So the checkpoint remembers the
+topic: its id, its number of partitions, and the last time without unread records.
+
+1. `taken_up` compares the memory with the present topic. A gap is: another topic id (the topic was created again under its name),
+   read offsets outside of the present ones (DeleteRecords, a retention), or a pause longer than tombstones stay
+   (delete.retention.ms): some may be lost unseen.
+2. For a gap it logs the cause, and requests a gap repair in the checkpoint (lookback.py), before anything else changes.
+3. The next batch reads on from the records that are there, and compares the log with the topic. Keys that only the log has get
+   tombstones in front of the batch, in the same commit.
+4. A repeat of that batch repeats the comparison. When a later batch begins, the request is removed.
+
+More partitions are no gap. But groups move between partitions when the brokers are restarted, and `groups_have_moved` requests a
+repair then (home_partition.py).
 """
 
 from __future__ import annotations

@@ -1,20 +1,24 @@
-"""Writer of a batch's outputs: responses to Kafka, then records to coordinator_log, then dead letters and denials.
+"""The life of a batch, and the writer of its outputs: responses, then records, then dead letters and denials.
 
-The order matters. Responses go first because clients wait for them. In a small batch they are sent while its log is
-written (small_batch.py). Topic subscriptions and awaited transaction markers come next, as other members wait for them
-(driver/agents/topic_subscriptions.py, driver/agents/transaction_markers.py). The log comes before dead letters and
-denials: if any table has rows of a batch, the log has its records, and a rebuild starts from the last batch that it
-finds (rebuild/rebuild.py).
+Spark can repeat a batch, and has no transaction over Kafka and several tables. So the outputs of a repeat are equal, and each
+output may come twice or has a mark by which it is skipped.
 
-Spark commits a batch after `Sinks.write` returns. After a failure before that, the next start repeats the batch with
-the same id, events and time, so the operator gives the same outputs. Responses are then sent again, equal and with the
-same `id`, by which readers drop repeats: at least once. A table takes a batch once, by the mark that each append leaves
-in it (tables/writer.py). A failure between two tables therefore repeats only the second append. Spark's checkpoint
-commits the group states with the batch.
+1. Spark plans the batch: the end offsets and the time go to the offset log. From here on it is an open batch.
+2. The driver adds the rest of its input: outages, ACLs, suspended timers (coordination.py).
+3. The operator handles the events, and writes the group states. It is a pure function of all that, so a repeat gives the same.
+4. Responses go to Kafka first, because clients wait for them. A repeat sends them again, equal and with the same `id`: readers drop
+   repeats by `id`, or by the correlation id, as our clients do. In a small batch they are sent while its log is written
+   (small_batch.py).
+5. Topic subscriptions and awaited transaction markers are kept, as other members wait for them and a group reports them once
+   (driver/agents/topic_subscriptions.py, driver/agents/transaction_markers.py).
+6. Records go to coordinator_log, then dead letters and denials to their tables: if any table has rows of a batch, the log has its
+   records, and a rebuild starts from the last batch that it finds (rebuild/rebuild.py). Each append leaves a mark, by which the
+   table takes a batch once (tables/writer.py). A failure between two tables therefore repeats only the second append.
+7. Spark commits the batch, and its group states with it, after `Sinks.write` returns. After a failure before that, the next start
+   repeats steps 2 to 6 with the same events, time and id.
 
-Workers return rows in their final form (operator/output_rows.py): no response and no row of the log is parsed here. A
-call from Python into the JVM takes milliseconds, so the outputs of a batch are built in SQL with as few calls as
-possible.
+Workers return rows in their final form (operator/output_rows.py): no response and no row of the log is parsed here. A call from
+Python into the JVM takes milliseconds, so the outputs of a batch are built in SQL with as few calls as possible.
 """
 
 from __future__ import annotations

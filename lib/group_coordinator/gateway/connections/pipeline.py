@@ -1,4 +1,20 @@
-"""Pipeline of a connection: its pending requests, and the responses of its broker, which are forwarded or rewritten."""
+"""Pipeline of a connection: its pending requests, and the responses of its broker, which are forwarded or rewritten.
+
+A client of Kafka may send several requests without waiting, and reads the responses in the order of its requests. Some are made by
+the broker, some by the job, after milliseconds or minutes. No response may overtake another, and no memory may pile up.
+
+1. A request gets a slot behind all earlier slots (`RequestReader` in requests.py): `expect` for a forwarded request, `answer` for a
+   local response that is ready, `promise` for a local response that comes later.
+2. Forwarded bytes go to the broker as they arrive. Brokers respond in order, so `owed` lists the slots of their responses.
+3. `AnswerReader` lets a broker's response through only if its slot is the first. Otherwise the broker's connection is not read
+   any further: TCP then holds its data back at the broker, not in this process.
+4. A response without addresses is forwarded piece by piece; another response is collected and rewritten into its slot.
+5. `flush` sends the ready responses from the first slot on, until a slot has none or the client's connection is full. A slot that
+   is free lets both connections continue.
+
+Requests of the gateway itself (`ask_aside`, about the rights of the client) use the connection to the broker too, as the broker
+knows the login only there. They have a place in `owed` and no slot.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,19 @@
-"""Ownership of a cluster's rows: only one checkpoint may write them.
+"""Fencing: only one checkpoint, the owner, may write a cluster's rows.
 
-Checked before the first response and while the job runs.
+Two checkpoints that write the same rows would each be right alone, and together make a log that no group has lived. A lock cannot
+prevent it: a driver that was paused for an hour still believes that it holds the lock. So the tables decide, at each append.
 
-A checkpoint has an identity, a file in it. The table `writers` has the identity that owns a cluster's rows. So these
-runs fail: with other tables than before, with a second checkpoint for the same rows, with a checkpoint that a rebuild
-has replaced, with a checkpoint that is older than its rows, and with a copy while the original exists.
+1. A checkpoint has an identity, the file writer.json. The table `writers` has its claim, with an epoch that only grows.
+2. At a start `check_may_write` compares the two, before the first response. These runs fail: with other tables than before, with a
+   second checkpoint for the same rows, with a checkpoint that a rebuild has replaced, with a checkpoint that is older than its rows,
+   and with a copy while the original exists.
+3. A new checkpoint claims the rows: identity, claim, then the epoch in the identity. A crash in between leaves an identity without
+   epoch, and the next start continues there.
+4. `take_over`, for a rebuild, claims the next epoch and leaves a mark with it in each table. From then on the tables reject the
+   appends of the former owner, even in the middle of its batch (tables/writer.py).
+5. A former owner that appends nothing notices the claim by `check_still_owner` (driver/agents/monitors.py), and ends.
+
+Two drivers on the same checkpoint have the same identity: the file lock (lock.py) and Spark's offset log tell these apart.
 """
 
 from __future__ import annotations
