@@ -27,11 +27,13 @@ from group_coordinator.binary.rules import CONSUMER_PROTOCOL
 from group_coordinator.core.value import Value
 
 _VERSION_SIZE = 2
+# Later versions only add fields at the end: their bytes are read as this version.
 _HIGHEST_VERSION = 3
 _PARTITIONS = (string("topic"), int32s("partitions"))
 
 
 def _message(name: str, *fields: Field) -> Message:
+    # No flexible versions: clients of any age read each other's bytes, and negotiate nothing.
     return Message(f"ConsumerProtocol{name}", range(_HIGHEST_VERSION + 1), None, fields)
 
 
@@ -106,6 +108,7 @@ def read_version(data: bytes) -> int:
     return version
 
 
+# Members of a group mostly have equal subscriptions.
 @lru_cache(maxsize=256)
 def parse_subscription(data: bytes) -> tuple[str, ...] | None:
     """Return the subscribed topics; None if they are unreadable.
@@ -147,6 +150,8 @@ def encode_assignment(
 def encode(message: Message, version: int, body: Mapping[str, Any]) -> bytes:
     """Encode SUBSCRIPTION or ASSIGNMENT after its schema version. Missing fields get their defaults."""
     return bytes(
+        # The version is in front of the fields, as the reader is another client, which knows nothing of the request's
+        # version.
         _encoder(message.name, version).run(bytearray(version.to_bytes(_VERSION_SIZE)), body)
     )
 

@@ -88,6 +88,7 @@ def closed_to_clients(job: JobSettings, connection: Connection) -> Closed:
     names = (login.get("sasl_plain_username") for login in logins)
     return Closed(
         frozenset({job.events_topic, job.responses_topic}),
+        # Without a login every client is anonymous, so that name opens no topic.
         frozenset(f"User:{name}" for name in names if name) - {ANONYMOUS},
         _TOKEN_APIS if clients_share_one_user(job, connection.options) else frozenset(),
     )

@@ -79,6 +79,7 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
     return (
         batch.catalog.read(batch.spark, COORDINATOR_LOG.name)
         .where((F.col(CLUSTER_ID.name) == batch.cluster_id) & in_between)
+        # Messages that could not be decoded, and other record types, change no group.
         .where(F.col("record_type").isin(*REPLAYED))
         .select(*LOGGED)
     )
@@ -86,6 +87,7 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
 
 def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
     """Return the size of the result of log_of_groups."""
+    # Asked first, as the rows of a few groups may exceed the driver's memory.
     if batch.catalog.direct_root is None:
         return size_of(_log_of_groups_by_spark(batch, after, groups))
     sizes = "sum(octet_length(key) + coalesce(octet_length(value), 0))"
@@ -138,6 +140,7 @@ def _present(batch: MirrorBatch, definition: TableDefinition, groups: Sequence[s
 
 
 def _on_disk(batch: MirrorBatch, definition: TableDefinition, asked: str) -> pa.Table:
+    # Opened for each query, as compaction writes these tables meanwhile.
     table = DeltaTable(str(batch.catalog.direct(definition.name)))
     return pa.table(QueryBuilder().register("present", table).execute(asked))
 

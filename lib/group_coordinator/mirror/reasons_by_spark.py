@@ -50,6 +50,7 @@ def inferred(rows: DataFrame, batch: MirrorBatch) -> DataFrame:
     of_tables = (_row_of_table(frame, table.name, table.schema.names) for table, frame in tables)
     return (
         reduce(DataFrame.union, of_tables, _row_of_log(rows.union(earlier)))
+        # Most tombstones of a first load are of keys without any earlier row, and need no replay.
         .join(known, GROUP_ID.name, "left_semi")
         .groupBy(GROUP_ID.name)
         .applyInArrow(_inference(batch.batch_id, batch.facts), _REASONS)

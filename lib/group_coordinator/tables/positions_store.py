@@ -136,6 +136,7 @@ class PositionsFolder:
         samples = QueryBuilder().register("samples", table)
         kept = pa.table(samples.execute(_FIRST_OF_THE_HOUR.format(days=days)))
         mark = CommitProperties(app_transactions=[Transaction(self._mark(_THINNED), until_ms)])
+        # Without the column `place` of the query.
         rows = kept.select(pa.schema(table.schema()).names)
         write_deltalake(
             table,
@@ -148,6 +149,7 @@ class PositionsFolder:
 
     def _oldest(self, table: DeltaTable) -> datetime | None:
         files = pa.table(table.get_add_actions(flatten=True))
+        # An empty table has no files, and so no statistics.
         if "min.sampled_at" not in files.column_names:
             return None
         ours = files.filter(pc.equal(files[f"partition.{CLUSTER_ID.name}"], self.cluster_id))
@@ -174,6 +176,7 @@ class PositionsFolder:
             if of.name in notes
             for name in _NOTED
         ]
+        # A commit may have marks and no rows.
         self._append(TOPIC_POSITIONS.no_rows(), CommitProperties(app_transactions=marks))
 
     def _mark(self, name: str, of: TableDefinition = TOPIC_POSITIONS) -> str:
@@ -271,6 +274,7 @@ class PositionsBySpark:
             .withColumn("place", F.row_number().over(of_an_hour))
             .where("place = 1")
             .drop("place")
+            # A single file: many small files would cost each reader a request.
             .repartition(1)
             .sortWithinPartitions("sampled_at", "topic", "partition")
         )

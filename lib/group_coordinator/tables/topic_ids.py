@@ -92,6 +92,7 @@ class TopicIds:
             TableWriteError: the table cannot be read or written.
         """
         with self.errors():
+            # Read once: rows are only added, and the sampler runs for months.
             if self._known is None:
                 self._known = set(self.names())
             new = {each: name for each, name in topics.items() if each not in self._known}
@@ -106,6 +107,7 @@ def topic_ids_in_folder(catalog: TableCatalog, cluster_id: str) -> TopicIds:
     return TopicIds(
         cluster_id,
         partial(topic_names_in, location, cluster_id),
+        # Opened for each commit: commits are rare, and another sampler may have written meanwhile.
         lambda rows: commit_rows(DeltaTable(location), rows),
         partial(write_errors, location),
     )

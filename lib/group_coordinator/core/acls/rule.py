@@ -40,6 +40,7 @@ class PatternType(StrEnum):
 class Operation(StrEnum):
     """Kafka's operations. A cluster may have ACLs with any of them, though requests about groups need only some."""
 
+    # In the order of Kafka's numbers, from which BITS follows.
     ALL = "ALL"
     READ = "READ"
     WRITE = "WRITE"
@@ -61,6 +62,7 @@ class Permission(StrEnum):
     DENY = "DENY"
 
 
+# 0 and 1 are UNKNOWN and ANY, which no rule has.
 _FIRST_NUMBER = 2
 """The number of ALL in Kafka. The next operations follow in the order above."""
 BITS = {operation: 1 << number for number, operation in enumerate(Operation, _FIRST_NUMBER)}

@@ -210,6 +210,7 @@ _DEAD_LETTERS = (
 
 FOREIGN = (*_SHARE, *_STREAMS, *_DEAD_LETTERS)
 """The definitions in the order in which Kafka reads them."""
+# Kafka checks a value twice, with different messages: first by its definition (`least`), then by the brokers' limits.
 LIMITS: Mapping[str, tuple[int | None, int | None]] = MappingProxyType(
     {
         "share.heartbeat.interval.ms": (5_000, 15_000),

@@ -17,6 +17,7 @@ class MembershipReplaced(Value, frozen=True):
     """The group gets this classic membership. Records of the same decision log the reason."""
 
     membership: ClassicGroup
+    # The handler knows it cheaply; replay would have to look at the timers of all members.
     soonest_timer_ms: int = 0
     """No new timer is due before this time; 0: unknown."""
 

@@ -9,6 +9,7 @@ from typing import Annotated, TypeAlias, get_origin, get_type_hints
 
 from msgspec import Meta
 
+# A client without a response cannot send heartbeats, so its session would end in a long join phase.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """A constant in Kafka: the longest wait of a member without any response in a join phase."""
 
@@ -18,6 +19,7 @@ HIGHEST_EVENT_MAX_BYTES = 1024 * 1024
 Positive: TypeAlias = Annotated[int, Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, Meta(ge=0)]
 
+# Each name stands for three settings: the default, the lowest and the highest value of a group.
 _CONSUMER_RANGES = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
 """Settings of consumer groups between two others, which limit the configuration of a single group."""
 

@@ -31,6 +31,7 @@ from group_coordinator.core.model.timers import Timers
 NeighbourOwners: TypeAlias = dict[int, str]
 """Member ids by partition, for neighbouring partitions of a topic."""
 
+# A group state is read and written in parts: a part for each partition would be too many, a single part too long.
 _NEIGHBOURS = 256
 
 
@@ -59,6 +60,7 @@ class Owners:
         """
         for key, taken in _by_neighbours(topic_id, partitions).items():
             owners = self.by_neighbours.get(key, {})
+            # In a cleaned log the record of the next owner may come before the record that takes the partition away.
             gone = {partition for partition in taken if owners.get(partition) == member_id}
             left = {number: owner for number, owner in owners.items() if number not in gone}
             if left:
@@ -115,6 +117,7 @@ class SharedSubscriptions:
 
 def digest_of(metadata: SubscriptionMetadata) -> bytes:
     """Return the name of a subscription in group states."""
+    # Equal subscriptions are stored once: thousands of members may name the same thousand topics.
     wanted = (metadata.topic_names, metadata.topic_regex, metadata.server_assignor)
     return blake2b(msgpack.encode(wanted), digest_size=_DIGEST_BYTES).digest()
 

@@ -135,6 +135,7 @@ class ResolvedRegex(Value, frozen=True):
     timestamp_ms: int
 
 
+# Assignment is defined next to the assignors, which are below this module; all others import it from here.
 __all__ = [
     "ASSIGNMENT_GONE",
     "JOIN_EPOCH",

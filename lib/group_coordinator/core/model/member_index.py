@@ -75,6 +75,7 @@ class MemberIndex(Struct, array_like=True):
             index._count_protocols(names, number)
         for member in [member for member in members if member.group_instance_id is not None]:
             index._add_static(member)
+        # Counted and not only the longest: when its member leaves, the next longest must be known.
         index.rebalance_timeouts_ms = Counter([member.rebalance_timeout_ms for member in members])
         return index
 

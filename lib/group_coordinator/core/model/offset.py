@@ -51,6 +51,7 @@ def _sooner(one_ms: int | None, other_ms: int) -> int:
 def ages_of(offsets: Collection[CommittedOffset]) -> OffsetAges:
     """Return the ages of offsets. It looks at every offset; there may be a hundred thousand."""
     expiries_ms = [o.expire_timestamp_ms for o in offsets if o.expire_timestamp_ms is not None]
+    # Hardly any client sets an expiry of its own, so the second pass is mostly left out.
     aging = [o for o in offsets if o.expire_timestamp_ms is None] if expiries_ms else offsets
     oldest_ms = min([o.commit_timestamp_ms for o in aging], default=None)
     return OffsetAges(oldest_ms, min(expiries_ms, default=None))

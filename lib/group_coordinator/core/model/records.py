@@ -17,6 +17,7 @@ from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.value import Value
 
 
+# The values are in tables and in users' queries, so none may be renamed.
 class Reason(StrEnum):
     """The reason of a record: our own addition to Kafka's key and value."""
 

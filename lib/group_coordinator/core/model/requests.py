@@ -9,12 +9,16 @@ from group_coordinator.core.model.classic_member import Protocol, Ticket
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
+# Without the second join, a client that repeats a lost JoinGroup would leave members behind for which a rebalance
+# waits.
 MEMBER_ID_REQUIRED_SINCE = 4
 """From this JoinGroup on a dynamic member must join again with the id of the first response (KIP-394)."""
 
 SYNC_NAMES_PROTOCOL_SINCE = 5
 """From this SyncGroup on a member must name the elected protocol (KIP-559)."""
 
+# Older clients do not know the error STALE_MEMBER_EPOCH, so Kafka gives members of the consumer protocol another
+# error.
 MEMBER_EPOCHS_SINCE = 9
 """From this OffsetCommit on clients know member epochs (KIP-848)."""
 
@@ -82,6 +86,7 @@ class Heartbeat(Value, frozen=True):
     group_instance_id: str | None
 
 
+# An administrator names a static member by its instance id, as its member id changes with every restart.
 class MemberIdentity(Value, frozen=True):
     """A leaving member. An empty member id with an instance id is an administrator's removal."""
 

@@ -29,6 +29,7 @@ class JoinGroupResponse(Value, frozen=True):
     protocol: str | None = None
     leader: str = ""
     skip_assignment: bool = False
+    # Empty for followers: otherwise a group of n members would send n times n subscriptions.
     members: tuple[JoinedMember, ...] = ()
 
 

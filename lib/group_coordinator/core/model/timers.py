@@ -61,6 +61,7 @@ REGEX_TIMER = TimerKey(TimerKind.REGEX)
 CLASSIC_MEMBER_KINDS = (TimerKind.MEMBER_JOIN, TimerKind.MEMBER_SYNC)
 """Timers of the classic members of a consumer group."""
 
+# A left timer may fire in the converted group, and Kafka's outcome of that is the rule here.
 KINDS_LEFT_BY_CONVERSIONS = (TimerKind.JOIN_PHASE, *CLASSIC_MEMBER_KINDS)
 """Timers that Kafka does not cancel when a group is converted to the other type. They act on the group that they find."""
 

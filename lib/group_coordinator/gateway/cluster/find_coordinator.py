@@ -65,6 +65,7 @@ class Coordinators:
 
     def _find(self, group_id: str) -> dict[str, Any]:
         node_ids = self._node_ids()
+        # Groups are spread over the nodes, so that a member and the admin tools find the same port.
         node_id = coordinator_of(group_id, node_ids) if node_ids else -1
         address = self._address_of(node_id)
         if address is None:

@@ -26,6 +26,7 @@ class HeldBytes(Generic[Holder]):
         self._count(holder, held)
         largest = []
         while self.total > self._most:
+            # The largest first, so that a client with little is no victim of the others.
             largest.append(max(self._held, key=self._held.__getitem__))
             self._count(largest[-1], 0)
         return largest
@@ -37,6 +38,7 @@ class HeldBytes(Generic[Holder]):
 
 
 _MIB = 1024 * 1024
+# Apart from AFTER_LOGIN_BYTES: a flood of unknown clients must not evict users.
 BEFORE_LOGIN_BYTES = 8 * _MIB
 """Bytes of all clients before their logins together: incomplete requests and requests that are not forwarded yet."""
 AFTER_LOGIN_BYTES = 256 * _MIB
@@ -114,6 +116,7 @@ class Admission:
     def leave(self, host: str) -> None:
         self._total -= 1
         self._clients[host] -= 1
+        # Hosts come and go: without this the counter would grow for ever.
         if not self._clients[host]:
             del self._clients[host]
 

@@ -47,6 +47,7 @@ def read_beginning(version: int, head: memoryview) -> Beginning | None:
             at = _after_text(head, at)
         (acks,) = _INT16.unpack_from(head, at)
     except (IndexError, error):
+        # A frame that is not complete looks like a broken frame, so only its length ends the wait.
         if len(head) > _LONGEST_BEGINNING:
             raise FrameError("a Produce request with a name that is too long") from None
         return None
@@ -81,6 +82,7 @@ class ProducedTopics:
         self._closed = closed
         self._data: Data = b""
         self._at = topics_at
+        # A generator keeps its place in the request between two pieces.
         self._reading = self._read()
         next(self._reading)
 
@@ -101,6 +103,7 @@ class ProducedTopics:
         for _ in range((yield from self._next(self._length))):
             name = yield from self._next(self._name)
             if name in self._closed:
+                # Earlier pieces are at the broker, which never gets the end of this request and drops it.
                 raise FrameError(f"Produce to {name.decode()}, a topic of the coordinator itself")
             left = yield from self._next(self._length)
             while left > 0:
@@ -178,6 +181,7 @@ def _tag(data: Data, at: int) -> tuple[None, int]:
 
 def _after_text(data: memoryview, at: int) -> int:
     (length,) = _INT16.unpack_from(data, at)
+    # -1 stands for null, which has no bytes.
     return at + _INT16.size + max(int(length), 0)
 
 

@@ -35,6 +35,7 @@ def merged(api: str, asked: Sequence[Resource], groups: Body, others: Body) -> B
         found[_key(one)].append(one)
     in_order = [found[_key(one)].popleft() for one in asked if found[_key(one)]]
     left_over = [one for several in found.values() for one in several]
+    # An entry that the request did not name is a broker's own, and is kept.
     return {**others, results: [*in_order, *left_over]}
 
 
@@ -56,6 +57,7 @@ def refused_groups(groups: Sequence[Resource]) -> Body:
 
 def shows_groups(asked_types: Sequence[int], others: Body) -> bool:
     """Return True if the response of ListConfigResources lists groups: not if the broker's response is an error."""
+    # An empty list asks for all types.
     is_wanted = not asked_types or GROUP_RESOURCE in asked_types
     return is_wanted and others["errorCode"] == ErrorCode.NONE
 

@@ -62,6 +62,7 @@ class OfOneGroup(NamedTuple):
 def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
     """Yield a request for each group. A DeleteGroups that names a group twice deletes it once, as in Kafka."""
     entries = body[fields.asked]
+    # A second deletion would fail, as the group is gone.
     if api == "DeleteGroups":
         entries = dict.fromkeys(entries)
     for entry in entries:
@@ -118,6 +119,7 @@ def refused_unread(api: str, version: int, code: int) -> Body | None:
 
 
 def _has_one_error(api: str, version: int) -> bool:
+    # By the definitions, so that a new version of an API needs no line here.
     return any(field.name == "errorCode" for field in wire.fields(f"{api}Response", version))
 
 
@@ -126,10 +128,12 @@ def _at_the_top(_body: Body, _version: int, code: int, message: str | None) -> B
 
 
 def _join(_body: Body, version: int, code: int, _message: str | None) -> Body:
+    # KIP-559 made the field nullable; an older client fails to read null.
     protocol = None if version >= _NULL_PROTOCOL_SINCE else ""
     return {"throttleTimeMs": 0, "errorCode": code, "protocolName": protocol}
 
 
+# Commits have no other place for an error.
 def _at_partitions(body: Body, _version: int, code: int, _message: str | None) -> Body:
     topics = [
         {
@@ -145,6 +149,7 @@ def _at_partitions(body: Body, _version: int, code: int, _message: str | None) -
 
 
 def _fetch(body: Body, version: int, code: int, _message: str | None) -> Body:
+    # Three shapes in ten versions: errors of partitions, then a common error, then an error for each group.
     if version >= _GROUPS_SINCE:
         groups = [
             {"groupId": group["groupId"], "topics": [], "errorCode": code}
@@ -201,6 +206,7 @@ def _created_partitions(body: Body, _version: int, code: int, message: str | Non
 
 
 def _deleted_topics(body: Body, _version: int, code: int, message: str | None) -> Body:
+    # From version 6 topics are named by name or by id.
     if "topicNames" in body:
         return {"responses": _of_names(body["topicNames"], code, message)}
     responses = [{**t, "errorCode": code, "errorMessage": message} for t in body["topics"]]

@@ -118,6 +118,7 @@ class FreshTables:
             if monotonic() - self._read_s < _FRESH_S:
                 return
             try:
+                # A failure keeps both as they were: an older list is better than none.
                 self.groups, self.configured = await asyncio.to_thread(self._read)
             except (DeltaError, OSError) as error:
                 _log.warning(

@@ -96,6 +96,7 @@ def sort(topics: Iterable[Body], known: KnownTopics) -> Sorted:
     """Sort a request's topics. A topic with only an id does not exist."""
     found = Sorted([], [])
     for topic in topics:
+        # The response names a topic as the request did.
         field = "topicId" if "topicId" in topic else "name"
         identity = {field: topic[field]}
         if "name" in topic:
@@ -108,6 +109,8 @@ def sort(topics: Iterable[Body], known: KnownTopics) -> Sorted:
 
 def _sort(topic: Body, identity: Body, name: str, known: KnownTopics, found: Sorted) -> None:
     count = known.partition_count(name)
+    # The job decides about partitions that exist, the gateway about the others, as the job does not know the
+    # cluster's topics.
     there = [each for each in topic["partitions"] if 0 <= each["partitionIndex"] < count]
     missing = [each for each in topic["partitions"] if not 0 <= each["partitionIndex"] < count]
     if missing or not count:
@@ -142,6 +145,7 @@ def merged(refused: Sequence[Body], answered: Sequence[Body]) -> list[Body]:
     topics: dict[str, Body] = {}
     for topic in (*refused, *answered):
         identity = topic["topicId"] if "topicId" in topic else topic["name"]
+        # A topic may be in both parts, and a client expects a single entry.
         if identity in topics:
             topics[identity]["partitions"] += topic["partitions"]
         else:

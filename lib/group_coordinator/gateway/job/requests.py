@@ -56,12 +56,14 @@ class OpenQuestions(PendingReplies[asyncio.Future[Body]]):
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Body] = loop.create_future()
         correlation_id = self.put(answer)
+        # A timer for each request, as a JoinGroup may wait for minutes and a commit for seconds.
         timer = loop.call_later(timeout_s, self._give_up, correlation_id)
 
         def forget(_: asyncio.Future[Body]) -> None:
             timer.cancel()
             self._pending.pop(correlation_id, None)
 
+        # Also if the client is gone and its future is cancelled: nothing may stay behind.
         answer.add_done_callback(forget)
         return correlation_id, answer
 

@@ -60,6 +60,7 @@ class Sighting(NamedTuple):
     """Epoch of the member whose heartbeat was answered. The group changes while epochs of members differ."""
 
 
+# Only the fields that decide are decoded: every response of the job passes here.
 class _Error(Struct, rename="camel", gc=False):
     error_code: int = 0
 
@@ -144,6 +145,7 @@ def _committed(response: Response) -> Sighting | None:
 
 def _deleted(response: Response) -> Sighting | None:
     results = json.decode(response.body, type=_Results).results
+    # A missing group is as good as deleted: lists must not show it any longer.
     gone = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND)
     if any(result.error_code in gone for result in results):
         return _sighting(response, Told.GONE)
@@ -152,6 +154,7 @@ def _deleted(response: Response) -> Sighting | None:
 
 def _described(response: Response) -> Sighting | None:
     for group in json.decode(response.body, type=_Classics).groups:
+        # DescribeGroups responds with Dead for a group that does not exist, and for a consumer group.
         if group.error_code == ErrorCode.NONE and group.group_state not in ("", _DEAD):
             found = ListedGroup(CLASSIC, group.group_state, group.protocol_type)
             return Sighting(response.group_id, response.at, Told.AS_IT_IS, found)

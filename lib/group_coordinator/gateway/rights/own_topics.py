@@ -98,6 +98,7 @@ def _is_inside_of_name(answer: bytes, at: int, end: int) -> bool:
 def _reaches(answer: bytes, at: int, end: int) -> bool:
     """Return True if a name whose length ends with this byte would reach `end`. Of two length bytes the second is 1."""
     last, before = answer[at], answer[at - 1]
+    # A varint of two bytes has its low seven bits first, with the highest bit set; names are shorter than 256.
     if last == 1 and before >= _TWO_BYTES:
         return at + before >= end
     return last < _TWO_BYTES and at + last >= end
@@ -191,6 +192,7 @@ class OwnTopics:
     def _error(self, name: str, named: Collection[str]) -> Body | None:
         if name in named:
             return {"errorCode": _CODE, "name": name}
+        # A client that named the topic by id gets the id back, and never the name.
         topic_id = self._topics.id_of(name)
         return (
             {"errorCode": _CODE, "name": None, "topicId": topic_id} if topic_id in named else None
@@ -208,6 +210,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
+# Searched in every request, and computed again only if a topic got another id.
 @lru_cache
 def _bytes_of(names: Sequence[str], ids: Sequence[str | None]) -> tuple[bytes, ...]:
     there = (urlsafe_b64decode(f"{one}==") for one in ids if one not in (None, ZERO_UUID))

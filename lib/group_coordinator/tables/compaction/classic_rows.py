@@ -60,6 +60,7 @@ def classic_group_row(
 
 def classic_member_row(membership: ClassicGroup, member: Member, stamp: Stamp) -> MemberRow:
     """Return the row of a member, by the group's latest record."""
+    # A record of the log has only the metadata of the protocol that the group elected.
     (subscription,) = member.protocols
     topics = subscription.topics if membership.is_of_consumers else None
     return MemberRow(

@@ -61,6 +61,7 @@ def consumer_group_row(
         protocol_type=CONSUMER_PROTOCOL_TYPE,
         protocol=_wanted_assignor(membership),
         generation_or_epoch=membership.epoch,
+        # KIP-848 has no leader: the coordinator assigns.
         leader=None,
         member_count=len(membership.members),
         empty_since=empty_since_ms,
@@ -165,6 +166,7 @@ def _wanted_assignor(membership: ConsumerGroup) -> str | None:
 
 def _known(value: Column | None) -> Column:
     """Return the value of a column that every row of a consumer group has."""
+    # The columns are nullable for classic groups only, so null is a damaged table.
     if value is None:
         raise ValueError("a row of a consumer group lacks a column")
     return value
@@ -198,6 +200,7 @@ def _current_of(row: MemberRow) -> CurrentAssignment:
 
 def _owned(owned: OwnedPartitions, topic_names: Mapping[str, str]) -> list[OwnedPartition]:
     return [
+        # Sorted, so that equal groups have equal rows, whatever the order of their records.
         OwnedPartition(topic_names.get(topic_id, topic_id), topic_id, partition, epoch)
         for topic_id, partitions in sorted(owned.items())
         for partition, epoch in sorted(partitions.items())

@@ -21,6 +21,7 @@ FIRST_EPOCH = 1
 """Epoch of a group whose own record is still missing, and of its target assignment (ModernGroup in Kafka 4.4)."""
 
 
+# gc=False: rows have no cycles, and there may be hundreds of thousands, which Python's garbage collector would visit.
 class ForeignMember(Struct, frozen=True, kw_only=True, gc=False):
     """Columns of a member's row."""
 
@@ -79,5 +80,9 @@ def foreign_group_row(
 
 def foreign_member_row(member_id: str, member: ForeignMember, stamp: Stamp) -> MemberRow:
     return MemberRow(
-        **stamp, **structs.asdict(member), member_id=member_id, session_timeout_ms=None
+        # The session timeout of these groups is a setting of the group.
+        **stamp,
+        **structs.asdict(member),
+        member_id=member_id,
+        session_timeout_ms=None,
     )

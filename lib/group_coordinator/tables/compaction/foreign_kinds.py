@@ -42,6 +42,7 @@ _KINDS = (
         record_types.STREAMS_GROUP_EPOCH,
         streams_rows.MAKE_A_MEMBER,
         streams_values.READERS,
+        # The records of streams groups name topics by name.
         lambda values, _topic_names: streams_rows.streams_group(values),
     ),
 )

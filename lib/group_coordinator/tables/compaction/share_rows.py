@@ -32,6 +32,7 @@ from group_coordinator.tables.compaction.rows import AssignedPartition, TargetPa
 SHARE = "share"
 MAKE_A_MEMBER = frozenset({SHARE_MEMBER_METADATA, SHARE_CURRENT_ASSIGNMENT})
 """Each of these records makes a member, even if the other is missing."""
+# Share groups commit no offsets: their state is in __share_group_state.
 _NO_OFFSETS = ExpirationRule("never")
 _read = partial(read, readers=READERS)
 

@@ -17,6 +17,7 @@ class ViewColumn(NamedTuple):
     nullable: bool
 
 
+# All other SQL of the views is valid in both engines, and a test runs each view in both.
 class Dialect(NamedTuple):
     """The functions that the two engines call by different names."""
 
