@@ -32,6 +32,7 @@ _NO_BODY = Raw(b"")
 _EMPTY_BODY = Raw(b"{}")
 
 
+# gc=False: no cycles, and each event of a batch is such an object.
 class Event(Struct, frozen=True, gc=False):
     """A request and its sender. An event without correlation id gets no response."""
 
@@ -162,6 +163,7 @@ def _api_of(envelope: _Envelope) -> ApiCodec[Any]:
     api = CODECS.get(envelope.api)
     if api is None:
         raise FieldError(f"api = {envelope.api[:100]}", "unknown")
+    # Before the body is read, as the sender of another version should learn the version and not a field.
     if envelope.version not in api.versions:
         first, last = api.versions[0], api.versions[-1]
         raise _UnsupportedError(

@@ -31,6 +31,7 @@ def at_path(
 
     `whole` is the name of a value that is no object.
     """
+    # msgspec has the path in its message only.
     why, _, path = str(fault).partition(_BEFORE_PATH)
     path = path.removesuffix("`")
     full_path = f".{prefix}{path}" if prefix else path
@@ -131,6 +132,7 @@ def check_distinct_keys(value: bytes, event: msgspec.Struct) -> None:
     """
     # A key may contain an escaped colon.
     if _BACKSLASH in value or value.count(_COLON) != _encode(event).count(_COLON):
+        # Only Python's own reader reports repeated keys.
         json.loads(value, object_pairs_hook=_distinct)
 
 

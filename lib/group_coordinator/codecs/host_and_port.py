@@ -58,6 +58,7 @@ def is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
+        # Not resolved: a name server must not decide about passwords in plain text.
         return host.casefold() == "localhost"
 
 

@@ -68,6 +68,7 @@ _BY_WAY = {
         "GetTelemetrySubscriptions PushTelemetry AddRaftVoter RemoveRaftVoter UnregisterController"
     ),
 }
+# Clients choose the highest common version, so a lower limit here changes their way without an error.
 _HIGHEST = {
     "Fetch": 15,  # 16 has addresses behind the data
     # Later versions use transaction.version 2, where brokers get a group's offsets without AddOffsetsToTxn.
@@ -82,6 +83,7 @@ _LOWEST = {
 
 
 def _api(name: str, way: Way) -> Api:
+    # Only versions that codecs/wire can read: a broker may already have later ones.
     defined = wire.valid_versions(name)
     highest = _HIGHEST.get(name, defined[-1])
     lowest = _LOWEST.get(name, defined[0])

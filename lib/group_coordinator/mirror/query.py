@@ -80,6 +80,7 @@ class MirrorRun:
         except TopicChangedError:
             return True
         except StreamingQueryException as failure:
+            # Kafka's source fails for lost records, which a mirror survives by a gap repair.
             if self.may_go_on(failure):
                 return True
             raise
@@ -87,9 +88,11 @@ class MirrorRun:
 
     def _until_over(self, trigger: Mapping[str, object]) -> None:
         reading = self.take_up()
+        # A topic that was created again begins with batch 0 of Spark, and the tables continue.
         sinks = replace(
             self.sinks, first_batch_id=reading.first_batch_id, topic_id=reading.topic_id
         )
+        # A gate for each query, as a gate stays closed.
         gate = BatchGate(sinks.write)
         query = self._start(reading, gate, trigger)
         try:

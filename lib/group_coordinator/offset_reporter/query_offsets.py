@@ -46,6 +46,7 @@ def kafka_sources(progress: StreamingQueryProgress) -> Iterator[KafkaSource]:
     """Yield the query's Kafka sources; other sources are left out."""
     for source in progress.sources:
         described = _KAFKA.fullmatch(source.description)
+        # A description that does not match is another kind of source, or a Spark that this package does not know.
         if described:
             yield KafkaSource(described["strategy"], described["topics"], _offsets(source))
 
@@ -118,6 +119,7 @@ class GroupNames:
         found: dict[str, Offsets] = {}
         for source in sources:
             group = _group_of(source, choice)
+            # A source that has read nothing has no position to commit.
             if group is not None and source.offsets:
                 merge(found.setdefault(group, {}), source.offsets)
         return found

@@ -72,6 +72,7 @@ class CoordinatorTarget:
 
     def commit(self, group_id: str, offsets: Offsets) -> None:
         """Commit the offsets by this project's admin client."""
+        # Opened at the first commit, in the thread that commits: the user's job must not wait for Kafka.
         if self._admin is None:
             self._admin = AdminClient(**self._options)
         results = self._admin.alter_consumer_group_offsets(group_id, offsets)
@@ -79,6 +80,7 @@ class CoordinatorTarget:
 
     def close(self) -> None:
         """Disconnect; the next commit connects again."""
+        # Dropped first: after an error of the close the next commit needs a new client.
         admin, self._admin = self._admin, None
         if admin is not None:
             admin.close()

@@ -55,6 +55,7 @@ def describe_configs(
     resource = {**_resource(group_id), "configurationKeys": None if names is None else list(names)}
     body = {
         "resources": [resource],
+        # The entries show which value is in force, and which would be without it.
         "includeSynonyms": True,
         "includeDocumentation": include_documentation,
     }

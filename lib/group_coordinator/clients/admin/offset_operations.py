@@ -60,7 +60,9 @@ class OffsetOperations(AdminBase):
             ChannelError: there is no response for a group.
         """
         asked = {
-            group: offset_messages.fetch_offsets(group, None) for group in dict.fromkeys(group_ids)
+            # A group that is named twice is asked about once.
+            group: offset_messages.fetch_offsets(group, None)
+            for group in dict.fromkeys(group_ids)
         }
         return {
             group: offset_messages.fetched_partitions(body)
@@ -129,6 +131,7 @@ class OffsetOperations(AdminBase):
         if shifted:
             request = offset_messages.fetch_offsets(group_id, shifted)
             committed = offset_messages.fetched_offsets(await self._answer(request))
+        # In a thread, as kafka-python blocks; and before the commit, so that a missing partition changes no offset.
         known = await self._aside(partial(resets.positions, self._connection, specs))
         offsets = resets.targets(specs, known, committed)
         results = await self._commit_reset(group_id, offsets)

@@ -63,7 +63,8 @@ class Conversation:
         awaited = self._awaited
         if awaited is not None and awaited.reply.done():
             self._awaited = None
-            # Other errors are raised by `result` below.
+            # After a timeout the request may have had its effect, so each protocol decides how to continue. `result`
+            # below raises other errors.
             if isinstance(awaited.reply.exception(), RequestTimedOutError):
                 awaited.lost()
             else:
@@ -82,6 +83,7 @@ class Conversation:
 
     def send(self, request: Request, timeout_ms: int | None = None) -> Future[Body]:
         """Send a request independently of the pending request."""
+        # A channel is shared, and each member has a client id of its own.
         request = request._replace(client_id=self._client_id)
         return self._channel.send(request, timeout_ms=timeout_ms)
 

@@ -37,6 +37,7 @@ def only_entry(field: str, names: list[str]) -> str:
     Raises:
         FieldError: the list has none or several.
     """
+    # An event's key is its group, and only events of one group keep their order.
     if len(names) != 1:
         raise FieldError(field, f"must have exactly one entry, not {len(names)}")
     return names[0]

@@ -111,6 +111,7 @@ def _encoded(encoder: Encoder, prefix: int, data: object) -> bytes:
         raise OffsetsTopicError(f"{encoder.name}: {encoder.fault(failure)}") from failure
 
 
+# Compiled at first use: a mirror of classic groups needs few of the layouts.
 @cache
 def _decoder(record_type: int, version: int | None) -> Decoder:
     return Decoder(*_message(record_type, version), OFFSETS_TOPIC)

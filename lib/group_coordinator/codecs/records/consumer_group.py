@@ -37,6 +37,7 @@ class TopicPartitions(Struct, frozen=True, gc=False, omit_defaults=True, rename=
 
 def topic_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names sorted, without repetition."""
+    # A log of another coordinator may have them in any order.
     return tuple(sorted(set(names)))
 
 
@@ -157,6 +158,7 @@ def decode(record_type: int, key: str, value: str | None, reason: Reason) -> Rec
             pattern = _decode_regex_key(key).data.regular_expression
             return RegexRecord(pattern, None if value is None else _regex(value), reason)
         case _:
+            # Kafka 4.1 and later reads metadata from the cluster, and only removes these records.
             return PartitionMetadataTombstone(reason)
 
 

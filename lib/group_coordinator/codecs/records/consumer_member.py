@@ -88,6 +88,7 @@ _decode_key = json.Decoder(Key[MemberKeyData]).decode
 _decode_member = json.Decoder(NamedValue[MemberData]).decode
 _decode_target = json.Decoder(NamedValue[TargetData]).decode
 _decode_current = json.Decoder(NamedValue[CurrentData]).decode
+# Without the rest of the value, which only replay needs.
 _decode_names = json.Decoder(NamedValue[Raw]).decode
 
 
@@ -159,7 +160,10 @@ def _current_data(current: CurrentAssignment) -> CurrentData:
 def _owned_data(owned: OwnedPartitions) -> list[TopicPartitions]:
     return [
         TopicPartitions(
-            topic_id, sorted(partitions), [epoch for _, epoch in sorted(partitions.items())]
+            # Epochs stand in the order of the partitions: both are sorted together.
+            topic_id,
+            sorted(partitions),
+            [epoch for _, epoch in sorted(partitions.items())],
         )
         for topic_id, partitions in sorted(owned.items())
     ]

@@ -112,4 +112,5 @@ def _record(key: str, value: str | None, reason: Reason) -> Record:  # noqa: PLR
         case _ if record_type in record_types.OF_CONSUMER_GROUPS.values():
             return consumer_group.decode(record_type, key, value, reason)
         case _:
+            # Records of share and streams groups too: core has no such groups.
             raise RecordError(f"{key}: unknown record type {record_type}")

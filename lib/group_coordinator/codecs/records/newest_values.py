@@ -97,4 +97,5 @@ class NewestValues(Struct, omit_defaults=True):
 
 
 def _sorted(values: Mapping[int, Raw]) -> dict[int, Raw]:
+    # Equal groups must have equal rows, in whatever order their records came.
     return dict(sorted(values.items()))

@@ -28,6 +28,7 @@ class OffsetKeyData(Struct, frozen=True, gc=False):
     partition: int
 
 
+# gc=False: a value has no cycles, and there may be a hundred thousand in a group.
 class OffsetData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
     """The fields of all versions. Each version leaves some out."""
 

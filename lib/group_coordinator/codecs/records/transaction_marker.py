@@ -26,6 +26,7 @@ class MarkerKeyData(Struct, frozen=True, gc=False, kw_only=True):
     type: int
 
 
+# Kafka's field, for readers of Kafka's JSON: nothing here depends on it.
 class MarkerData(Struct, frozen=True, gc=False, rename="camel"):
     """Kafka's value of a control record."""
 
@@ -78,6 +79,7 @@ def decode(key: str, value: str) -> TransactionMarker:
     offsets = tuple(
         (marked.topic, marked.partition, committed_offset(marked)) for marked in found.offsets
     )
+    # Not from the row's reason, which a mirrored log does not have.
     committed, aborted = Reason.TRANSACTION_COMMITTED, Reason.TRANSACTION_ABORTED
     reason = committed if _decode_key(key).data.type == COMMIT else aborted
     return TransactionMarker(

@@ -24,6 +24,7 @@ class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False):
     protocol: str | None
     leader: str | None
     subscribed_topics: list[str] | None
+    # Raw: a heartbeat of one member must not decode ten thousand others.
     members: dict[str, Raw]
     """The members by id, in core's order."""
     index: MemberIndex

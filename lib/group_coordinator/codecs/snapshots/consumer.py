@@ -120,6 +120,7 @@ def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
         SnapshotError: a subscription has no members.
     """
     subscriptions = packed.subscriptions
+    # Checked here, as a subscription without members would never be removed.
     for digest, shared in subscriptions.items():
         if shared.subscribers < 1:
             raise SnapshotError(
@@ -144,6 +145,7 @@ def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
         member_room=packed.member_room,
         former_subscription_type=packed.former_subscription_type,
     )
+    # Indexes are not stored: from the shared subscriptions they are counted without decoding a member.
     membership.count_subscribers()
     return membership
 
@@ -253,6 +255,8 @@ def _target(_member_id: str, encoded: Raw) -> Assignment:
 
 
 def _stored_owners(owners: NeighbourOwners) -> Raw:
+    # By member and not by partition: a member id has 22 characters or more, and a member mostly owns several
+    # neighbours.
     by_member: PackedOwners = {}
     for number, member_id in sorted(owners.items()):
         by_member.setdefault(member_id, []).append(number)

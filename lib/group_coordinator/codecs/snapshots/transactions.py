@@ -39,6 +39,7 @@ def packed(group: Group) -> list[Waiting]:
 
 def packed_by_place(group: Group) -> PlacedTransactions | None:
     """Return the data that depends on offsets of markers; None if there is none."""
+    # Most groups have no transactions, and then need no bytes for them.
     if not group.pending and not group.last_markers:
         return None
     pending = [

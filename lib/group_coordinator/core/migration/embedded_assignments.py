@@ -30,6 +30,7 @@ def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Ass
     """Return the partitions by topic id. Topics that do not exist are left out."""
     found: dict[str, set[int]] = {}
     for name, numbers in partitions:
+        # A topic that was deleted has no id here.
         if name in topics and numbers:
             found.setdefault(topics[name].topic_id, set()).update(numbers)
     return {topic_id: tuple(sorted(numbers)) for topic_id, numbers in sorted(found.items())}
@@ -51,6 +52,7 @@ def embedded_assignment(
     An unreadable version counts as 0. In Kafka the last consumer could not leave then.
     """
     names = {topic.topic_id: topic.name for topic in topics.values()}
+    # Kafka's order is that of its hash map, and the bytes must be equal.
     size = grown_table_size(DEFAULT_TABLE_SIZE, len(assignment))
     topic_ids = hash_map_order(sorted(assignment), topic_spot, size)
     named = {

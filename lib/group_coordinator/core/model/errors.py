@@ -58,5 +58,6 @@ class CoordinatorError(Exception):
         self.message = message
 
 
+# No CoordinatorError: the client has done nothing wrong, and its event is kept as a dead letter.
 class IllegalTransitionError(Exception):
     """An internal error: a transition that the table of the state machine does not have."""

@@ -68,6 +68,7 @@ TRANSITIONS: dict[ClassicState, frozenset[ClassicState]] = {
 
 def check_transition(source: ClassicState, target: ClassicState) -> None:
     """Raise IllegalTransitionError unless the table has the transition (ClassicGroupState in Kafka)."""
+    # Checked at each change, so that a wrong rule stops here and not in the log.
     if target not in TRANSITIONS[source]:
         message = f"a group in state {source} cannot become {target}"
         raise IllegalTransitionError(message)

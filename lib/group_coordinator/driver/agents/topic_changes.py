@@ -82,6 +82,8 @@ class Hashes:
     def of(self, topic: Topic) -> int:
         """Return the topic's hash; the same object has the same hash."""
         known = self._known.get(topic.name)
+        # By identity, as SeenTopics keeps unchanged topics: comparing racks of all partitions would take as long as
+        # the hash.
         if known is None or known[0] is not topic:
             known = self._known[topic.name] = (topic, topic_hash(topic))
         return known[1]
@@ -103,6 +105,7 @@ def news(
     deleted = [
         (name, topic_id)
         for name, (topic_id, _) in sorted((told or {}).items())
+        # A topic that was created again has another id: the group must lose the old topic's offsets.
         if name not in topics or topics[name].topic_id != topic_id
     ]
     return News(found, deleted, knows)
@@ -114,6 +117,7 @@ def event(group_id: str, told: News) -> bytes:
         group_id,
         [known_topic(topic) for topic in told.topics],
         [GoneTopic(name, topic_id) for name, topic_id in told.deleted],
+        # The cluster may have a hundred thousand topics, and a group needs a few.
         complete=False,
     )
     return own_event("TopicMetadata", body)
@@ -121,5 +125,6 @@ def event(group_id: str, told: News) -> bytes:
 
 def own_event(api: str, body: Struct) -> bytes:
     """Return an event of the job's own, without a response."""
+    # Without correlation id: no client waits for it.
     envelope = {"api": api, "version": 0, "correlationId": None, "principal": THE_JOB, "body": body}
     return json.encode(envelope)

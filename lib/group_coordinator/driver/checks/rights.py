@@ -182,6 +182,7 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
 
 def right_of(need: Need, job: JobSettings) -> Right:
     """Return the right with topic names from the settings."""
+    # The table is fixed for the page deploy/security/rights.md, the topics are a setting.
     names = {EVENTS: job.events_topic, RESPONSES: job.responses_topic}
     return need.right._replace(name=names.get(need.right.name, need.right.name))
 
@@ -241,6 +242,7 @@ def grant_command(right: Right, principal: str, bootstrap_servers: str) -> str:
     """Return the command of kafka-acls.sh that grants the right."""
     option = _RESOURCE_OPTIONS.get(right.kind)
     resource = [option, right.name] if option else ["--cluster"]
+    # kafka-acls.sh writes DescribeConfigs, and the protocol DESCRIBE_CONFIGS.
     operation = right.operation.title().replace("_", "")
     return shlex.join(
         [
@@ -251,6 +253,7 @@ def grant_command(right: Right, principal: str, bootstrap_servers: str) -> str:
 
 
 def _principal(connection: Connection) -> str:
+    # The brokers map certificates and tokens to names by rules of their own.
     if connection.principal == ANONYMOUS and any(map(connection.options.get, _NAMED_ELSEWHERE)):
         return "User:NAME"
     return connection.principal

@@ -39,6 +39,7 @@ class MirrorProgress:
         """Note a batch that is in the tables."""
         self._records += found.records + found.dead_letters
         if found.newest_ms is not None:
+            # The brokers' clock may be ahead of this machine's.
             self._behind_s = max(0.0, (self._now_ms() - found.newest_ms) / 1000)
         if found.dead_letters:
             _log.warning(
@@ -82,6 +83,7 @@ class MirrorProgress:
     def tell(self) -> None:
         """Log the records since the last line, if there are any."""
         passed_s, self._since_s = self._clock() - self._since_s, self._clock()
+        # An idle cluster must not fill the log.
         if self._records:
             _log.info(
                 "%s: %d records, %d records/s, %.1f s behind",

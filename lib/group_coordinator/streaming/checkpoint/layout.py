@@ -35,6 +35,7 @@ def coordinator_folder(spark: SparkSession, job: JobSettings) -> CheckpointFolde
 
 def has_begun(folder: CheckpointFolder) -> bool:
     """Return True if Spark has written anything to the checkpoint."""
+    # A kill during the first start may leave any of them alone.
     return any(folder.exists(name) for name in _SPARKS_OWN)
 
 
@@ -80,6 +81,7 @@ def write_origin(folder: CheckpointFolder, origin: Origin) -> None:
 
 def remove_sparks_own(folder: CheckpointFolder) -> None:
     """Remove Spark's files, so that a new query begins in the checkpoint. Our files stay."""
+    # Our files stay: the identity still owns the rows.
     for name in _SPARKS_OWN:
         folder.remove(name)
 
