@@ -90,6 +90,7 @@ def _options(job: JobSettings, connection: Connection) -> Options:
     listen = listen_address("gateway.listen", job.gateway_listen)
     named = job.gateway_advertised_host
     host = advertised_host("gateway.advertised.host", named) if named else listen.host
+    # Clients get this host in responses: no client can connect to "anywhere".
     if host in _ANYWHERE:
         raise GatewayStartError(
             f"gateway.listen = {job.gateway_listen}: clients need a host to connect to, by --advertise HOST"
@@ -131,6 +132,7 @@ async def _served(
         )
     # Clients would get no response if the brokers required the certificate that only the gateway has.
     await check_clients_are_answered(view)
+    # Before the ports: the first client must find the way to the job.
     async with open_groups(view) as groups:
         gateway = Gateway(options, view, groups.part)
         health = ExitStack()
@@ -146,6 +148,7 @@ async def _served(
             await stop.wait()
             _log.info("Told to stop: no new requests from now on")
             await gateway.drain(DRAIN_TIMEOUT_S)
+            # After the drain: connections need fresh brokers until their last response has left.
             for task in tasks:
                 task.cancel()
         health.close()
@@ -176,6 +179,7 @@ async def _open(gateway: Gateway, health: ExitStack, pages: Pages, job: JobSetti
 
 
 def _pages(gateway: Gateway, view: ClusterView, groups: GroupService) -> Pages:
+    # A load balancer must stop sending clients as soon as the drain begins, so that check is first.
     checks = [gateway.drain_check, cluster_check(view), *groups.checks]
 
     return {

@@ -84,6 +84,7 @@ class Lookback:
             return None
         # Before the comparison: a repeat of this batch must repeat it.
         self._write(_Wish(wish.noticed_at_ms, wish.after, batch_id))
+        # Messages that cannot be decoded have no key to compare.
         there = present().where("letter IS NULL").select("group_id", "key").distinct()
         return self._tombstones(
             self._alive(session, batch_id).join(there, ["group_id", "key"], "left_anti"),
@@ -97,6 +98,7 @@ class Lookback:
             & (F.col(BATCH_ID.name) < batch_id)
             & (F.col("record_type") >= 0)
         )
+        # The last row of a key decides, as in the cleaner of a log.
         has_value = F.max_by(F.col("value").isNotNull(), F.struct("batch_id", "seq"))
         return rows.groupBy(*_KEPT).agg(has_value.alias("is_alive")).where("is_alive")
 

@@ -63,6 +63,7 @@ def make_again_if_lost(
     folder = MIRROR.folder(spark, job)
     if has_begun(folder) or read_origin(folder) is not None or not is_lost(spark, job, MIRROR):
         return
+    # Rows of another topic id have offsets of a topic that is gone, and say nothing of this topic.
     if not _logged(spark, job, topic.topic_id).last_offsets:
         return
     # Before the log is read: from now on no other process appends to it.

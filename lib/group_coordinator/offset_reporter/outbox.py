@@ -84,6 +84,7 @@ class Outbox:
         """End the commit in progress, which succeeded."""
         group = self._arrived()
         group.failures = 0
+        # From the end of the commit: a slow cluster gets fewer commits, not more.
         group.news_from_s = now_s + self._interval_s
         group.refresh_at_s = now_s + self._refresh_s
         # Offsets of ended runs stay until they are committed.

@@ -80,6 +80,7 @@ class AclLog:
             newest = self._newest
         if newest == self._pinned:
             return
+        # Without ACLs a file of an earlier run must not count.
         if newest is None:
             self._folder.remove(_FILE)
         else:

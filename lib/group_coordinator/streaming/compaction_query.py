@@ -69,6 +69,7 @@ class CompactionQuery:
         self._or_without_what_was_remembered(lambda done: self._run(stop, done))
 
     def _run(self, stop: Event, done: int) -> None:
+        # The query ends between two batches: a MERGE that is interrupted has written its files in vain.
         gate = BatchGate(self._compact)
         interval = f"{self.settings.job.compaction_interval_ms} milliseconds"
         writer = self._writer(gate, done).trigger(processingTime=interval)

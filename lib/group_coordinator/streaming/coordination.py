@@ -89,7 +89,9 @@ class CoordinatorRun:
 
     def run(self) -> None:
         self._end_open_batch()
+        # A query may end without an error: its next batch is held while the clock is wrong.
         while not self.stop.is_set():
+            # The Ticks give the next query its first batch, and show the difference of the clocks.
             self.around.tick()
             self._run_query(self.settings, lambda *_: False)
 

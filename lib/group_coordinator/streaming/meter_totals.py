@@ -124,6 +124,7 @@ class MeterTotals:
         with self._lock:
             if not self._is_whole or self._totals.batch_id == self._kept:
                 return
+            # Under the lock only the text is made: the write may take long, and batches must not wait for it.
             batch_id, text = self._totals.batch_id, json.encode(self._totals).decode()
         self._files.write_next(_FOLDER, text)
         self._kept = batch_id

@@ -69,6 +69,7 @@ def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: st
     for view in VIEWS:
         if view.name in wanted and view.sources <= names.keys():
             spark.sql(view.sql(SPARK, names)).createOrReplaceTempView(view.name)
+            # From here on a later view may read it.
             names[view.name] = view.name
     return [*names]
 
@@ -139,6 +140,8 @@ def _upgrade(spark: SparkSession, catalog: TableCatalog) -> None:
             _create(spark, catalog, table)
     for table in TABLES:
         present = _columns(spark, catalog, table)
+        # Columns are only added: an earlier version may write the same tables, and another program may have added its
+        # own.
         missing = [column for column in table.schema if column.name not in present]
         if missing:
             _add(spark, catalog, table, missing)

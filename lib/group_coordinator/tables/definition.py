@@ -91,6 +91,7 @@ class TableDefinition:
     @property
     def file_bytes(self) -> int:
         """The target size of files: the smaller, the fewer groups are in each."""
+        # A MERGE rewrites whole files, an append none: small files keep the rewrites small.
         return (16 if self.key else 128) * _MEGABYTE
 
     def no_rows(self) -> pa.Table:

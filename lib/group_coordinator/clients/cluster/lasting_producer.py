@@ -68,6 +68,7 @@ class LastingProducer(LastingClient[KafkaProducer]):
 
     def _not_sent(self, producer: KafkaProducer, error: Exception) -> None:
         # Called in the producer's thread, so the producer is replaced later.
+        # Other errors concern a record; after this one the producer sends nothing more.
         if isinstance(error, KafkaTimeoutError):
             self._spent = producer
 

@@ -101,6 +101,7 @@ def _altered(group: Group, changes: Sequence[ConfigChange]) -> dict[str, str]:
 
 
 def _records(before: dict[str, str], altered: dict[str, str]) -> list[Record]:
+    # Compared with the stored texts, so that a repeated request writes no record.
     values = {name: _kept_as(GROUP_CONFIGS[name], text) for name, text in altered.items()}
     return [
         ConfigRecord(name, values.get(name), Reason.CONFIG)

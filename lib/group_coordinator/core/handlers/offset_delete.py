@@ -48,6 +48,7 @@ def decide(
         subscribed = membership.is_subscribed_to(name)
         error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if subscribed else ErrorCode.NONE
         results.append(same_result(name, None, present, error))
+        # The error of a topic does not keep the other topics from being deleted, as in Kafka.
         if not subscribed:
             records += _tombstones(group, name, present)
     answer = OffsetDeleteResponse(ErrorCode.NONE, merge(missing, results))

@@ -171,6 +171,7 @@ class MarkerFollower:
                 self._known[group_id] = since
                 partition, first = self._home(group_id), min(since.values())
                 self._positions[partition] = min(first, self._positions.get(partition, first))
+        # Partitions without a waiting group are not read any further.
         homes = set(map(self._home, self._known))
         self._positions = {p: at for p, at in self._positions.items() if p in homes}
 
@@ -198,6 +199,7 @@ class MarkerFollower:
             for marker in stretch.markers:
                 firsts = waiting.get((partition, marker.producer_id), {})
                 for wait, first in firsts.items():
+                    # Earlier markers ended earlier transactions of the same producer.
                     if marker.offset >= first:
                         yield _Told(wait, marker, first)
                         firsts[wait] = marker.offset + 1

@@ -96,6 +96,7 @@ class GroupPicture:
 
     def listed(self, table: TableOfGroups | None) -> Mapping[str, ListedGroup]:
         """Known groups by group id."""
+        # The tables have all groups, the responses only those that were seen since the start.
         rows = {} if table is None else table.rows
         groups = {group_id: row.group for group_id, row in rows.items()}
         for group_id, seen in self._seen.items():
@@ -115,6 +116,7 @@ class GroupPicture:
         folded = [
             group_id
             for group_id, seen in self._seen.items()
+            # Otherwise a group that expired would stay in the list: expiration shows in no response.
             if seen.at_ms + _FOLDED_AFTER_MS < table.folded_ms
         ]
         for group_id in folded:

@@ -76,6 +76,7 @@ def settings_of_open_batch(
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)
+    # Equal settings need no first query of their own: the usual query ends the batch.
     if batch_id <= last_done_batch(folder) or pinned == _pinned(settings):
         return None
     # The same version decides the same with the same settings, so it may end the batch.

@@ -155,6 +155,7 @@ class ReplayedGroup:
         self._group.configs = {row.name: row.value for row in before.configs.values()}
         for row in before.offsets.values():
             self._group.store_offset(row.topic, row.partition, committed_offset(row))
+        # To tell later whether a record has replaced it: rows of members of an unchanged group stay as they are.
         self._loaded_classic = self._group.classic
         self._foreign = foreign_membership(before.group)
         self._empty_since_ms = None if before.group is None else before.group.empty_since
@@ -184,6 +185,7 @@ class ReplayedGroup:
 
     def _replay(self, record: Record, entry: LogEntry) -> None:
         if self._foreign is not None and isinstance(record, GroupRecord | ConsumerRecord):
+            # The tombstone of a former group under this name.
             if record.value is None:
                 return
             self._foreign = self._empty_since_ms = None
@@ -258,6 +260,7 @@ class ReplayedGroup:
         foreign = None if self._foreign is None else self._foreign.shown(self._topic_names)
         configs = self._config_rows()
         offsets = self._offset_rows(foreign.rule if foreign else self._rule(), last, retention)
+        # From the rows of offsets, so that the group's forecast is that of its first offset.
         expiries = [row.expires_at for row in offsets.values() if row.expires_at is not None]
         totals: OffsetTotals = {
             "offset_count": len(offsets),
@@ -336,6 +339,7 @@ class ReplayedGroup:
     def _offset_rows(
         self, rule: ExpirationRule, last: LogEntry, retention: Retention
     ) -> dict[tuple[str, int], OffsetRow]:
+        # A group may have a retention of its own (IncrementalAlterConfigs), which its rows have.
         own_ms = offsets_retention_ms(self._group, retention.retention_ms)
         forecast = Forecast(rule, retention._replace(retention_ms=own_ms), last.event_time)
         return {
