@@ -41,7 +41,7 @@ COMMANDS = {
 """Name -> (module, help), in the order in which a new user meets them."""
 
 _EXTRAS = {
-    **dict.fromkeys(("delta", "matplotlib", "pyspark", "rich"), "local"),
+    **dict.fromkeys(("delta", "pyspark", "rich"), "local"),
     **dict.fromkeys(("altair", "jinja2", "vl_convert"), "report"),
 }
 """Modules that a cluster does not need, and the extra of each."""

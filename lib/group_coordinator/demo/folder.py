@@ -5,63 +5,27 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
 from msgspec import json
 
 
-@dataclass(frozen=True, slots=True)
 class DemoFolder:
-    """Paths of the files in the folder."""
+    """Paths of the files in the folder; `tables`, `report` and `metrics` stay at the end."""
 
-    path: Path
-
-    @property
-    def tables(self) -> Path:
-        """The Delta tables, which stay."""
-        return self.path / "tables"
-
-    @property
-    def chart(self) -> Path:
-        """The chart, a file that stays."""
-        return self.path / "chart.png"
-
-    @property
-    def meters(self) -> Path:
-        """The job's metrics page, which stays."""
-        return self.path / "metrics.txt"
-
-    @property
-    def report(self) -> Path:
-        """The report of a mirror, which stays."""
-        return self.path / "report.html"
-
-    @property
-    def checkpoint(self) -> Path:
-        """The folder of Spark's checkpoints."""
-        return self.path / "checkpoint"
-
-    @property
-    def broker(self) -> Path:
-        """The broker's data: the topics."""
-        return self.path / "broker"
-
-    @property
-    def settings(self) -> Path:
-        """The settings file of all commands."""
-        return self.path / "coordinator.toml"
-
-    @property
-    def scratch(self) -> Path:
-        """The working directory of Spark."""
-        return self.path / "scratch"
-
-    @property
-    def progress(self) -> Path:
-        """The progress file with the job's last batch."""
-        return self.path / "progress.json"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tables = path / "tables"
+        self.report = path / "report.html"
+        self.metrics = path / "metrics.txt"
+        self.checkpoint = path / "checkpoint"
+        self.broker = path / "broker"
+        self.settings = path / "coordinator.toml"
+        self.scratch = path / "scratch"
+        """Spark's working directory."""
+        self.progress = path / "progress.json"
+        """The job's last batch."""
 
     def output(self, command: str) -> Path:
         """Return the output file of a command."""
@@ -72,10 +36,15 @@ class DemoFolder:
         self.scratch.mkdir()
 
     def write_settings(self, values: Mapping[str, str | int]) -> None:
-        """Write the settings file; quoted keys are valid in TOML, whatever dots they have."""
+        """Write the settings that differ from conf/coordinator.toml, and the places of tables and checkpoint."""
+        places = {
+            "tables.root": str(self.tables),
+            "checkpoint.location": str(self.checkpoint),
+        }
+        # Quoted keys are valid in TOML, whatever dots they have.
         lines = [
             f"{_text(key)} = {_text(value) if isinstance(value, str) else value}"
-            for key, value in values.items()
+            for key, value in {**values, **places}.items()
         ]
         self.settings.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
@@ -84,9 +53,9 @@ class DemoFolder:
         return shlex.quote(os.path.relpath(path))
 
     def remove_scaffolding(self) -> None:
-        """Remove all files except those that the closing words name."""
+        """Remove all files except those that the closing page names."""
         for entry in self.path.iterdir():
-            if entry not in (self.tables, self.chart, self.meters, self.report):
+            if entry not in (self.tables, self.report, self.metrics):
                 _remove(entry)
 
     def remove(self) -> None:

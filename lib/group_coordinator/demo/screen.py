@@ -1,10 +1,12 @@
-"""The live screen: all parts in a frame, in plain words, on 80 by 24 characters or more."""
+"""Display of a running demo: a live screen of 80 by 24 characters or more, or plain lines without a terminal."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import Any, Generic, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import NamedTuple, Protocol
 
 from rich.bar import Bar
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -14,51 +16,68 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from group_coordinator.demo.board import Board, Figures, Frame, Happening
-from group_coordinator.demo.look import Look
+from group_coordinator.background import Background, repeat
+from group_coordinator.demo.story import Board, Frame, Happening
 
+_HINT = "Ctrl-C ends the demo; nothing is left running."
 _FIGURES_HEIGHT = 9
 _FRAME_HEIGHT, _FRAME_WIDTH = 2, 4
 """Lines and columns of a panel's borders and padding."""
 _GAP = "  "
+_LINES_INTERVAL_S = 5.0
 
 
-class Screen(Generic[Figures]):
-    """Fills the terminal while the block runs, then restores it."""
+class ShowFigures(Protocol):
+    """Figures of a show at a point in time."""
 
-    def __init__(
-        self, console: Console, board: Board[Figures], look: Look[Figures], hint: str
-    ) -> None:
-        self._board = board
-        self._look = look
-        self._hint = hint
-        self._live = Live(
-            console=console, get_renderable=self._render, screen=True, refresh_per_second=4
+    def panels(self) -> Sequence[RenderableType]:
+        """Return panels, which stand next to each other."""
+        ...
+
+    def line(self) -> str | None:
+        """Return the figures in a line; None: nothing is known yet."""
+        ...
+
+
+class Figure(NamedTuple):
+    """A line of a panel."""
+
+    name: str
+    value: str
+    meaning: str
+    style: str = ""
+
+
+def display(
+    console: Console, board: Board, title: str, figures: Callable[[], ShowFigures]
+) -> AbstractContextManager[object]:
+    """Return a screen that fills the terminal while the block runs; without a terminal, plain lines."""
+    if console.is_terminal:
+        return Live(
+            console=console,
+            get_renderable=lambda: picture(board.frame(), title, figures()),
+            screen=True,
+            refresh_per_second=4,
         )
 
-    def __enter__(self) -> Self:
-        self._live.start(refresh=True)
-        return self
+    def write(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
+    def write_figures() -> None:
+        frame, line = board.frame(), figures().line()
+        if line is not None and not frame.is_ending:
+            write(f"{clock(frame.elapsed_s):>5}  [{line}]")
 
-    def _render(self) -> RenderableType:
-        return picture(self._board.frame(), self._look, self._hint)
+    board.listen(lambda happening: write("\n".join(story_lines(happening))))
+    return Background(partial(repeat, write_figures, interval_s=_LINES_INTERVAL_S), "figures")
 
 
-def picture(frame: Frame[Figures], look: Look[Figures], hint: str) -> RenderableType:
-    layout = Layout()
-    figures = Layout(size=_FIGURES_HEIGHT)
-    figures.split_row(*map(Layout, look.panels(frame.figures)))
-    layout.split_column(
-        Layout(_heading(frame, look.title), size=2),
-        Layout(_now(frame), size=3),
-        figures,
-        Layout(_Story(frame.told)),
-        Layout(Text(hint, style="dim", no_wrap=True), size=1),
-    )
-    return layout
+def story_lines(happening: Happening) -> list[str]:
+    """Return the sentence of an event, and its details below."""
+    return [
+        f"{clock(happening.at_s):>5}  {happening.sentence}",
+        *(f"       {line}" for line in happening.detail),
+    ]
 
 
 def clock(seconds: float) -> str:
@@ -66,7 +85,58 @@ def clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
-def _heading(frame: Frame[Any], title: str) -> RenderableType:
+def shown(value: float | None, unit: str = "") -> str:
+    """Return a value, or a dash while it is not known."""
+    if value is None:
+        return "-"
+    return f"{value}{unit}" if isinstance(value, int) else f"{value:.1f}{unit}"
+
+
+def panel(
+    title: str, figures: Iterable[Figure], shares: Sequence[tuple[int, str]] = ()
+) -> RenderableType:
+    """Return a panel of figures, and below them a bar that counts divide; a share is a count and a style."""
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(no_wrap=True, min_width=7)
+    table.add_column(no_wrap=True, min_width=6, justify="right")
+    table.add_column(no_wrap=True, style="dim", ratio=1)
+    for figure in figures:
+        table.add_row(Text(figure.name, style=figure.style), figure.value, figure.meaning)
+    content = Group(table, "", _StackedBar(shares)) if shares else table
+    return Panel(content, title=title, title_align="left")
+
+
+class _StackedBar:
+    def __init__(self, shares: Sequence[tuple[int, str]]) -> None:
+        self._shares = shares
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        total = sum(count for count, _ in self._shares)
+        line = Text(no_wrap=True)
+        end, filled = 0, 0
+        for count, style in self._shares:
+            end += count
+            upto = round(end / total * options.max_width) if total else 0
+            line.append("━" * (upto - filled), style)
+            filled = upto
+        yield line
+
+
+def picture(frame: Frame, title: str, figures: ShowFigures) -> RenderableType:
+    layout = Layout()
+    panels = Layout(size=_FIGURES_HEIGHT)
+    panels.split_row(*map(Layout, figures.panels()))
+    layout.split_column(
+        Layout(_heading(frame, title), size=2),
+        Layout(_now(frame), size=3),
+        panels,
+        Layout(_StoryPanel(frame.story)),
+        Layout(Text(_HINT, style="dim", no_wrap=True), size=1),
+    )
+    return layout
+
+
+def _heading(frame: Frame, title: str) -> RenderableType:
     line = Table.grid(expand=True)
     line.add_column(no_wrap=True)
     line.add_column(justify="right", no_wrap=True)
@@ -78,29 +148,28 @@ def _heading(frame: Frame[Any], title: str) -> RenderableType:
     return Group(line, Bar(1.0, 0, share, color="cyan", bgcolor="grey23"))
 
 
-def _now(frame: Frame[Any]) -> RenderableType:
+def _now(frame: Frame) -> RenderableType:
     if frame.is_ending:
-        return Text("Ending: the broker and the job are being stopped.", style="bold yellow")
+        return Text("Ending: all processes of the demo are being stopped.", style="bold yellow")
     return Text.assemble(("Now: ", "bold cyan"), frame.now)
 
 
-class _Story:
+class _StoryPanel:
     """The end of the story, as much as fits."""
 
-    def __init__(self, told: tuple[Happening, ...]) -> None:
-        self._told = told
+    def __init__(self, story: tuple[Happening, ...]) -> None:
+        self._story = story
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = options.height or options.max_height
-        room = max(0, height - _FRAME_HEIGHT)
         # The newest lines stay.
-        lines: deque[Text] = deque(maxlen=room)
-        for happening in self._told:
-            lines.extend(_lines(console, options.max_width - _FRAME_WIDTH, happening))
+        lines: deque[Text] = deque(maxlen=max(0, height - _FRAME_HEIGHT))
+        for happening in self._story:
+            lines.extend(_wrapped(console, options.max_width - _FRAME_WIDTH, happening))
         yield Panel(Group(*lines), title="What happened", title_align="left", height=height)
 
 
-def _lines(console: Console, width: int, happening: Happening) -> Iterator[Text]:
+def _wrapped(console: Console, width: int, happening: Happening) -> Iterator[Text]:
     margin = Text(f"{clock(happening.at_s):>5}  ", style="dim")
     for line in Text(happening.sentence).wrap(console, width - len(margin)):
         yield margin + line

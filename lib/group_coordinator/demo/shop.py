@@ -1,97 +1,72 @@
-"""The shop whose records the applications read: real topics, a producer, and a common reader for all members."""
+"""The shop, which writes records into its topics."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from contextlib import closing
-from itertools import count
 from threading import Event
 
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from confluent_kafka import KafkaError, Message, Producer
+from kafka import KafkaAdminClient, TopicPartition
 from kafka.admin import NewTopic
-from kafka.errors import KafkaError
 from msgspec import json
 
 from group_coordinator.background import Background
-from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 
-_ROUND_SECONDS = 0.2
-_RECORDS_A_ROUND = 10
-_POLL_MS = 20
+_ROUND_S = 0.25
+_RECORDS_A_ROUND = 2
+_log = logging.getLogger(__name__)
 
 
 class Shop:
-    """Writes records while it is open, and keeps the read position of each partition.
+    """Writes some records a second into every partition while it is open; `others` are topics of one partition for others."""
 
-    A consumer for every member would take more of two cores than the coordinator does: a common reader reads for all
-    applications.
-    """
-
-    def __init__(self, connection: Connection, partition_counts: Mapping[str, int]) -> None:
+    def __init__(
+        self, connection: Connection, partition_counts: Mapping[str, int], *others: str
+    ) -> None:
         self._connection = connection
-        self.partition_counts = partition_counts
-        self._partitions = [
-            TopicPartition(topic, number)
-            for topic, partition_count in partition_counts.items()
-            for number in range(partition_count)
-        ]
-        self._read = dict.fromkeys(self._partitions, 0)
-        self._numbers = count()
-        self._failure: KafkaError | None = None
+        self.topics = {**partition_counts, **dict.fromkeys(others, 1)}
+        self._written = dict(partition_counts)
+        self._ends: dict[TopicPartition, int] = {}
         self._thread = Background(self._run, "shop")
 
     def open(self) -> None:
-        """Create the topics, then write and read until `close`."""
-        topics = [
-            NewTopic(topic, num_partitions=partition_count, replication_factor=1)
-            for topic, partition_count in self.partition_counts.items()
-        ]
+        """Create the topics, then write until `close`."""
         with self._connection.opened(KafkaAdminClient) as admin:
-            admin.create_topics(topics, wait_for_metadata=True)
+            admin.create_topics(
+                [
+                    NewTopic(topic, num_partitions=count, replication_factor=-1)
+                    for topic, count in self.topics.items()
+                ],
+                wait_for_metadata=True,
+            )
         self._thread.start()
 
-    def topic_ids(self) -> dict[str, str]:
-        """Return the ids of the topics, by name."""
-        with closing(Cluster(self._connection)) as cluster:
-            return cluster.topic_ids(self.partition_counts.keys())
+    def end_of(self, partition: TopicPartition) -> int:
+        """Return the offset after the last record that the broker has."""
+        return self._ends.get(partition, 0)
 
-    def check(self) -> None:
-        """Raise the error that ended the thread, if any."""
-        if self._failure is not None:
-            raise self._failure
-
-    def read_up_to(self, partition: TopicPartition) -> int:
-        """Return the offset after the last record that was read."""
-        return self._read[partition]
+    def give_up(self, topic: str) -> None:
+        self._written = {name: count for name, count in self._written.items() if name != topic}
 
     def close(self) -> None:
-        """Close the shop; the topics stay."""
+        """Stop writing; the topics stay."""
         self._thread.end()
 
     def _run(self, ended: Event) -> None:
-        try:
-            producer = self._connection.open(KafkaProducer)
-            reader = self._connection.open(
-                KafkaConsumer, enable_auto_commit=False, auto_offset_reset="earliest"
-            )
-            reader.assign(self._partitions)
-            try:
-                while not ended.wait(_ROUND_SECONDS):
-                    self._sell(producer)
-                    self._take(reader)
-            finally:
-                reader.close()
-                producer.close(timeout=1)
-        except KafkaError as error:
-            self._failure = error
+        producer = Producer({"bootstrap.servers": self._connection.bootstrap_servers}, logger=_log)
+        number = 0
+        while not ended.wait(_ROUND_S):
+            for topic, count in self._written.items():
+                for _ in range(_RECORDS_A_ROUND * count):
+                    number += 1
+                    value = json.encode({"number": number})
+                    producer.produce(topic, value, partition=number % count, on_delivery=self._note)
+            producer.poll(0)
+        producer.flush(1)
 
-    def _sell(self, producer: KafkaProducer) -> None:
-        for number in (next(self._numbers) for _ in range(_RECORDS_A_ROUND)):
-            partition = self._partitions[number % len(self._partitions)]
-            value = json.encode({"number": number, "topic": partition.topic})
-            producer.send(partition.topic, value, partition=partition.partition)
-
-    def _take(self, reader: KafkaConsumer) -> None:
-        for partition, records in reader.poll(timeout_ms=_POLL_MS).items():
-            self._read[partition] = records[-1].offset + 1
+    def _note(self, error: KafkaError | None, message: Message) -> None:
+        offset = message.offset()
+        if error is None and offset is not None:
+            self._ends[TopicPartition(message.topic(), message.partition())] = offset + 1

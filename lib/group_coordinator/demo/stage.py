@@ -1,97 +1,252 @@
-"""Common parts of every performance: a folder of its own, and a screen or plain lines."""
+"""The parts that a show needs at run time: a broker, the job's process, other processes, and administrators."""
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from http import HTTPStatus
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
 
-from rich.console import Console
+from kafka import KafkaAdminClient
+from msgspec import DecodeError, Struct, json
 
-from group_coordinator.demo.board import Board, Figures
+from group_coordinator import settings
+from group_coordinator.clients.admin import descriptions
+from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.interruption import Interrupted, Interruption
-from group_coordinator.demo.look import Look
-from group_coordinator.demo.plain import PlainLines
-from group_coordinator.demo.screen import Screen
+from group_coordinator.demo.interruption import Interruption
+from group_coordinator.demo.story import Board, DemoOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.child_process import ChildProcess
 from group_coordinator.local.java import python_module
 
+JARS, TOOLS = "group_coordinator.local.jars", "group_coordinator.local.kafka_tools"
+"""Programs that fetch jars: of the broker and of Spark, of Kafka's command line tools."""
+_TICK_S = 0.1
+_GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
+"""Time for a process to finish its work: at the end, and while the user waits for the prompt."""
+_JOB_START_TIMEOUT_MS = 180_000
+_PAGE_TIMEOUT_S = 2.0
+_numbers = count(1)
+"""Of the administrators' commands."""
 
-def new_folder() -> DemoFolder:
-    """Return a folder below the current folder, which is not created yet."""
-    return DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
+
+def program(*arguments: str) -> list[str]:
+    """Return a command of group-coordinator, run by this Python."""
+    return python_module("group_coordinator.cli.main", *arguments)
 
 
-@contextmanager
-def in_folder(folder: DemoFolder, *, keep: bool) -> Iterator[None]:
-    """Create the folder for a performance; afterwards only the files of the closing words are left of it, or all files.
+def typed_name(folder: DemoFolder) -> str:
+    """Return the command that the user types for group-coordinator: the script of a checkout, or the installed program."""
+    environment = Path(sys.prefix)
+    script = environment.parent / "deploy" / "local"
+    # A checkout with its own environment: the user types its script.
+    if environment.name == ".venv" and script.is_file():
+        return folder.shown(script)
+    return "group-coordinator"
 
-    Raises:
-        Interrupted: the user ended the performance; the message lists the files that are left.
-    """
-    folder.make()
-    # Messages of libraries must not disturb the screen.
-    logging.basicConfig(filename=folder.output("demo"), level=logging.WARNING)
+
+def page_at(url: str) -> str | None:
+    """Return the text of a page of a process; None: there is no response, or not yet (503)."""
     try:
-        yield
-    except Interrupted as wish:
-        if keep:
-            wish.args = (
-                f"Interrupted. Nothing runs any more; what there is so far is in {folder.path}.",
-            )
-        else:
-            folder.remove()
+        with urlopen(url, timeout=_PAGE_TIMEOUT_S) as answer:  # noqa: S310 - http, our own processes
+            text: str = answer.read().decode()
+            return text
+    except HTTPError as error:
+        if error.code == HTTPStatus.SERVICE_UNAVAILABLE:
+            return None
         raise
-    if not keep:
-        folder.remove_scaffolding()
+    except (URLError, ConnectionError, TimeoutError):
+        return None
 
 
-def fetch_jars(
-    folder: DemoFolder, interruption: Interruption, module: str = "group_coordinator.local.jars"
-) -> None:
-    """Fetch missing jars, in a process whose output must not disturb the screen.
+class Tool(NamedTuple):
+    """A command line program, with its text in the story."""
 
-    Args:
-        folder: for its output.
-        interruption: may end it.
-        module: the program that fetches.
-
-    Raises:
-        CommandFailedError: they cannot be fetched.
-    """
-    process = ChildProcess("Step 'jars'", python_module(module), folder.output("jars"))
-    try:
-        process.await_success(interruption.pause)
-    finally:
-        process.end()
+    shown: str
+    command: tuple[str, ...]
+    ending: tuple[str, ...] = ()
+    """Arguments that the story does not show."""
 
 
-def start_broker(
-    resources: ExitStack,
-    folder: DemoFolder,
-    board: Board[Any],
-    interruption: Interruption,
-    properties: Mapping[str, str] = MappingProxyType({}),
-) -> str:
-    """Start a broker of the demo's own, which ends with the resources, and return its address."""
-    board.say("A real Kafka broker starts on this machine.")
-    broker = EmbeddedBroker(folder.broker, properties=properties)
-    broker.start()
-    resources.callback(broker.stop)
-    interruption.check()
-    return broker.bootstrap_servers
+class Administrator:
+    """Runs commands of a tool in turn, and adds each with its output to the board."""
+
+    def __init__(self, tool: Tool, folder: DemoFolder, board: Board) -> None:
+        self._tool = tool
+        self._folder = folder
+        self._board = board
+        self._waiting: deque[tuple[str, ...]] = deque()
+        self._running: tuple[tuple[str, ...], ChildProcess] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """True if the output of every command is on the board."""
+        return self._running is None and not self._waiting
+
+    def run(self, *arguments: str) -> None:
+        self._waiting.append(arguments)
+
+    def tick(self) -> None:
+        """Start the next command, or add the output of the last command."""
+        if self._running is not None:
+            arguments, process = self._running
+            if process.status is None:
+                return
+            process.end()
+            self._running = None
+            lines = [line for line in process.output.splitlines() if line.strip()]
+            self._board.add(f"$ {self._tool.shown} {' '.join(arguments)}", tuple(lines))
+        if self._waiting:
+            arguments = self._waiting.popleft()
+            command = [*self._tool.command, *arguments, *self._tool.ending]
+            output = self._folder.output(f"command-{next(_numbers)}")
+            self._running = arguments, ChildProcess(arguments[0], command, output)
+
+    def close(self) -> None:
+        if self._running is not None:
+            self._running[1].end()
 
 
-def display(
-    console: Console, board: Board[Figures], look: Look[Figures]
-) -> Screen[Figures] | PlainLines[Figures]:
-    """Return a screen for a terminal; otherwise plain lines."""
-    if console.is_terminal:
-        return Screen(console, board, look, "Ctrl-C ends the demo; nothing is left running.")
-    return PlainLines(console, board, look)
+class _Progress(Struct):
+    batch_ms: int
+
+
+class Stage:
+    """The parts of a run, which end with `resources`, the last part first."""
+
+    def __init__(
+        self,
+        options: DemoOptions,
+        folder: DemoFolder,
+        board: Board,
+        interruption: Interruption,
+        resources: ExitStack,
+    ) -> None:
+        self.options = options
+        self.folder = folder
+        self.board = board
+        self.resources = resources
+        self.tasks: list[Callable[[], None]] = []
+        """Functions that `tick` calls; they raise the error of a part that gave up, if any."""
+        self._interruption = interruption
+        self._administrators: list[Administrator] = []
+
+    @property
+    def is_idle(self) -> bool:
+        """True if no administrator has a command."""
+        return all(administrator.is_idle for administrator in self._administrators)
+
+    def tick(self) -> None:
+        """Let commands begin and end, call the tasks, and sleep a tenth of a second.
+
+        Raises:
+            Interrupted: the demo must end.
+            CommandFailedError: a process ended.
+            ClientError: a client gave up.
+        """
+        for administrator in self._administrators:
+            administrator.tick()
+        for task in self.tasks:
+            task()
+        self._interruption.pause(_TICK_S)
+
+    def fetch_jars(self, module: str = JARS) -> None:
+        """Fetch missing jars, in a process whose output must not disturb the screen."""
+        process = ChildProcess("Step 'jars'", python_module(module), self.folder.output("jars"))
+        try:
+            process.await_success(self._interruption.pause)
+        finally:
+            process.end()
+
+    def start_broker(self, properties: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Return the address of the user's cluster, or else of a broker that is started."""
+        if self.options.bootstrap_servers is not None:
+            return self.options.bootstrap_servers
+        self.board.say("A real Kafka broker starts on this machine.")
+        broker = EmbeddedBroker(self.folder.broker, properties=properties)
+        broker.start()
+        self.resources.callback(broker.stop)
+        self._interruption.check()
+        return broker.bootstrap_servers
+
+    def start(
+        self, name: str, what: str, command: Sequence[str], folder: Path | None = None
+    ) -> ChildProcess:
+        """Start a process; if it ends before the demo, its error ends the demo."""
+        process = ChildProcess(what, command, self.folder.output(name), folder)
+        self.resources.callback(lambda: process.end(self._grace_s))
+        self.tasks.append(process.check_alive)
+        return process
+
+    def start_job(self, principal: str, *options: str) -> tuple[ChildProcess, RequestChannel]:
+        """Return the job's process, and a channel to the job, after its first response."""
+        chosen = settings.load(self.folder.settings).job
+        connection = Connection.of(chosen)
+        self.leave_unchanged(connection, [chosen.events_topic, chosen.responses_topic])
+        create_topics(connection, chosen)
+        files = (str(self.folder.settings), str(self.folder.progress))
+        command = python_module("group_coordinator.demo.job_process", *files, *options)
+        job = self.start("job", "The job", command, self.folder.scratch)
+        channel = self.resources.enter_context(
+            RequestChannel(
+                connection,
+                events_topic=chosen.events_topic,
+                responses_topic=chosen.responses_topic,
+                request_timeout_ms=chosen.request_timeout_ms,
+                principal=principal,
+            )
+        )
+        request = descriptions.describe_group("is the job there?")
+        reply = channel.send(request, timeout_ms=_JOB_START_TIMEOUT_MS)
+        while not reply.done():
+            self.tick()
+        reply.result()
+        return job, channel
+
+    def batch_s(self) -> float | None:
+        """Return the duration of the job's last batch; None before the first batch is done."""
+        try:
+            return json.decode(self.folder.progress.read_bytes(), type=_Progress).batch_ms / 1000
+        except (FileNotFoundError, DecodeError):
+            return None
+
+    def start_sampling(self, topics: Iterable[str]) -> None:
+        """Start `group-coordinator positions`: lag needs samples of the topics' ends. The tables must exist."""
+        words = [word for topic in topics for word in ("--topic", topic)]
+        config = ("--config", str(self.folder.settings))
+        command = program("positions", "--every", "5", *config, *words)
+        self.start("positions", "The sampling of topics", command)
+
+    def administrator(self, tool: Tool) -> Administrator:
+        administrator = Administrator(tool, self.folder, self.board)
+        self.resources.callback(administrator.close)
+        self._administrators.append(administrator)
+        return administrator
+
+    def leave_unchanged(
+        self, connection: Connection, topics: Iterable[str], groups: Sequence[str] = ()
+    ) -> None:
+        """Let the end remove the demo's topics and groups from a cluster of the user, unless all is kept."""
+
+        def clean() -> None:
+            with connection.opened(KafkaAdminClient) as admin:
+                if groups:
+                    admin.delete_groups(list(groups))
+                admin.delete_topics(list(topics), raise_errors=False)
+
+        if self.options.bootstrap_servers is not None and not self.options.keep:
+            self.resources.callback(clean)
+
+    @property
+    def _grace_s(self) -> float:
+        return _IMPATIENT_GRACE_S if self._interruption.is_requested else _GRACE_S

@@ -1,185 +1,152 @@
-"""The scenes and their times, each with a sentence for a new user."""
+"""The story of a show: its times, its scenes, and the board with its events. Imports no client and no Spark."""
 
 from __future__ import annotations
 
-from functools import partial
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, NamedTuple
 
-from group_coordinator.demo.cast import (
-    CHECKOUT,
-    FRAUD_CHECK,
-    LATER_MEMBERS,
-    LOYALTY_POINTS,
-    MOBILE_PUSH,
-    NEW_CHECKOUT,
-    NEWSLETTER,
-    NIGHTLY_EXPORT,
-    RECOMMENDATIONS,
-    RETURNS_DESK,
-    SALES_REPORT,
-    SPRING_SALE,
-    WAREHOUSE,
-    Application,
-)
-from group_coordinator.demo.commands import Administrator
-from group_coordinator.demo.fleet import Fleet
-from group_coordinator.demo.plan import Plan
-from group_coordinator.demo.scenes import Scene
+_KEPT = 60
+"""More events than fit on a screen."""
 
 
-def scenes(fleet: Fleet, administrator: Administrator, plan: Plan) -> list[Scene]:
-    return [
-        *_departures(fleet),
-        *_unsubscriptions(fleet),
-        *_members_come_and_go(fleet),
-        *_upgrade(fleet, administrator),
-        *_administration(administrator, plan),
-    ]
+class Pace(NamedTuple):
+    """Usual times of a show, in seconds."""
+
+    start_s: int
+    """From the first process to the first scene."""
+    story_s: int
+    end_s: int
+    """From the last scene to the closing page."""
+    expiry_s: int
+    """Length of the shortest story in which offsets expire: their retention of a minute does not depend on the story."""
 
 
-def _departures(fleet: Fleet) -> list[Scene]:
-    return [
-        Scene(
-            2,
-            f"{RETURNS_DESK.group_id}: all members leave. The group is Empty, and from now on its offsets have "
-            "one minute to live.",
-            partial(fleet.leave, RETURNS_DESK),
-        ),
-        Scene(
-            5,
-            f"{LOYALTY_POINTS.group_id}: all members leave too, but they will be back in time.",
-            partial(fleet.leave, LOYALTY_POINTS),
-        ),
-        Scene(
-            11,
-            f"{NIGHTLY_EXPORT.group_id} has no members, it only stores offsets. It stops: they age from their "
-            "last commit.",
-            partial(fleet.stop_committing, NIGHTLY_EXPORT),
-        ),
-        Scene(
-            14,
-            f"{SPRING_SALE.group_id}: the sale is over, all members leave.",
-            partial(fleet.leave, SPRING_SALE),
-        ),
-        Scene(
-            46,
-            f"{LOYALTY_POINTS.group_id}: the members are back within the minute, so nothing was lost.",
-            partial(_join, fleet, LOYALTY_POINTS, LOYALTY_POINTS.member_count),
-        ),
-        Scene(
-            54,
-            f"{NEWSLETTER.group_id}: all members leave. What the group has will expire after this demo.",
-            partial(fleet.leave, NEWSLETTER),
-        ),
-    ]
+COORDINATOR = Pace(start_s=70, story_s=85, end_s=12, expiry_s=75)
+MIRROR = Pace(start_s=8, story_s=105, end_s=10, expiry_s=72)
+GATEWAY = Pace(start_s=45, story_s=90, end_s=12, expiry_s=80)
 
 
-def _unsubscriptions(fleet: Fleet) -> list[Scene]:
-    return [
-        Scene(
-            8,
-            f"{RECOMMENDATIONS.group_id} unsubscribes from clicks, and goes on reading orders. Its offsets of "
-            "clicks are no longer protected.",
-            partial(fleet.subscribe, RECOMMENDATIONS, ["orders"]),
-        ),
-        Scene(
-            17,
-            f"{WAREHOUSE.group_id} unsubscribes from payments.",
-            partial(fleet.subscribe, WAREHOUSE, ["shipments"]),
-        ),
-    ]
+class Scene(NamedTuple):
+    """An action at a time of the story, with its sentence for a new user."""
+
+    at_s: float
+    sentence: str
+    act: Callable[[], object] | None = None
 
 
-def _members_come_and_go(fleet: Fleet) -> list[Scene]:
-    return [
-        Scene(
-            26,
-            f"{MOBILE_PUSH.group_id}: one member crashes without a word. After 15 seconds of silence the "
-            "coordinator gives its partitions to the others.",
-            partial(fleet.fall_silent, MOBILE_PUSH),
-        ),
-        Scene(
-            40,
-            f"{FRAUD_CHECK.group_id} has too much to do: {LATER_MEMBERS} more members join, and the partitions "
-            "are shared out again.",
-            partial(_join, fleet, FRAUD_CHECK, LATER_MEMBERS),
-        ),
-    ]
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """Length and place of a demo, and if all files stay.
+
+    `bootstrap_servers` None: a broker of the demo's own; on a shared cluster, the names of its topics begin with `prefix`.
+    """
+
+    pace: Pace
+    duration_s: int
+    keep: bool
+    bootstrap_servers: str | None = None
+    prefix: str = ""
+
+    @property
+    def remaining_s(self) -> float:
+        """Approximate time from the first scene to the closing page."""
+        return self.duration_s + self.pace.end_s
+
+    def named(self, name: str) -> str:
+        """Return the name of a topic or a group on this cluster."""
+        return self.prefix + name
+
+    def scaled(self, scenes: Iterable[Scene], *expiry: Scene) -> list[Scene]:
+        """Return the scenes of a shorter story; the expiration keeps its time, in a story that is long enough for it."""
+        share = min(1.0, self.duration_s / self.pace.story_s)
+        scaled = [scene._replace(at_s=scene.at_s * share) for scene in scenes]
+        return [*scaled, *expiry] if self.duration_s >= self.pace.expiry_s else scaled
 
 
-def _upgrade(fleet: Fleet, administrator: Administrator) -> list[Scene]:
-    name = NEW_CHECKOUT.group_id
-    return [
-        Scene(
-            19,
-            f"{name}: its clients get a new version, one by one. The first one that speaks the new protocol (KIP-848) joins "
-            "the classic group, which becomes a consumer group while everybody goes on reading.",
-            partial(fleet.join, NEW_CHECKOUT),
-        ),
-        *(
-            Scene(
-                at_s,
-                f"{name}: a client of the old version leaves, one of the new version joins.",
-                partial(_replace_one, fleet),
-            )
-            for at_s in (31, 42)
-        ),
-        Scene(
-            36,
-            f"{name}: members of both protocols share one group, see UPGRADED.",
-            partial(
-                administrator.run,
-                "groups",
-                *("--describe", "--group", name, "--members", "--verbose"),
-            ),
-        ),
-        Scene(
-            53,
-            f"{name}: the last client of the old version leaves. The upgrade is done, nobody has stopped.",
-            partial(fleet.leave_eldest, CHECKOUT),
-        ),
-    ]
+class Happening(NamedTuple):
+    """An event of the story; `detail` has its lines, such as a command's output."""
+
+    at_s: float
+    sentence: str
+    detail: tuple[str, ...] = ()
 
 
-def _replace_one(fleet: Fleet) -> None:
-    fleet.leave_eldest(CHECKOUT)
-    fleet.join(NEW_CHECKOUT)
+@dataclass(frozen=True)
+class Frame:
+    """The state of the demo at a point in time."""
+
+    elapsed_s: float = 0.0
+    expected_s: float = 0.0
+    now: str = ""
+    """The present event, in a sentence."""
+    is_ending: bool = False
+    story: tuple[Happening, ...] = ()
 
 
-def _administration(administrator: Administrator, plan: Plan) -> list[Scene]:
-    return [
-        Scene(
-            21,
-            f"An administrator deletes {SPRING_SALE.group_id}, and {FRAUD_CHECK.group_id} as well by mistake: "
-            "that group has members.",
-            partial(
-                administrator.run,
-                "groups",
-                *("--delete", "--group", SPRING_SALE.group_id, "--group", FRAUD_CHECK.group_id),
-            ),
-        ),
-        Scene(
-            33,
-            f"An administrator deletes {WAREHOUSE.group_id}'s offsets of payments, and of shipments, which the "
-            "group still reads.",
-            partial(
-                administrator.run,
-                "groups",
-                *("--delete-offsets", "--group", WAREHOUSE.group_id),
-                *("--topic", plan.topic("payments"), "--topic", plan.topic("shipments")),
-            ),
-        ),
-        Scene(
-            50,
-            f"{SALES_REPORT.group_id} reads more slowly than the shop sells: see LAG.",
-            partial(administrator.run, "groups", "--describe", "--group", SALES_REPORT.group_id),
-        ),
-        Scene(
-            60,
-            "From here on the offsets expire that nobody has protected for a minute.",
-        ),
-    ]
+class Board:
+    """The latest frame; any thread may change it."""
+
+    def __init__(self, expected_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started_s = clock()
+        self._lock = Lock()
+        self._frame = Frame(expected_s=expected_s)
+        self._listeners: list[Callable[[Happening], None]] = []
+
+    @property
+    def elapsed_s(self) -> float:
+        return self._clock() - self._started_s
+
+    def frame(self) -> Frame:
+        return replace(self._frame, elapsed_s=self.elapsed_s)
+
+    def expect_end_in(self, seconds: float) -> None:
+        self._change(expected_s=self.elapsed_s + seconds)
+
+    def announce_end(self) -> None:
+        """Show that all processes are being ended."""
+        self._change(is_ending=True)
+
+    def say(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
+        """Show a sentence as the present event, and add it to the story."""
+        self._change(now=sentence)
+        self.add(sentence, detail)
+
+    def add(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
+        """Add a sentence to the story."""
+        happening = Happening(self.elapsed_s, sentence, detail)
+        with self._lock:
+            self._frame = replace(self._frame, story=(*self._frame.story, happening)[-_KEPT:])
+        for listener in self._listeners:
+            listener(happening)
+
+    def listen(self, listener: Callable[[Happening], None]) -> None:
+        """Call the listener for all further sentences of the story."""
+        self._listeners.append(listener)
+
+    def _change(self, **fields: Any) -> None:
+        with self._lock:
+            self._frame = replace(self._frame, **fields)
 
 
-def _join(fleet: Fleet, application: Application, count: int) -> None:
-    for _ in range(count):
-        fleet.join(application)
+class Story:
+    """Player of each scene at its time."""
+
+    def __init__(self, scenes: Iterable[Scene], board: Board) -> None:
+        self._ahead = sorted(scenes, key=lambda scene: scene.at_s)
+        self._board = board
+
+    @property
+    def is_over(self) -> bool:
+        return not self._ahead
+
+    def tick(self, story_s: float) -> None:
+        """Play the scenes that are due."""
+        while self._ahead and self._ahead[0].at_s <= story_s:
+            scene = self._ahead.pop(0)
+            self._board.say(scene.sentence)
+            if scene.act is not None:
+                scene.act()

@@ -74,7 +74,7 @@ def test_an_unknown_command_is_wrong_usage() -> None:
     assert "No such command 'grupos'" in refused.stderr
 
 
-HEAVY = ("pyspark", "pandas", "delta", "matplotlib")
+HEAVY = ("pyspark", "pandas", "delta", "altair")
 
 
 @pytest.mark.parametrize(

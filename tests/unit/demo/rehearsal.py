@@ -18,18 +18,12 @@ from group_coordinator.clients.admin import descriptions
 from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.cluster.topics import Look
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.demo import cast
-from group_coordinator.demo.board import Board
-from group_coordinator.demo.consumers import ShopTopics
-from group_coordinator.demo.coordinator_figures import CoordinatorFigures
-from group_coordinator.demo.fleet import Arrivals, Fleet, Shifts
+from group_coordinator.demo.coordinator.applications import PARTITION_COUNTS
+from group_coordinator.demo.coordinator.measures import MeasuredChannel
+from group_coordinator.demo.coordinator.members import ShopTopics
+from group_coordinator.demo.coordinator.show import CoordinatorShow, settings_of
 from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.measures import MeasuredChannel, Measures
-from group_coordinator.demo.plan import Plan, settings_of
-from group_coordinator.demo.play import Play
-from group_coordinator.demo.scenes import Story
-from group_coordinator.demo.story import scenes
-from group_coordinator.demo.survey import Survey
+from group_coordinator.demo.story import COORDINATOR, Board, DemoOptions, Story
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.runtime.outputs import LogRow, Output, Response, TopicNeedLine
@@ -41,7 +35,7 @@ from tests.support.group_updates import updated
 
 START_MS = 1_767_225_600_000
 BATCH_S = 0.7
-TOPIC_IDS = {name: f"{name:A<21}A" for name in cast.PARTITION_COUNTS}
+TOPIC_IDS = {name: f"{name:A<21}A" for name in PARTITION_COUNTS}
 
 
 class Coordinator:
@@ -121,79 +115,80 @@ def _look_at_topics(names: Collection[str] | None) -> Look:
     return Look(
         {
             name: Topic(name, TOPIC_IDS[name], count)
-            for name, count in cast.PARTITION_COUNTS.items()
+            for name, count in PARTITION_COUNTS.items()
             if names is None or name in names
         }
     )
 
 
-class Shelf:
-    """Three records a second in every partition."""
-
-    now_s = 0.0
-
-    def read_up_to(self, _: TopicPartition) -> int:
-        return int(self.now_s * 3)
-
-
 class CommandLine:
-    """Sends what the administrator's commands would send."""
+    """Sends the requests of the administrator's commands."""
+
+    is_idle = True
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
-        self.asked: list[str] = []
+        self.commands: list[str] = []
 
     def run(self, *arguments: str) -> None:
-        self.asked.append(" ".join(arguments))
+        self.commands.append(" ".join(arguments))
         if arguments[1] == "--delete":
             self._coordinator.send(descriptions.delete_group(arguments[3]))
         elif arguments[1] == "--delete-offsets":
             partitions = [TopicPartition(arguments[5], number) for number in range(4)]
             self._coordinator.send(offset_messages.delete_offsets(arguments[3], partitions))
 
-    def tick(self) -> None:
-        """Everything was sent at once."""
+
+class StageOnPaper:
+    """The parts of a stage without processes."""
+
+    folder = DemoFolder(Path("nowhere"))
+
+    def __init__(self, board: Board, commands: CommandLine) -> None:
+        self.board = board
+        self.commands = commands
+        self.tasks: list[Callable[[], None]] = []
+
+    def administrator(self, _: object) -> CommandLine:
+        return self.commands
+
+    def batch_s(self) -> float:
+        return BATCH_S
 
 
 class Rehearsal:
-    """A whole play; `run` moves the clock."""
+    """A whole show; `run` moves the clock."""
 
-    def __init__(self, plan: Plan) -> None:
-        values = settings_of(plan, DemoFolder(Path("nowhere")), "nobody", "")
+    def __init__(self, group_count: int, member_count: int, duration_s: int) -> None:
+        options = DemoOptions(COORDINATOR, duration_s, keep=False)
+        values = settings_of(options, "nobody", "")
         self.coordinator = Coordinator([f"{key}={value}" for key, value in values.items()])
         self.now_s = 0.0
-        clock: Callable[[], float] = lambda: self.now_s  # noqa: E731
-        self.board = Board(CoordinatorFigures(), plan.expected_s, clock)
-        self.shelf = Shelf()
+        self.board = Board(160, lambda: self.now_s)
+        self.show = CoordinatorShow(options, group_count, member_count)
         self.commands = CommandLine(self.coordinator)
-        self.measures = Measures(clock)
-        self.refusals: list[str] = []
-        topics = ShopTopics(cast.PARTITION_COUNTS, TOPIC_IDS)
-        channel = MeasuredChannel(self.coordinator, self.measures)
-        self.fleet = Fleet(channel, topics, self.shelf, self.refusals.append)
-        extras = cast.extras(plan.group_count, plan.member_count)
-        everybody = [*cast.LEADING_ROLES, *extras, *cast.SIMPLE_COMMITTERS]
-        self.play = Play(
-            self.fleet,
-            Arrivals(self.fleet, everybody),
-            Shifts(self.fleet, extras),
-            Story(scenes(self.fleet, self.commands, plan), self.board),
-            self.commands,
-            Survey(channel),
-            self.measures,
-            self.board,
-            plan.remaining_s,
-        )
-        self._plan = plan
+        self.stage: Any = StageOnPaper(self.board, self.commands)
+        # Three records a second in every partition.
+        topics = ShopTopics(PARTITION_COUNTS, TOPIC_IDS, lambda _: int(self.now_s * 3))
+        channel = MeasuredChannel(self.coordinator, lambda: self.now_s)
+        self.show.prepare(self.stage, channel, topics)
+        self._duration_s = duration_s
+        self._next_batch_s = 0.0
 
     def run(self) -> None:
-        next_batch_s = 0.0
-        while (self.play.story_s(self.now_s) or 0.0) < self._plan.duration_s:
-            assert self.now_s < 600
-            self.play.tick(self.now_s)
-            if self.now_s >= next_batch_s:
-                next_batch_s += BATCH_S
-                self.coordinator.run_batch()
-            self.now_s += 0.1
-            self.shelf.now_s = self.now_s
-            self.coordinator.now_ms = START_MS + round(self.now_s * 1000)
+        while not self.show.have_arrived(self.now_s):
+            self._step()
+        story, begun_s = Story(self.show.scenes(), self.board), self.now_s
+        while self.now_s - begun_s < self._duration_s:
+            story.tick(self.now_s - begun_s)
+            self._step()
+        assert story.is_over
+
+    def _step(self) -> None:
+        for task in self.stage.tasks:
+            task()
+        if self.now_s >= self._next_batch_s:
+            self._next_batch_s += BATCH_S
+            self.coordinator.run_batch()
+        self.now_s += 0.1
+        self.coordinator.now_ms = START_MS + round(self.now_s * 1000)

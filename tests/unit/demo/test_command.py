@@ -6,24 +6,28 @@ from click.testing import CliRunner
 from group_coordinator.demo.command import command
 
 
-@pytest.mark.parametrize("demo", ["--mirror", "--gateway"])
+@pytest.mark.parametrize("show", ["--mirror", "--gateway"])
 @pytest.mark.parametrize("option", ["--groups", "--members"])
-def test_the_other_demos_have_casts_of_their_own(demo: str, option: str) -> None:
-    done = CliRunner().invoke(command, [demo, option, "50"])
+def test_the_other_shows_have_their_own_groups(show: str, option: str) -> None:
+    done = CliRunner().invoke(command, [show, option, "50"])
 
     assert done.exit_code == 2
-    assert f"{option} is of the demo without --mirror" in done.output
+    assert f"{option} is for the demo without --mirror" in done.output
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("others", "message"),
     [
-        (["--mirror"], "--mirror and --gateway are two demos"),
-        (["--bootstrap-server", "kafka:9092"], "the demo of the gateway has a broker of its own"),
+        (["--gateway", "--mirror"], "--mirror and --gateway are two demos"),
+        (
+            ["--gateway", "--bootstrap-server", "kafka:9092"],
+            "the demo of the gateway has a broker of its own",
+        ),
+        (["--groups", "12"], "at least 13"),
     ],
 )
-def test_the_gateway_stands_before_its_own_broker(other: list[str], said: str) -> None:
-    done = CliRunner().invoke(command, ["--gateway", *other])
+def test_options_that_exclude_each_other(others: list[str], message: str) -> None:
+    done = CliRunner().invoke(command, others)
 
     assert done.exit_code == 2
-    assert said in done.output
+    assert message in done.output

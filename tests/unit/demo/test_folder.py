@@ -6,29 +6,21 @@ import pytest
 
 from group_coordinator import settings
 from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.plan import Plan, settings_of
 
 
-def test_what_the_closing_words_point_to_stays(tmp_path: Path) -> None:
+def test_the_files_that_the_closing_page_names_stay(tmp_path: Path) -> None:
     folder = DemoFolder(tmp_path / "demo")
     folder.make()
-    folder.settings.touch()
-    folder.tables.mkdir()
-    folder.chart.touch()
-    folder.meters.touch()
-    folder.checkpoint.mkdir()
+    for file in (folder.settings, folder.report, folder.metrics):
+        file.touch()
+    for path in (folder.tables, folder.checkpoint):
+        path.mkdir()
 
     folder.remove_scaffolding()
 
     left = sorted(entry.name for entry in folder.path.iterdir())
-    assert left == ["chart.png", "metrics.txt", "tables"]
-
-
-def test_all_of_it_can_go(tmp_path: Path) -> None:
-    folder = DemoFolder(tmp_path / "demo")
-    folder.make()
+    assert left == ["metrics.txt", "report.html", "tables"]
     folder.remove()
-
     assert not folder.path.exists()
 
 
@@ -41,14 +33,12 @@ def test_a_path_is_shown_as_it_can_be_typed(
     assert folder.shown(folder.tables) == "'my demo/tables'"
 
 
-def test_the_settings_are_read_by_every_command(tmp_path: Path) -> None:
+def test_every_command_can_read_the_settings(tmp_path: Path) -> None:
     folder = DemoFolder(tmp_path)
-    plan = Plan(50, 150, 90, keep=False, bootstrap_servers="a:9092", topic_prefix='demo"1-')
-    folder.write_settings(settings_of(plan, folder, "a:9092", "a:1"))
+    folder.write_settings({"events.topic": 'demo"1-events', "offsets.retention.ms": 60_000})
 
     chosen = settings.load(folder.settings)
 
-    assert chosen.job.metrics_listen == "a:1"
     assert chosen.coordinator.retention_ms == 60_000
-    assert chosen.job.events_topic == 'demo"1-group-events'
+    assert chosen.job.events_topic == 'demo"1-events'
     assert chosen.job.tables_root == str(tmp_path / "tables")

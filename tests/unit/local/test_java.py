@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.cli.gateway_process import gateway_command
-from group_coordinator.demo.commands import program
-from group_coordinator.demo.mirror.conductor import _kafka_tool
+from group_coordinator.demo.mirror import kafka_tool
+from group_coordinator.demo.stage import program
 
 ROOT = Path(__file__).parents[3]
 PLANTED = ("click", "kafka", "msgspec")
@@ -18,7 +18,7 @@ PLANTED = ("click", "kafka", "msgspec")
     [
         [*gateway_command(None, (), None), "--help"],
         [*program("groups"), "--help"],
-        [*_kafka_tool("127.0.0.1:1").command, "--help"],
+        [*kafka_tool("127.0.0.1:1").command, "--help"],
     ],
     ids=["gateway", "demo", "kafka-python"],
 )

@@ -1,0 +1,137 @@
+"""Background task that reads the tables while the job writes them: figures, and news for the story."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from group_coordinator.background import Background, repeat
+from group_coordinator.clients import sql_tables
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.sql_tables import TablesUnavailableError
+
+_INTERVAL_S = 2.0
+_log = logging.getLogger(__name__)
+
+_FIGURES = """
+SELECT count(*) AS record_count, max(event_time) AS newest_at,
+       (SELECT count(*) FROM offsets WHERE {mine}) AS offset_count,
+       (SELECT count(*) FROM lost_offsets WHERE {mine}) AS lost_count,
+       (SELECT count(*) FROM lost_offsets WHERE reason = 'offset-expired' AND {mine}) AS expired_count,
+       (SELECT max(commit_timestamp) FROM offsets WHERE {mine}) AS compacted_up_to,
+       (SELECT max(sampled_at) FROM topic_positions) AS sampled_up_to
+FROM coordinator_log WHERE {mine}
+"""
+
+
+class TableFigures(NamedTuple):
+    """Figures from the tables; None: not known yet."""
+
+    record_count: int | None = None
+    """Rows of coordinator_log."""
+    newest_at: datetime | None = None
+    offset_count: int | None = None
+    lost_count: int | None = None
+    expired_count: int | None = None
+    compacted_up_to: datetime | None = None
+    sampled_up_to: datetime | None = None
+
+    @property
+    def deleted_count(self) -> int | None:
+        """Offsets that were lost without an expiration."""
+        if self.lost_count is None or self.expired_count is None:
+            return None
+        return self.lost_count - self.expired_count
+
+
+NO_FIGURES = TableFigures()
+
+
+class TableNews(NamedTuple):
+    """A sentence of the story for each row of a query; `{mine}` in the query selects the demo's groups.
+
+    A row is news if its columns are new, except `number`, which may grow.
+    """
+
+    sentence: str
+    sql: str
+
+
+LOSSES = TableNews(
+    "The tables say: {group_id} lost its offsets of {topic} ({number}): {reason}.",
+    "SELECT group_id, topic, reason, lost_at, count(*) AS number FROM lost_offsets WHERE {mine} "
+    "GROUP BY group_id, topic, reason, lost_at ORDER BY lost_at, group_id, topic",
+)
+RESETS = TableNews(
+    "The tables say: an administrator set {group_id} back by {number} records of {topic}.",
+    "SELECT group_id, topic, at, sum(`before` - `after`) AS number FROM audit WHERE change = 'reset' AND {mine} "
+    "GROUP BY group_id, topic, at ORDER BY at, group_id, topic",
+)
+ENDS = TableNews(
+    "The tables say: the group {group_id} expired, its name is free again.",
+    # An expiration may remove a group before its first member has joined: it soon exists again.
+    "SELECT group_id, at FROM group_timeline WHERE what = 'expired' AND group_id IN "
+    "(SELECT group_id FROM lost_offsets) AND {mine} ORDER BY at, group_id",
+)
+UPGRADES = TableNews(
+    "The tables say: {group_id} is a consumer group (KIP-848) from now on, with its {number} members.",
+    "SELECT group_id, at, members AS number FROM group_timeline WHERE what = 'converted' AND {mine} ORDER BY at",
+)
+
+
+class TablesWatch:
+    """Reader of the tables without Spark; `running` repeats `look`. It sees groups whose names begin with the prefix."""
+
+    def __init__(
+        self,
+        tables_root: str,
+        add: Callable[[str], None],
+        news: Iterable[TableNews],
+        prefix: str = "",
+    ) -> None:
+        self._tables_root = tables_root
+        self._mine = f"starts_with(group_id, '{prefix}')" if prefix else "true"
+        self._add = add
+        self._news = tuple(news)
+        self._known: set[tuple[Any, ...]] = set()
+        self.figures = TableFigures()
+
+    def have(self, at: datetime) -> bool:
+        """Return True if compaction and samples have reached that time, as commits come continuously."""
+        compacted, sampled = self.figures.compacted_up_to, self.figures.sampled_up_to
+        return compacted is not None and compacted > at and sampled is not None and sampled > at
+
+    def look(self) -> None:
+        [found] = self.rows(_FIGURES)
+        if found["record_count"]:
+            self.figures = TableFigures(**found)
+            for news in self._news:
+                for row in self.rows(news.sql):
+                    key = tuple(value for name, value in row.items() if name != "number")
+                    self.add_once((news.sentence, *key), news.sentence.format(**row))
+
+    def add_once(self, key: tuple[Any, ...], sentence: str) -> None:
+        """Add a sentence to the story, unless its key is known."""
+        if key not in self._known:
+            self._known.add(key)
+            self._add(sentence)
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Answer a query about the demo's groups."""
+        return sql_tables.rows(self._tables_root, sql.format(mine=self._mine))
+
+
+def running(look: Callable[[], None], every_s: float = _INTERVAL_S) -> Background:
+    """Return a task that looks every few seconds; a failed look is logged, and the next look retries."""
+    return Background(partial(repeat, look, interval_s=every_s, failed=_failed), "tables")
+
+
+def _failed(failure: Exception, _count: int) -> None:
+    if not isinstance(failure, ClientError):
+        raise failure
+    # The tables are not created yet.
+    if not isinstance(failure, TablesUnavailableError):
+        _log.warning("a look into the tables failed", exc_info=True)
