@@ -161,11 +161,10 @@ class GatewayShow:
 
     title = "Ordinary Kafka clients, coordinated by a Spark job"
     introduction: tuple[str, ...] = (
-        "Unmodified clients join, commit and leave through the gateway:",
-        "librdkafka, kafka-python and Kafka's console consumer.",
+        "Clients are unmodified: librdkafka, kafka-python, console consumer.",
         "They have the gateway's address, and their groups are the job's.",
-        "Kafka's own kafka-consumer-groups lists, describes, resets and deletes them.",
-        "Offsets are kept for one minute only, so that some expire.",
+        "Kafka's own tool lists, describes, resets and deletes the groups.",
+        "At the end SQL shows which group lost which offsets, and why.",
     )
     cluster = "shop"
     questions: Sequence[ViewQuestion] = (

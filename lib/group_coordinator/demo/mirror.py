@@ -117,7 +117,6 @@ class MirrorFigures:
             Figure(name, str(count), _STATUSES[name][1], _STATUSES[name][0])
             for name, count in counts.items()
         ]
-        shares = [(count, _STATUSES[name][0]) for name, count in counts.items()]
         tables = [
             Figure("Records", shown(self.tables.record_count), "of __consumer_offsets"),
             Figure("Newest", shown(self.behind_s, " s"), "old, in the log"),
@@ -126,7 +125,7 @@ class MirrorFigures:
             Figure("Lost", shown(self.tables.lost_count), "offsets so far"),
         ]
         title = f"{sum(self.statuses.values())} groups by status"
-        return panel(title, groups, shares), panel("Tables", tables)
+        return panel(title, groups), panel("Tables", tables)
 
     def line(self) -> str | None:
         if self.tables.record_count is None:
@@ -144,11 +143,10 @@ class MirrorShow:
 
     title = "A mirror of __consumer_offsets: consumer groups as tables"
     introduction: tuple[str, ...] = (
-        "Ordinary consumers read a shop's topics. They know nothing of the mirror.",
-        "One is too slow, one is stuck, one hangs. An administrator resets a group,",
-        "deletes another group, and deletes a topic.",
+        "Ordinary consumers read a shop's topics: one is slow, one is stuck.",
+        "An administrator resets a group, deletes a group, deletes a topic.",
         "The mirror reads the cluster's __consumer_offsets into Delta tables.",
-        "At the end SQL shows which group lost which offsets, when and why.",
+        "At the end SQL shows which group lost which offsets, and why.",
     )
     cluster = "shop"
     questions: Sequence[ViewQuestion] = (

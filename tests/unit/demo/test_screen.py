@@ -9,11 +9,12 @@ from rich.console import Console
 
 from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.coordinator.measures import Latency
-from group_coordinator.demo.coordinator.show import CoordinatorFigures
+from group_coordinator.demo.coordinator.show import CoordinatorFigures, CoordinatorShow
 from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.gateway import GatewayCounts, GatewayFigures
+from group_coordinator.demo.gateway import GatewayCounts, GatewayFigures, GatewayShow
 from group_coordinator.demo.interruption import Interruption
-from group_coordinator.demo.mirror import MirrorFigures
+from group_coordinator.demo.mirror import MirrorFigures, MirrorShow
+from group_coordinator.demo.runner import Show
 from group_coordinator.demo.screen import ShowFigures, display, picture, squeezed
 from group_coordinator.demo.story import Board, Frame, Happening
 from group_coordinator.demo.tables_watch import TableFigures
@@ -133,6 +134,16 @@ def test_the_last_events_are_seen() -> None:
 
     assert "event 99" in text
     assert "event 10 " not in text
+
+
+@pytest.mark.parametrize("show", [CoordinatorShow, MirrorShow, GatewayShow])
+def test_an_introduction_fits_on_a_small_terminal(show: type[Show]) -> None:
+    story = (Happening(0, f"{show.title}, in about 2:47 minutes.", show.introduction),)
+
+    text = "\n".join(lines(replace(FRAME, story=(*story, Happening(1, "A broker starts.")))))
+
+    for line in (f"0:00  {show.title}", *show.introduction, "A broker starts."):
+        assert line in text
 
 
 def test_the_end_is_announced() -> None:

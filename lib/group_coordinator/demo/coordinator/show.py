@@ -138,11 +138,10 @@ class CoordinatorShow:
 
     title = "Kafka's group coordinator as a Spark job"
     introduction: tuple[str, ...] = (
-        "Groups of a shop join, rebalance, commit and leave; the Spark job coordinates them.",
-        "Half of them use the new protocol (KIP-848). One is upgraded while it works.",
+        "Groups of a shop join, rebalance, commit and leave.",
+        "Half of them use the new protocol (KIP-848); one is upgraded online.",
         "Offsets are kept for one minute only, so that some expire.",
-        "Administrators delete groups and offsets, and one of them makes a mistake.",
-        "At the end SQL shows which group lost which offsets, when, why and by whom.",
+        "At the end SQL shows which group lost which offsets, and why.",
     )
     cluster = "demo"
     group_prefix = ""
