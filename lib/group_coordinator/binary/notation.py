@@ -3,8 +3,8 @@
     string("groupInstanceId", since=3, nullable=True, default=None)
 
 This field is in version 3 and later. It may be null, and null is its default. A plural is an array:
-`int32s("partitions")`. The fields of a struct follow its name: `structs("topics", string("name"), int32s("partitions"))`. All
-versions are versions of the message. Without `since` and `until` a field is in all versions of its struct.
+`int32s("partitions")`. The fields of a struct are in brackets: `structs("topics", since=2)[string("name"), int32s("partitions")]`.
+All versions are versions of the message. Without `since` and `until` a field is in all versions of its struct.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ZEROS: Mapping[Type, Any] = {
 """The default of each type; 0 for numbers. The default of a struct has the defaults of its fields."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """A field. `type` and `fields` of an array describe its elements.
 
@@ -85,18 +85,19 @@ def _field(
     name: str, type_: Type, fields: tuple[Field, ...], options: Options, *, is_array: bool
 ) -> Field:
     since = options.get("since", 0)
+    zero = [] if is_array else _ZEROS.get(type_, 0)
     return Field(
-        name,
-        type_,
-        fields,
-        is_array,
-        since,
-        options.get("until"),
+        name=name,
+        type=type_,
+        fields=fields,
+        is_array=is_array,
+        since=since,
+        until=options.get("until"),
         # A `nullable` field is nullable in all of its versions.
-        since if options.get("nullable") else options.get("nullable_since"),
-        options.get("tag"),
-        options["default"] if "default" in options else [] if is_array else _ZEROS.get(type_, 0),
-        options.get("compact", True),
+        nullable_since=since if options.get("nullable") else options.get("nullable_since"),
+        tag=options.get("tag"),
+        default=options.get("default", zero),
+        compact=options.get("compact", True),
     )
 
 
@@ -109,14 +110,25 @@ class _Constructor:
         return _field(name, self._type, (), options, is_array=self._is_array)
 
 
-def struct(name: str, *fields: Field, **options: Unpack[Options]) -> Field:
-    """Define a field that is a struct."""
-    return _field(name, "struct", fields, options, is_array=False)
+class _StructConstructor:
+    def __init__(self, name: str, options: Options, *, is_array: bool) -> None:
+        self._name = name
+        self._options = options
+        self._is_array = is_array
+
+    def __getitem__(self, fields: Field | tuple[Field, ...]) -> Field:
+        given = (fields,) if isinstance(fields, Field) else fields
+        return _field(self._name, "struct", given, self._options, is_array=self._is_array)
 
 
-def structs(name: str, *fields: Field, **options: Unpack[Options]) -> Field:
-    """Define a field that is an array of structs."""
-    return _field(name, "struct", fields, options, is_array=True)
+def struct(name: str, **options: Unpack[Options]) -> _StructConstructor:
+    """Define a field that is a struct; its fields follow in brackets."""
+    return _StructConstructor(name, options, is_array=False)
+
+
+def structs(name: str, **options: Unpack[Options]) -> _StructConstructor:
+    """Define a field that is an array of structs; their fields follow in brackets."""
+    return _StructConstructor(name, options, is_array=True)
 
 
 boolean = _Constructor("bool")

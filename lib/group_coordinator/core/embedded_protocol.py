@@ -32,23 +32,24 @@ _HIGHEST_VERSION = 3
 _PARTITIONS = (string("topic"), int32s("partitions"))
 
 
-def _message(name: str, *fields: Field) -> Message:
+def _message(name: str, fields: Iterable[Field]) -> Message:
     # No flexible versions: clients of any age read each other's bytes, and negotiate nothing.
-    return Message(f"ConsumerProtocol{name}", range(_HIGHEST_VERSION + 1), None, fields)
+    return Message(f"ConsumerProtocol{name}", range(_HIGHEST_VERSION + 1), None, tuple(fields))
 
 
 SUBSCRIPTION = _message(
     "Subscription",
-    strings("topics"),
-    blob("userData", nullable=True, default=None),
-    structs("ownedPartitions", *_PARTITIONS, since=1),
-    int32("generationId", since=2, default=-1),
-    string("rackId", since=3, nullable=True, default=None),
+    [
+        strings("topics"),
+        blob("userData", nullable=True, default=None),
+        structs("ownedPartitions", since=1)[*_PARTITIONS],
+        int32("generationId", since=2, default=-1),
+        string("rackId", since=3, nullable=True, default=None),
+    ],
 )
 ASSIGNMENT = _message(
     "Assignment",
-    structs("assignedPartitions", *_PARTITIONS),
-    blob("userData", nullable=True, default=None),
+    [structs("assignedPartitions")[*_PARTITIONS], blob("userData", nullable=True, default=None)],
 )
 _MESSAGES = {message.name: message for message in (SUBSCRIPTION, ASSIGNMENT)}
 

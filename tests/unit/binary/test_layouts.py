@@ -21,10 +21,10 @@ MESSAGE = Message(
     (
         string("old", until=1),
         string("name", nullable_since=2),
-        structs("parts", int32("part"), int32("epoch", since=2, default=-1), since=1),
+        structs("parts", since=1)[int32("part"), int32("epoch", since=2, default=-1)],
         string("client", compact=False),
         int32s("numbers", since=4, nullable=True, tag=1),
-        struct("leader", int32("id", default=-1), float64("load"), uuid("place"), since=3, tag=0),
+        struct("leader", since=3, tag=0)[int32("id", default=-1), float64("load"), uuid("place")],
     ),
 )
 

@@ -16,7 +16,7 @@ from group_coordinator.binary.notation import (
 from group_coordinator.binary.programs import Decoder, Encoder
 from group_coordinator.binary.rules import OFFSETS_TOPIC, RESPONSES, Rules
 
-LEADER = struct("leader", int32("id"), string("host"), nullable=True, tag=0)
+LEADER = struct("leader", nullable=True, tag=0)[int32("id"), string("host")]
 EPOCH = int32("epoch", tag=1, default=-1)
 TAGGED = Message("Tagged", range(1), 0, (int32("number"), LEADER, EPOCH))
 ARRAYS = Message("Arrays", range(1), 0, (strings("names"), int16s("numbers")))

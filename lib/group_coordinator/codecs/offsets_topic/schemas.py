@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -53,13 +54,13 @@ def _record(
     )
 
 
-def _of_group(record_type: int, name: str, *value: Field) -> Record:
-    return _record(record_type, name, key=(string("groupId"),), value=value)
+def _of_group(record_type: int, name: str, value: Iterable[Field]) -> Record:
+    return _record(record_type, name, key=(string("groupId"),), value=tuple(value))
 
 
-def _of_member(record_type: int, name: str, *value: Field) -> Record:
+def _of_member(record_type: int, name: str, value: Iterable[Field]) -> Record:
     key = (string("groupId"), string("memberId"))
-    return _record(record_type, name, key=key, value=value)
+    return _record(record_type, name, key=key, value=tuple(value))
 
 
 _TARGET_EPOCH = (int32("assignmentEpoch"), int64("assignmentTimestamp", tag=0))
@@ -77,7 +78,7 @@ _TOPIC = (
     string("name"),
     int32("partitions"),
     int16("replicationFactor"),
-    structs("topicConfigs", *_KEY_VALUE),
+    structs("topicConfigs")[*_KEY_VALUE],
 )
 
 _RECORDS = (
@@ -113,8 +114,7 @@ _RECORDS = (
             string("protocol", nullable=True),
             string("leader", nullable=True),
             int64("currentStateTimestamp", since=2, default=-1),
-            structs(
-                "members",
+            structs("members")[
                 string("memberId"),
                 string("groupInstanceId", since=3, nullable=True, default=None),
                 string("clientId"),
@@ -123,7 +123,7 @@ _RECORDS = (
                 int32("sessionTimeout"),
                 blob("subscription"),
                 blob("assignment"),
-            ),
+            ],
         ),
         last_version=4,
         flexible_since=4,
@@ -131,53 +131,54 @@ _RECORDS = (
     _of_group(
         record_types.GROUP_EPOCH,
         "ConsumerGroupMetadata",
-        int32("epoch"),
-        int64("metadataHash", tag=0),
+        [int32("epoch"), int64("metadataHash", tag=0)],
     ),
     _of_group(
         record_types.PARTITION_METADATA,
         "ConsumerGroupPartitionMetadata",
-        structs(
-            "topics",
-            uuid("topicId"),
-            string("topicName"),
-            int32("numPartitions"),
-            structs("partitionMetadata", int32("partition"), strings("racks")),
-        ),
+        [
+            structs("topics")[
+                uuid("topicId"),
+                string("topicName"),
+                int32("numPartitions"),
+                structs("partitionMetadata")[int32("partition"), strings("racks")],
+            ]
+        ],
     ),
     _of_member(
         record_types.MEMBER_METADATA,
         "ConsumerGroupMemberMetadata",
-        string("instanceId", nullable=True),
-        string("rackId", nullable=True),
-        string("clientId"),
-        string("clientHost"),
-        strings("subscribedTopicNames"),
-        string("subscribedTopicRegex", nullable=True),
-        int32("rebalanceTimeoutMs", default=-1),
-        string("serverAssignor", nullable=True),
-        struct(
-            "classicMemberMetadata",
-            int32("sessionTimeoutMs"),
-            structs("supportedProtocols", string("name"), blob("metadata")),
-            nullable=True,
-            tag=0,
-        ),
+        [
+            string("instanceId", nullable=True),
+            string("rackId", nullable=True),
+            string("clientId"),
+            string("clientHost"),
+            strings("subscribedTopicNames"),
+            string("subscribedTopicRegex", nullable=True),
+            int32("rebalanceTimeoutMs", default=-1),
+            string("serverAssignor", nullable=True),
+            struct("classicMemberMetadata", nullable=True, tag=0)[
+                int32("sessionTimeoutMs"),
+                structs("supportedProtocols")[string("name"), blob("metadata")],
+            ],
+        ],
     ),
-    _of_group(record_types.TARGET_EPOCH, "ConsumerGroupTargetAssignmentMetadata", *_TARGET_EPOCH),
+    _of_group(record_types.TARGET_EPOCH, "ConsumerGroupTargetAssignmentMetadata", _TARGET_EPOCH),
     _of_member(
         record_types.TARGET_ASSIGNMENT,
         "ConsumerGroupTargetAssignmentMember",
-        structs("topicPartitions", *_TOPIC_PARTITIONS),
+        [structs("topicPartitions")[*_TOPIC_PARTITIONS]],
     ),
     _of_member(
         record_types.CURRENT_ASSIGNMENT,
         "ConsumerGroupCurrentMemberAssignment",
-        int32("memberEpoch"),
-        int32("previousMemberEpoch"),
-        int8("state"),
-        structs("assignedPartitions", *_OWNED),
-        structs("partitionsPendingRevocation", *_OWNED),
+        [
+            int32("memberEpoch"),
+            int32("previousMemberEpoch"),
+            int8("state"),
+            structs("assignedPartitions")[*_OWNED],
+            structs("partitionsPendingRevocation")[*_OWNED],
+        ],
     ),
     _record(
         record_types.REGULAR_EXPRESSION,
@@ -188,102 +189,116 @@ _RECORDS = (
     _of_member(
         record_types.SHARE_MEMBER_METADATA,
         "ShareGroupMemberMetadata",
-        string("rackId", nullable=True),
-        string("clientId"),
-        string("clientHost"),
-        strings("subscribedTopicNames"),
+        [
+            string("rackId", nullable=True),
+            string("clientId"),
+            string("clientHost"),
+            strings("subscribedTopicNames"),
+        ],
     ),
     _of_group(
-        record_types.SHARE_GROUP_EPOCH, "ShareGroupMetadata", int32("epoch"), int64("metadataHash")
+        record_types.SHARE_GROUP_EPOCH,
+        "ShareGroupMetadata",
+        [int32("epoch"), int64("metadataHash")],
     ),
-    _of_group(
-        record_types.SHARE_TARGET_EPOCH, "ShareGroupTargetAssignmentMetadata", *_TARGET_EPOCH
-    ),
+    _of_group(record_types.SHARE_TARGET_EPOCH, "ShareGroupTargetAssignmentMetadata", _TARGET_EPOCH),
     _of_member(
         record_types.SHARE_TARGET_ASSIGNMENT,
         "ShareGroupTargetAssignmentMember",
-        structs("topicPartitions", *_TOPIC_PARTITIONS),
+        [structs("topicPartitions")[*_TOPIC_PARTITIONS]],
     ),
     _of_member(
         record_types.SHARE_CURRENT_ASSIGNMENT,
         "ShareGroupCurrentMemberAssignment",
-        int32("memberEpoch"),
-        int32("previousMemberEpoch"),
-        int8("state"),
-        structs("assignedPartitions", *_TOPIC_PARTITIONS),
+        [
+            int32("memberEpoch"),
+            int32("previousMemberEpoch"),
+            int8("state"),
+            structs("assignedPartitions")[*_TOPIC_PARTITIONS],
+        ],
     ),
     _of_group(
         record_types.SHARE_STATE_OF_TOPICS,
         "ShareGroupStatePartitionMetadata",
-        structs("initializingTopics", *_SHARED_TOPIC, int32s("partitions")),
-        structs("initializedTopics", *_SHARED_TOPIC, int32s("partitions")),
-        structs("deletingTopics", *_SHARED_TOPIC),
+        [
+            structs("initializingTopics")[*_SHARED_TOPIC, int32s("partitions")],
+            structs("initializedTopics")[*_SHARED_TOPIC, int32s("partitions")],
+            structs("deletingTopics")[*_SHARED_TOPIC],
+        ],
     ),
     _of_group(
         record_types.STREAMS_GROUP_EPOCH,
         "StreamsGroupMetadata",
-        int32("epoch"),
-        int64("metadataHash"),
-        int32("validatedTopologyEpoch", tag=0, default=-1),
-        structs("lastAssignmentConfigs", *_KEY_VALUE, nullable=True, tag=1),
-        int32("storedDescriptionTopologyEpoch", tag=2, default=-1),
-        int32("failedDescriptionTopologyEpoch", tag=3, default=-1),
+        [
+            int32("epoch"),
+            int64("metadataHash"),
+            int32("validatedTopologyEpoch", tag=0, default=-1),
+            structs("lastAssignmentConfigs", nullable=True, tag=1)[*_KEY_VALUE],
+            int32("storedDescriptionTopologyEpoch", tag=2, default=-1),
+            int32("failedDescriptionTopologyEpoch", tag=3, default=-1),
+        ],
     ),
     _of_member(
         record_types.STREAMS_MEMBER_METADATA,
         "StreamsGroupMemberMetadata",
-        string("instanceId", nullable=True),
-        string("rackId", nullable=True),
-        string("clientId"),
-        string("clientHost"),
-        int32("rebalanceTimeoutMs", default=-1),
-        int32("topologyEpoch"),
-        string("processId"),
-        struct("userEndpoint", string("host"), uint16("port"), nullable=True, default=None),
-        structs("clientTags", *_KEY_VALUE),
+        [
+            string("instanceId", nullable=True),
+            string("rackId", nullable=True),
+            string("clientId"),
+            string("clientHost"),
+            int32("rebalanceTimeoutMs", default=-1),
+            int32("topologyEpoch"),
+            string("processId"),
+            struct("userEndpoint", nullable=True, default=None)[string("host"), uint16("port")],
+            structs("clientTags")[*_KEY_VALUE],
+        ],
     ),
     _of_group(
-        record_types.STREAMS_TARGET_EPOCH, "StreamsGroupTargetAssignmentMetadata", *_TARGET_EPOCH
+        record_types.STREAMS_TARGET_EPOCH, "StreamsGroupTargetAssignmentMetadata", _TARGET_EPOCH
     ),
     _of_member(
         record_types.STREAMS_TARGET_ASSIGNMENT,
         "StreamsGroupTargetAssignmentMember",
-        structs("activeTasks", *_TASKS),
-        structs("standbyTasks", *_TASKS),
-        structs("warmupTasks", *_TASKS),
+        [
+            structs("activeTasks")[*_TASKS],
+            structs("standbyTasks")[*_TASKS],
+            structs("warmupTasks")[*_TASKS],
+        ],
     ),
     _of_member(
         record_types.STREAMS_CURRENT_ASSIGNMENT,
         "StreamsGroupCurrentMemberAssignment",
-        int32("memberEpoch"),
-        int32("previousMemberEpoch"),
-        int8("state"),
-        structs("activeTasks", *_OWNED_TASKS),
-        structs("standbyTasks", *_OWNED_TASKS),
-        structs("warmupTasks", *_OWNED_TASKS),
-        structs("activeTasksPendingRevocation", *_OWNED_TASKS),
-        structs("standbyTasksPendingRevocation", *_OWNED_TASKS),
-        structs("warmupTasksPendingRevocation", *_OWNED_TASKS),
+        [
+            int32("memberEpoch"),
+            int32("previousMemberEpoch"),
+            int8("state"),
+            structs("activeTasks")[*_OWNED_TASKS],
+            structs("standbyTasks")[*_OWNED_TASKS],
+            structs("warmupTasks")[*_OWNED_TASKS],
+            structs("activeTasksPendingRevocation")[*_OWNED_TASKS],
+            structs("standbyTasksPendingRevocation")[*_OWNED_TASKS],
+            structs("warmupTasksPendingRevocation")[*_OWNED_TASKS],
+        ],
     ),
     _of_group(
         record_types.STREAMS_TOPOLOGY,
         "StreamsGroupTopology",
-        int32("epoch"),
-        structs(
-            "subtopologies",
-            string("subtopologyId"),
-            strings("sourceTopics"),
-            strings("sourceTopicRegex"),
-            structs("stateChangelogTopics", *_TOPIC),
-            strings("repartitionSinkTopics"),
-            structs("repartitionSourceTopics", *_TOPIC),
-            structs(
-                "copartitionGroups",
-                int16s("sourceTopics"),
-                int16s("sourceTopicRegex"),
-                int16s("repartitionSourceTopics"),
-            ),
-        ),
+        [
+            int32("epoch"),
+            structs("subtopologies")[
+                string("subtopologyId"),
+                strings("sourceTopics"),
+                strings("sourceTopicRegex"),
+                structs("stateChangelogTopics")[*_TOPIC],
+                strings("repartitionSinkTopics"),
+                structs("repartitionSourceTopics")[*_TOPIC],
+                structs("copartitionGroups")[
+                    int16s("sourceTopics"),
+                    int16s("sourceTopicRegex"),
+                    int16s("repartitionSourceTopics"),
+                ],
+            ],
+        ],
     ),
 )
 

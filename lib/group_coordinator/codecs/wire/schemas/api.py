@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from group_coordinator.binary.notation import Field, Message
@@ -17,15 +18,17 @@ class Api:
     flexible_since: int | None
     messages: tuple[Message, ...] = ()
 
-    def request(self, *fields: Field) -> Api:
-        return self._with("Request", fields)
+    def with_messages(
+        self, *, request: Iterable[Field], response: Iterable[Field] | None = None
+    ) -> Api:
+        """Add the fields of both messages."""
+        request_ = self._message("Request", request)
+        if response is None:
+            return replace(self, messages=(request_,))
+        return replace(self, messages=(request_, self._message("Response", response)))
 
-    def response(self, *fields: Field) -> Api:
-        return self._with("Response", fields)
-
-    def _with(self, kind: str, fields: tuple[Field, ...]) -> Api:
-        message = Message(f"{self.name}{kind}", self.versions, self.flexible_since, fields)
-        return replace(self, messages=(*self.messages, message))
+    def _message(self, kind: str, fields: Iterable[Field]) -> Message:
+        return Message(f"{self.name}{kind}", self.versions, self.flexible_since, tuple(fields))
 
 
 def api(
