@@ -60,11 +60,27 @@ def _cycle_rate() -> int:
     (member_id,) = driver.form()
     subscribed = ("orders",)
     protocol = Protocol("range", encode_subscription(subscribed))
-    join = JoinGroup("g", 10_000, 60_000, member_id, None, "consumer", (protocol,))
+    join = JoinGroup(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        member_id=member_id,
+        group_instance_id=None,
+        protocol_type="consumer",
+        protocols=(protocol,),
+    )
     group, config, now_ms = driver.group, driver.config, driver.now_ms
     joins = [_context(now_ms + number, 9) for number in range(CYCLES)]
     syncs = [
-        SyncGroup("g", generation, member_id, None, "consumer", "range", ((member_id, b"a"),))
+        SyncGroup(
+            group_id="g",
+            generation=generation,
+            member_id=member_id,
+            group_instance_id=None,
+            protocol_type="consumer",
+            protocol="range",
+            assignments=((member_id, b"a"),),
+        )
         for generation in range(2, CYCLES + 2)
     ]
     start = process_time()
@@ -98,12 +114,26 @@ def _apply(
 
 
 def _context(now_ms: int, version: int) -> RequestContext:
-    return RequestContext(now_ms, Ticket("e", "c", version), "billing", "/10.0.0.7", "", "")
+    return RequestContext(
+        now_ms=now_ms,
+        ticket=Ticket("e", "c", version),
+        client_id="billing",
+        client_host="/10.0.0.7",
+        fresh_id="",
+        fresh_short_id="",
+    )
 
 
 def _commit(number: int) -> OffsetCommit:
     partition = PartitionCommit(number % 10, number, None, None, None)
-    return OffsetCommit("g", None, "", None, None, (TopicCommit("orders", None, (partition,)),))
+    return OffsetCommit(
+        group_id="g",
+        generation=None,
+        member_id="",
+        group_instance_id=None,
+        retention_time_ms=None,
+        topics=(TopicCommit("orders", None, (partition,)),),
+    )
 
 
 def main() -> None:

@@ -47,7 +47,11 @@ def of_consumers(size: int) -> GrownGroup:
     names = tuple(sorted(topics))
     hash_ = group_hash({name: topic_hash(topic) for name, topic in topics.items()})
     membership = ConsumerGroup(
-        9, hash_, 9, NOW_MS - 10_000, metadata_deadline_ms=NOW_MS + PATIENCE_MS
+        epoch=9,
+        metadata_hash=hash_,
+        assignment_epoch=9,
+        assignment_timestamp_ms=NOW_MS - 10_000,
+        metadata_deadline_ms=NOW_MS + PATIENCE_MS,
     )
     for number in range(size):
         _put_consumer(membership, number, size, names)
@@ -105,7 +109,15 @@ def _put_consumer(
             target = {_topic_id(topic): (*partitions, its_partitions[-1])}
         current = CurrentAssignment(8, 7, MemberState.STABLE, held, {})
     metadata = SubscriptionMetadata(
-        None, None, "billing", host(number), names, None, PATIENCE_MS, None, None
+        group_instance_id=None,
+        rack_id=None,
+        client_id="billing",
+        client_host=host(number),
+        topic_names=names,
+        topic_regex=None,
+        rebalance_timeout_ms=PATIENCE_MS,
+        server_assignor=None,
+        classic=None,
     )
     membership.put(ConsumerMember(member_id, metadata, current))
     membership.targets[member_id] = target

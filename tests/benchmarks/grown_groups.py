@@ -59,7 +59,14 @@ def _of_offsets(size: int, topics: int) -> GrownGroup:
     for topic in range(topics):
         for partition in range(each):
             at_ms = NOW_MS - 1 - partition % 1_000
-            offset = CommittedOffset(123_456_789 + partition, None, "", at_ms, None, None)
+            offset = CommittedOffset(
+                offset=123_456_789 + partition,
+                leader_epoch=None,
+                metadata="",
+                commit_timestamp_ms=at_ms,
+                expire_timestamp_ms=None,
+                topic_id=None,
+            )
             group.store_offset(topic_name(topic), partition, offset)
     name, partition = topic_name(topics // 2), each // 2
     committed = {"partitionIndex": partition, "committedOffset": 8}
@@ -114,14 +121,14 @@ def _membership(size: int, state: ClassicState) -> ClassicGroup:
     members = StoredValues.of(
         {
             member_id: Member(
-                member_id,
-                None,
-                "billing",
-                host(number),
-                PATIENCE_MS,
-                SESSION_MS,
-                _protocols(number),
-                encode_assignment({topic_name(0): range(number, number + 10)}),
+                member_id=member_id,
+                group_instance_id=None,
+                client_id="billing",
+                client_host=host(number),
+                rebalance_timeout_ms=PATIENCE_MS,
+                session_timeout_ms=SESSION_MS,
+                protocols=_protocols(number),
+                assignment=encode_assignment({topic_name(0): range(number, number + 10)}),
             )
             for number, member_id in enumerate(ids)
         }
@@ -135,15 +142,15 @@ def _membership(size: int, state: ClassicState) -> ClassicGroup:
         }
     )
     return ClassicGroup(
-        state,
-        ClassicState.PREPARING_REBALANCE,
-        NOW_MS - 10_000,
-        7,
-        "consumer",
-        "range",
-        ids[0],
-        frozenset(topic_name(topic) for topic in range(3)),
-        members,
+        state=state,
+        previous_state=ClassicState.PREPARING_REBALANCE,
+        state_timestamp_ms=NOW_MS - 10_000,
+        generation=7,
+        protocol_type="consumer",
+        protocol="range",
+        leader=ids[0],
+        subscribed_topics=frozenset(topic_name(topic) for topic in range(3)),
+        members=members,
         timers=timers,
     )
 

@@ -79,18 +79,20 @@ def measure(spark: SparkSession, chosen: Settings, groups: int, state_bytes: int
     over = Event()
     idle = IdleBatches(groups, over)
     around = Surroundings(
-        lambda: write_ticks(connection, chosen.job.events_topic).ends,
-        lambda: False,
-        Plans(coordinator_folder(spark, chosen.job)),
-        lambda: None,
-        lambda _batch_id: None,
-        lambda *_: None,
-        no_rest,
-        [idle.look],
-        lambda: chosen.job.responses_topic_partitions,
+        tick=lambda: write_ticks(connection, chosen.job.events_topic).ends,
+        must_wait=lambda: False,
+        plans=Plans(coordinator_folder(spark, chosen.job)),
+        before_query=lambda: None,
+        before_batch=lambda _batch_id: None,
+        report=lambda *_: None,
+        rest=no_rest,
+        watches=[idle.look],
+        reply_partitions=lambda: chosen.job.responses_topic_partitions,
     )
     writer = checked_writer(spark, chosen.job, lambda: None)
-    coordinator = CoordinatorRun(spark, chosen, writer, around, over)
+    coordinator = CoordinatorRun(
+        spark=spark, settings=chosen, writer=writer, around=around, stop=over
+    )
     beside = Thread(target=CompactionQuery(spark, chosen).run_again_and_again, args=[over])
     beside.start()
     coordinator.run()

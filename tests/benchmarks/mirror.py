@@ -115,8 +115,21 @@ def mirror(spark: SparkSession, job: JobSettings) -> None:
     create_tables(job.tables_root, lambda: spark)
     writer = checked_writer(spark, job, lambda: None, MIRROR)
     topic = MirroredTopic(spark, job, Connection.of(job), cluster_options(job))
-    sinks = MirrorSinks(writer, TOPIC, lambda rows, _batch_id, _gone: rows, _silent, topic.gone)
-    MirrorRun(spark, job, topic.take_up, topic.may_go_on, sinks, Event()).drain({})
+    sinks = MirrorSinks(
+        writer=writer,
+        topic=TOPIC,
+        explain=lambda rows, _batch_id, _gone: rows,
+        report=_silent,
+        gone=topic.gone,
+    )
+    MirrorRun(
+        spark=spark,
+        job=job,
+        take_up=topic.take_up,
+        may_go_on=topic.may_go_on,
+        sinks=sinks,
+        stop=Event(),
+    ).drain({})
     _check(spark, job, COORDINATOR_LOG)
 
 

@@ -80,9 +80,20 @@ def measure_rate(
     topic = MirroredTopic(spark, job, Connection.of(job), cluster_options(job))
     behind, over = Behind(), Event()
     sinks = MirrorSinks(
-        writer, TOPIC, lambda rows, _batch_id, _gone: rows, behind.batch_done, topic.gone
+        writer=writer,
+        topic=TOPIC,
+        explain=lambda rows, _batch_id, _gone: rows,
+        report=behind.batch_done,
+        gone=topic.gone,
     )
-    run = MirrorRun(spark, job, topic.take_up, topic.may_go_on, sinks, over)
+    run = MirrorRun(
+        spark=spark,
+        job=job,
+        take_up=topic.take_up,
+        may_go_on=topic.may_go_on,
+        sinks=sinks,
+        stop=over,
+    )
     threads = [
         Thread(target=run.run),
         Thread(target=CompactionQuery(spark, chosen).run_again_and_again, args=[over]),

@@ -68,7 +68,7 @@ def run_job(folder: Path, scratch: Path) -> None:
     settings: Settings = load(overrides=settings_in(folder))
     spark = local_session(settings.job, spark_jars(), scratch)
     create_tables(settings.job.tables_root, lambda: spark)
-    sinks = Sinks(settings.job, writer(settings), lambda *_: None)
+    sinks = Sinks(job=settings.job, writer=writer(settings), report=lambda *_: None)
     send(spark, folder / "events", told())
     gate = BatchGate(sinks.write)
     query = start(spark, settings, folder / "events", gate)

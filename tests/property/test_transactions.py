@@ -58,13 +58,28 @@ class History:
             self.told.append(Told(now, plain))
             self.held[partition], self._written[partition] = now, now
             return
-        request = TxnOffsetCommit("g", producer, None, "", None, plain.topics, 0, self.log_end)
+        request = TxnOffsetCommit(
+            group_id="g",
+            producer_id=producer,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=plain.topics,
+            producer_epoch=0,
+            markers_end_offset=self.log_end,
+        )
         self.told.append(Told(now, request, self.transactions[producer]))
         self._open[producer][partition] = (now, now)
 
     def end(self, producer: int, *, commits: bool) -> None:
         """Write the marker of the producer's transaction."""
-        request = EndTxn("g", producer, commits, 0, self.log_end)
+        request = EndTxn(
+            group_id="g",
+            producer_id=producer,
+            is_commit=commits,
+            producer_epoch=0,
+            marker_offset=self.log_end,
+        )
         self.told.append(Told(len(self.told), request))
         self.log_end += 1
         for partition, (offset, written) in self._open[producer].items():

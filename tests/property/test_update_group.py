@@ -149,8 +149,14 @@ def _handle(live: Group, row: EventRow) -> list[Record]:
     assert row.value is not None
     event = events.decode(row.value)
     ticket = Ticket(f"{TOPIC}-0-{row.offset}", event.correlation_id, event.version)
-    new_ids = (fresh_id(ticket.event_id), short_id(ticket.event_id))
-    context = RequestContext(row.timestamp_ms, ticket, event.client_id, event.client_host, *new_ids)
+    context = RequestContext(
+        now_ms=row.timestamp_ms,
+        ticket=ticket,
+        client_id=event.client_id,
+        client_host=event.client_host,
+        fresh_id=fresh_id(ticket.event_id),
+        fresh_short_id=short_id(ticket.event_id),
+    )
     before = copy.deepcopy(live)
     generation = live.membership.generation if live.membership else 0
     try:

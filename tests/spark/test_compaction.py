@@ -44,7 +44,17 @@ ALL = ("group_configs", "members", "offsets", "groups")
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 TOPICS = {"orders": Topic("orders", ORDERS_ID, 3)}
-MEMBER = SubscriptionMetadata(None, None, "c", "/h", ("orders",), "pay.*", 1_000, None, None)
+MEMBER = SubscriptionMetadata(
+    group_instance_id=None,
+    rack_id=None,
+    client_id="c",
+    client_host="/h",
+    topic_names=("orders",),
+    topic_regex="pay.*",
+    rebalance_timeout_ms=1_000,
+    server_assignor=None,
+    classic=None,
+)
 REVOKING = CurrentAssignment(
     2, 1, MemberState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 2}}, {ORDERS_ID: {2: 1}}
 )

@@ -92,7 +92,7 @@ class Job:
             self.answers[answer["groupId"], answer["correlationId"]] = answer["body"]
         rest = batch.where("kind <> 'R'")
         writer = job.writer(self.settings)
-        Sinks(self.settings.job, writer, lambda *_: None).write(rest, batch_id)
+        Sinks(job=self.settings.job, writer=writer, report=lambda *_: None).write(rest, batch_id)
         batch.unpersist()
 
 

@@ -53,9 +53,9 @@ class Coordinator:
         self.awaited: list[str] = []
         self.meters: dict[int, BatchMeters] = {}
         self.sinks = Sinks(
-            settings.job,
-            Writer(self.catalog, settings.job.cluster_id, epoch=1),
-            self.counts.__setitem__,
+            job=settings.job,
+            writer=Writer(self.catalog, settings.job.cluster_id, epoch=1),
+            report=self.counts.__setitem__,
             topic_needs=self.needs.extend,
             awaited_markers=self.awaited.extend,
             meters=self.meters.__setitem__,

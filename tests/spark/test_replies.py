@@ -58,9 +58,9 @@ class Job:
         self.counts: dict[int, BatchCounts] = {}
         self.arrived_before_needs: list[str] = []
         self._sinks = Sinks(
-            job,
-            Writer(TableCatalog(job.tables_root), job.cluster_id, epoch=1),
-            self.counts.__setitem__,
+            job=job,
+            writer=Writer(TableCatalog(job.tables_root), job.cluster_id, epoch=1),
+            report=self.counts.__setitem__,
             topic_needs=lambda _: self.arrived_before_needs.extend(arrived(address, topic, 4)),
             reply_partitions=count.now,
             quick=QuickWay(lambda _: is_quick, self.responses),

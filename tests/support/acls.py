@@ -17,13 +17,13 @@ def rule(line: str) -> AclRule:
     words, _, host = line.partition(" FROM ")
     permission, principal, operation, *pattern, kind, name = words.split(" ")
     return AclRule(
-        ResourceType(kind),
-        name,
-        PatternType(pattern[0]) if pattern else PatternType.LITERAL,
-        principal,
-        host or "*",
-        Operation(operation),
-        Permission(permission),
+        resource_type=ResourceType(kind),
+        resource_name=name,
+        pattern_type=PatternType(pattern[0]) if pattern else PatternType.LITERAL,
+        principal=principal,
+        host=host or "*",
+        operation=Operation(operation),
+        permission=Permission(permission),
     )
 
 

@@ -68,7 +68,13 @@ def allowed(user: str, right: Right) -> AclRule:
     kind, name = right.kind, right.name
     principal, everywhere = f"User:{user}", "*"
     return AclRule(
-        kind, name, PatternType.LITERAL, principal, everywhere, right.operation, Permission.ALLOW
+        resource_type=kind,
+        resource_name=name,
+        pattern_type=PatternType.LITERAL,
+        principal=principal,
+        host=everywhere,
+        operation=right.operation,
+        permission=Permission.ALLOW,
     )
 
 

@@ -49,7 +49,17 @@ def _commit_time(group_id: str, at_ms: int) -> GroupHistory:
     group = GroupHistory(group_id)
     commits = (requests.PartitionCommit(0, 5, HIGHEST_INT, "", at_ms),)
     topics = (requests.TopicCommit("orders", None, commits),)
-    group.send(requests.OffsetCommit(group_id, None, "", None, None, topics), 1)
+    group.send(
+        requests.OffsetCommit(
+            group_id=group_id,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            retention_time_ms=None,
+            topics=topics,
+        ),
+        1,
+    )
     return group
 
 

@@ -55,7 +55,14 @@ class GroupHistory(GroupDriver):
         entry = requests.PartitionCommit(partition, offset, None, "", None)
         topics = (requests.TopicCommit(topic, None, (entry,)),)
         request = requests.TxnOffsetCommit(
-            self.group.group_id, producer_id, None, "", None, topics, epoch, since
+            group_id=self.group.group_id,
+            producer_id=producer_id,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=topics,
+            producer_epoch=epoch,
+            markers_end_offset=since,
         )
         self.send(request, 3)
 
@@ -69,7 +76,17 @@ class GroupHistory(GroupDriver):
         epoch: int | None = None,
     ) -> None:
         """A marker that says, or does not, where the brokers wrote it."""
-        self.send(requests.EndTxn(self.group.group_id, producer_id, is_commit, epoch, at, since), 0)
+        self.send(
+            requests.EndTxn(
+                group_id=self.group.group_id,
+                producer_id=producer_id,
+                is_commit=is_commit,
+                producer_epoch=epoch,
+                marker_offset=at,
+                since_offset=since,
+            ),
+            0,
+        )
 
     def _outcome(self, correlation_id: str, steps: Iterable[Step]) -> Outcome[Any]:
         steps = list(steps)

@@ -22,7 +22,7 @@ NUMBERS: dict[str, str] = {
 """Format characters of Python's struct module. Kafka's numbers are big-endian."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldLayout:
     """A field in a version. `type` and `struct` of an array describe its elements. A `count` is only the number of elements."""
 

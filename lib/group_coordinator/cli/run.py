@@ -65,12 +65,12 @@ def command(
     settings = job_settings(config, overrides, bootstrap_server, metrics)
     gateway = partial(run_gateway_process, gateway_command(config, overrides, bootstrap_server))
     options = RunOptions(
-        drain,
-        with_compaction,
-        progress,
-        redo_open_batch,
-        accept_new_partitions,
-        gateway if with_gateway else None,
+        drain=drain,
+        with_compaction=with_compaction,
+        progress_file=progress,
+        redo_open_batch=redo_open_batch,
+        accept_new_partitions=accept_new_partitions,
+        gateway=gateway if with_gateway else None,
     )
     # Each query has its own checkpoint, which no other process may use.
     queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction

@@ -109,7 +109,13 @@ def run(
 ) -> None:
     """Run the coordinator; SIGTERM ends it between two batches, with status 0."""
     settings = job_settings(config, overrides, bootstrap_server, metrics)
-    options = RunOptions(drain, with_compaction, progress, redo_open_batch, accept_new_partitions)
+    options = RunOptions(
+        drain=drain,
+        with_compaction=with_compaction,
+        progress_file=progress,
+        redo_open_batch=redo_open_batch,
+        accept_new_partitions=accept_new_partitions,
+    )
     run_coordinator(settings, partial(submitted_session, settings.job), options)
 
 

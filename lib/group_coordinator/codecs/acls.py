@@ -25,7 +25,7 @@ from group_coordinator.core.acls.rule import (
 )
 
 
-class AclEntry(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
+class AclEntry(Struct, rename="camel", forbid_unknown_fields=True, gc=False, kw_only=True):
     resource_type: ResourceType
     resource_name: Text
     pattern_type: PatternType
@@ -94,13 +94,13 @@ def super_users_of(setting: str) -> tuple[str, ...]:
 def encode(acls: Acls) -> bytes:
     entries = [
         AclEntry(
-            rule.resource_type,
-            rule.resource_name,
-            rule.pattern_type,
-            rule.principal,
-            rule.host,
-            rule.operation,
-            rule.permission,
+            resource_type=rule.resource_type,
+            resource_name=rule.resource_name,
+            pattern_type=rule.pattern_type,
+            principal=rule.principal,
+            host=rule.host,
+            operation=rule.operation,
+            permission_type=rule.permission,
         )
         for rule in acls.rules
     ]
@@ -123,13 +123,13 @@ def _rule(path: str, entry: AclEntry) -> AclRule:
     if "/" in host and range_of(host) is None:
         raise FieldError(f"{path}.host = {shortened(host)}", "is no range of addresses")
     return AclRule(
-        entry.resource_type,
-        name,
-        entry.pattern_type,
-        entry.principal,
-        host,
-        entry.operation,
-        entry.permission_type,
+        resource_type=entry.resource_type,
+        resource_name=name,
+        pattern_type=entry.pattern_type,
+        principal=entry.principal,
+        host=host,
+        operation=entry.operation,
+        permission=entry.permission_type,
     )
 
 

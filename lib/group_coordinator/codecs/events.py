@@ -33,7 +33,7 @@ _EMPTY_BODY = Raw(b"{}")
 
 
 # gc=False: no cycles, and each event of a batch is such an object.
-class Event(Struct, frozen=True, gc=False):
+class Event(Struct, frozen=True, gc=False, kw_only=True):
     """A request and its sender. An event without correlation id gets no response."""
 
     version: int
@@ -149,13 +149,15 @@ def _decode(value: bytes) -> Event:
     check_text_sizes(value)
     client_id, client_host = envelope.client_id, envelope.client_host
     return Event(
-        envelope.version,
-        None if envelope.correlation_id is UNSET else envelope.correlation_id,
-        _UNNAMED_CLIENT_ID if client_id is UNSET or client_id is None else client_id,
-        _UNNAMED_CLIENT_HOST if client_host is UNSET or client_host is None else client_host,
-        envelope.principal or None,
-        request,
-        None if envelope.reply_partition is UNSET else envelope.reply_partition,
+        version=envelope.version,
+        correlation_id=None if envelope.correlation_id is UNSET else envelope.correlation_id,
+        client_id=_UNNAMED_CLIENT_ID if client_id is UNSET or client_id is None else client_id,
+        client_host=(
+            _UNNAMED_CLIENT_HOST if client_host is UNSET or client_host is None else client_host
+        ),
+        principal=envelope.principal or None,
+        request=request,
+        reply_partition=None if envelope.reply_partition is UNSET else envelope.reply_partition,
     )
 
 

@@ -258,14 +258,14 @@ def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
     """Return the group of a GroupMetadata value: Stable with members, Empty without."""
     members = {
         entry.member_id: Member(
-            entry.member_id,
-            entry.group_instance_id,
-            entry.client_id,
-            entry.client_host,
-            entry.known_rebalance_timeout_ms,
-            entry.session_timeout_ms,
-            (entry.subscription,),
-            entry.assignment,
+            member_id=entry.member_id,
+            group_instance_id=entry.group_instance_id,
+            client_id=entry.client_id,
+            client_host=entry.client_host,
+            rebalance_timeout_ms=entry.known_rebalance_timeout_ms,
+            session_timeout_ms=entry.session_timeout_ms,
+            protocols=(entry.subscription,),
+            assignment=entry.assignment,
         )
         for entry in metadata.members
     }

@@ -63,7 +63,7 @@ from group_coordinator.tables.creation import check_tables, upgrade_tables
 from group_coordinator.tables.maintenance import Maintenance
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """Options of a run: until a signal or until all is read, with compaction in the same process or without."""
 
@@ -122,17 +122,17 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
             closing(ResponseWriter(connection, settings.job, replies.now)) as responses,
         ):
             given = RunInputs(
-                spark,
-                connection,
-                writer,
-                settings.job,
-                options.progress_file,
-                telling,
-                following,
-                replies.now,
-                responses,
-                acls,
-                endpoint,
+                spark=spark,
+                connection=connection,
+                writer=writer,
+                job=settings.job,
+                progress_file=options.progress_file,
+                telling=telling,
+                following=following,
+                reply_partitions=replies.now,
+                responses=responses,
+                acls=acls,
+                endpoint=endpoint,
             )
             run = _drain if options.drain else _run
             with query_failures_told(settings.job):
@@ -156,7 +156,12 @@ def _check_events(
 
 def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
     coordinator = CoordinatorRun(
-        given.spark, settings, given.writer, for_a_drain(given), stop, options.redo_open_batch
+        spark=given.spark,
+        settings=settings,
+        writer=given.writer,
+        around=for_a_drain(given),
+        stop=stop,
+        allows_other_version=options.redo_open_batch,
     )
     # Before the drain, so that its groups get the topic metadata and the markers of the time since the last run.
     if given.telling is not None:
@@ -178,9 +183,9 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
                 given.endpoint,
                 given.spark,
                 given.connection,
-                given.job,
-                given.acls.agent,
-                stop,
+                job=given.job,
+                acls=given.acls.agent,
+                stop=stop,
             )
         )
         around = beside.enter_context(for_a_long_run(given, measured, stop))
@@ -199,7 +204,12 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
         if options.gateway is not None:
             beside.enter_context(running_beside(partial(options.gateway, stop), stop, "gateway"))
         coordinator = CoordinatorRun(
-            given.spark, settings, given.writer, around, stop, options.redo_open_batch
+            spark=given.spark,
+            settings=settings,
+            writer=given.writer,
+            around=around,
+            stop=stop,
+            allows_other_version=options.redo_open_batch,
         )
         outlast_outages(coordinator.run, stop)
 

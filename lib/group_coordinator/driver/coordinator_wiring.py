@@ -39,7 +39,7 @@ from group_coordinator.tables.writer import Writer
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInputs:
     spark: SparkSession
     connection: Connection
@@ -133,19 +133,19 @@ def _surroundings(
     progress = ProgressReport(given.progress_file)
     owner = OwnerWatch(given.spark, given.writer)
     return Surroundings(
-        tick,
-        clock.is_wrong,
-        plans,
-        given.acls.log.before_query,
-        begin,
-        report,
-        no_rest if rest is None else rest.after,
-        (progress.look, owner.look, clock.look),
-        given.reply_partitions,
-        None if given.telling is None else given.telling.interests.note,
-        None if given.following is None else given.following.awaited.note,
-        None if measured is None else measured.meters,
-        given.responses,
+        tick=tick,
+        must_wait=clock.is_wrong,
+        plans=plans,
+        before_query=given.acls.log.before_query,
+        before_batch=begin,
+        report=report,
+        rest=no_rest if rest is None else rest.after,
+        watches=(progress.look, owner.look, clock.look),
+        reply_partitions=given.reply_partitions,
+        topic_needs=None if given.telling is None else given.telling.interests.note,
+        awaited_markers=None if given.following is None else given.following.awaited.note,
+        meters=None if measured is None else measured.meters,
+        responses=given.responses,
     )
 
 

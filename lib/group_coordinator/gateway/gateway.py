@@ -71,12 +71,12 @@ class Gateway:
             options.listen, options.advertised_host, self, options.tls, self.login_timeout_s
         )
         self._desk = Desk(
-            groups,
-            Addresses(self),
-            Coordinators(self._nodes_with_ports, self._listeners.address_of),
-            self.counters,
-            view,
-            OwnTopics(options.closed, view),
+            groups=groups,
+            addresses=Addresses(self),
+            coordinators=Coordinators(self._nodes_with_ports, self._listeners.address_of),
+            counters=self.counters,
+            topics=view,
+            own_topics=OwnTopics(options.closed, view),
         )
         self._connections: set[Connection] = set()
         self._strangers = Strangers()

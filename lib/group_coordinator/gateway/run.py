@@ -100,14 +100,14 @@ def _options(job: JobSettings, connection: Connection) -> Options:
     if tls is None:
         check_passwords_are_hidden(job, listen.host, connection.options)
     return Options(
-        listen,
-        host,
-        job.gateway_connections_max_idle_ms,
-        tls,
-        job.gateway_sasl_oauthbearer_sub_claim_name,
-        _limits(job),
-        job.gateway_client_open_max_bytes,
-        closed_to_clients(job, connection),
+        listen=listen,
+        advertised_host=host,
+        max_idle_ms=job.gateway_connections_max_idle_ms,
+        tls=tls,
+        subject_claim=job.gateway_sasl_oauthbearer_sub_claim_name,
+        limits=_limits(job),
+        client_open_max_bytes=job.gateway_client_open_max_bytes,
+        closed=closed_to_clients(job, connection),
     )
 
 

@@ -138,7 +138,7 @@ def _read_keys(keys: ByteColumn, rows: Rows, group_size: int, topic_size: int) -
     good &= PLAIN[found["group"]].all(axis=1) & PLAIN[found["topic"]].all(axis=1)
     rows, found = rows[good], found[good]
     group_id, topic = texts(found["group"]), texts(found["topic"])
-    text = pc.binary_join_element_wise(
+    pieces = (
         f'{{"type":{record_types.OFFSET_COMMIT},"data":{{"group":"',
         group_id,
         '","topic":"',
@@ -146,8 +146,8 @@ def _read_keys(keys: ByteColumn, rows: Rows, group_size: int, topic_size: int) -
         '","partition":',
         digits(found["partition"]),
         "}}",
-        "",
     )
+    text = pc.binary_join_element_wise(*pieces, "")
     return ReadKeys(rows, group_id, topic, pa.array(found["partition"].astype(np.int32)), text)
 
 

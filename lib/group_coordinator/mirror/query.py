@@ -48,7 +48,7 @@ class Reading(NamedTuple):
     """Number of Spark's batch 0 in the tables."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorRun:
     """A run of the mirror; `stop` ends it early, between two batches, and each of `watches` receives the query meanwhile.
 

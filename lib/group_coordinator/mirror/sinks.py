@@ -44,7 +44,7 @@ class MirroredBatch(NamedTuple):
     newest_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorSinks:
     """Writes decoded batches. The same batch may be written again."""
 

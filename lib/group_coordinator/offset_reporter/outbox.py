@@ -18,7 +18,7 @@ class Parcel(NamedTuple):
     offsets: Offsets
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Group:
     news_from_s: float
     """Earliest time of the next commit of new offsets."""
@@ -60,7 +60,7 @@ class Outbox:
 
     def put(self, group_id: str, run: str, offsets: Offsets, now_s: float) -> None:
         """Set the offsets that a run of a query has read."""
-        group = self._groups.setdefault(group_id, _Group(now_s, now_s))
+        group = self._groups.setdefault(group_id, _Group(news_from_s=now_s, refresh_at_s=now_s))
         # Progress without new offsets needs no commit.
         if group.by_run.get(run) != offsets:
             group.by_run[run] = offsets

@@ -68,7 +68,7 @@ class Content:
     remarks: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """Question that queries of the tables answer.
 

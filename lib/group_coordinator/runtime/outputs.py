@@ -174,20 +174,20 @@ class Outputs:
     ) -> LogRow:
         entry = log_entry.encode(self.group_id, record, self._group.topics)
         return LogRow(
-            self.group_id,
-            entry.key.type,
-            _encode(entry.key),
-            None if entry.value is None else _encode(entry.value),
-            entry.topic,
-            entry.partition,
-            entry.member_id,
-            entry.offset,
-            record.reason,
-            principal,
-            at_ms,
-            source.partition if source else None,
-            source.offset if source else None,
-            self._count,
+            group_id=self.group_id,
+            record_type=entry.key.type,
+            key=_encode(entry.key),
+            value=None if entry.value is None else _encode(entry.value),
+            topic=entry.topic,
+            partition=entry.partition,
+            member_id=entry.member_id,
+            offset=entry.offset,
+            reason=record.reason,
+            principal=principal,
+            event_time_ms=at_ms,
+            source_partition=source.partition if source else None,
+            source_offset=source.offset if source else None,
+            seq=self._count,
         )
 
     def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
@@ -202,12 +202,12 @@ class Outputs:
         """
         value = source.value if source else None
         row = DeadLetterRow(
-            self.group_id,
-            source.partition if source else None,
-            source.offset if source else None,
-            reason,
-            None if value is None else b64encode(value).decode(),
-            source.timestamp_ms if source else at_ms,
+            group_id=self.group_id,
+            source_partition=source.partition if source else None,
+            source_offset=source.offset if source else None,
+            reason=reason,
+            value=None if value is None else b64encode(value).decode(),
+            event_time_ms=source.timestamp_ms if source else at_ms,
         )
         self._add(row, len(row.value or "") + len(reason))
 
@@ -215,16 +215,16 @@ class Outputs:
         """Add the denials of an event's sender, up to a limit."""
         for denial in rights.denials[:_MOST_DENIALS]:
             row = DenialRow(
-                self.group_id,
-                source.partition,
-                source.offset,
-                api_of(event.request).name,
-                rights.caller.principal,
-                event.client_host,
-                denial.operation,
-                denial.resource_type,
-                denial.resource_name,
-                at_ms,
+                group_id=self.group_id,
+                source_partition=source.partition,
+                source_offset=source.offset,
+                api=api_of(event.request).name,
+                principal=rights.caller.principal,
+                client_host=event.client_host,
+                operation=denial.operation,
+                resource_type=denial.resource_type,
+                resource_name=denial.resource_name,
+                event_time_ms=at_ms,
             )
             self._add(row, len(row.principal) + len(row.client_host) + len(row.resource_name))
 

@@ -72,4 +72,11 @@ def unpack(packed: Iterable[bytes]) -> Iterator[EventRow]:
         value = None if size < 0 else record[HEADER.size :]
         # A cut value is shorter than the size that was packed with it.
         cut_from = size if value is not None and len(value) < size else None
-        yield EventRow(timestamp_ms, partition, offset, KEY_FAULTS.get(kind), value, cut_from)
+        yield EventRow(
+            timestamp_ms=timestamp_ms,
+            partition=partition,
+            offset=offset,
+            key_fault=KEY_FAULTS.get(kind),
+            value=value,
+            cut_from=cut_from,
+        )

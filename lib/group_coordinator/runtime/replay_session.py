@@ -207,11 +207,28 @@ class Replay:
         request = TopicMetadata(
             group.group_id, tuple(topics.values()), deleted, self._topics_version
         )
-        return self._handled(group, Event(0, None, "", "", None, request))
+        return self._handled(
+            group,
+            Event(
+                version=0,
+                correlation_id=None,
+                client_id="",
+                client_host="",
+                principal=None,
+                request=request,
+            ),
+        )
 
     def _handled(self, group: Group, event: Event, rights: Rights | None = None) -> Step:
-        event_id, now_ms = self._event_id, self._now_ms
-        return take(group, event, event_id, now_ms, self._config, self._new_id, rights=rights)
+        return take(
+            group,
+            event,
+            self._event_id,
+            now_ms=self._now_ms,
+            config=self._config,
+            new_id=self._new_id,
+            rights=rights,
+        )
 
     @property
     def _event_id(self) -> str:

@@ -75,10 +75,10 @@ def take(  # noqa: PLR0913 - all that an event depends on
     group: Group,
     event: Event,
     event_id: str,
+    *,
     now_ms: int,
     config: CoordinatorConfig,
     new_id: Callable[[str], str] = fresh_id,
-    *,
     rights: Rights | None = None,
 ) -> Step:
     """Handle an event of a group. Deadlines due by `now_ms` must have fired before.
@@ -88,13 +88,13 @@ def take(  # noqa: PLR0913 - all that an event depends on
     """
     asks = _asks_for_id(event.request)
     context = RequestContext(
-        now_ms,
-        ticket_of(event, event_id),
-        event.client_id,
-        event.client_host,
-        new_id(event_id) if asks else "",
-        short_id(event_id, new_id) if asks else "",
-        rights,
+        now_ms=now_ms,
+        ticket=ticket_of(event, event_id),
+        client_id=event.client_id,
+        client_host=event.client_host,
+        fresh_id=new_id(event_id) if asks else "",
+        fresh_short_id=short_id(event_id, new_id) if asks else "",
+        rights=rights,
     )
     return coordinator.handle(group, event.request, context, config)
 

@@ -187,7 +187,7 @@ class _GroupRun:
         step = self._wait_for_topics(event, event_id, now_ms, rights)
         if step is None:
             config = self.context.config
-            step = take(self.group, event, event_id, now_ms, config, rights=rights)
+            step = take(self.group, event, event_id, now_ms=now_ms, config=config, rights=rights)
         self.output.step(step, row, _who(event))
         if rights is not None:
             self.output.denials(row, event, rights, now_ms)

@@ -71,15 +71,15 @@ class StreamsAsConsumers:
             self._values.group, record_types.STREAMS_TOPOLOGY, READERS
         )
         metadata = SubscriptionMetadata(
-            member.instance_id,
-            member.rack_id,
-            member.client_id,
-            member.client_host,
-            () if topology is None else tuple(topology.topics),
-            None,
-            member.rebalance_timeout_ms,
-            None,
-            None,
+            group_instance_id=member.instance_id,
+            rack_id=member.rack_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            topic_names=() if topology is None else tuple(topology.topics),
+            topic_regex=None,
+            rebalance_timeout_ms=member.rebalance_timeout_ms,
+            server_assignor=None,
+            classic=None,
         )
         return MemberRecord(member_id, metadata, reason)
 

@@ -156,7 +156,7 @@ def _nobody_names_one() -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sinks:
     """Writes the outputs of a batch. The same batch may be written again.
 

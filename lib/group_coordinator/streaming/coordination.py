@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 IsOver = Callable[[StreamingQuery, Backlog], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """Connections of a run to the rest of the driver.
 
@@ -76,7 +76,7 @@ class Surroundings:
     responses: WritesResponses | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatorRun:
     """A run of the coordinator, by the checkpoint of the `writer`. `stop` ends it early, between two batches."""
 
@@ -165,15 +165,15 @@ class CoordinatorRun:
         # After a rebuild Spark counts from 0 again, and the tables continue.
         first_batch_id = 0 if origin is None else origin.first_batch_id
         sinks = Sinks(
-            settings.job,
-            self.writer,
-            around.report,
-            first_batch_id,
-            around.topic_needs,
-            around.awaited_markers,
-            around.reply_partitions,
-            around.meters,
-            _quick_way(around),
+            job=settings.job,
+            writer=self.writer,
+            report=around.report,
+            first_batch_id=first_batch_id,
+            topic_needs=around.topic_needs,
+            awaited_markers=around.awaited_markers,
+            reply_partitions=around.reply_partitions,
+            meters=around.meters,
+            quick=_quick_way(around),
         )
 
         def write(batch: DataFrame, batch_id: int) -> None:

@@ -61,7 +61,7 @@ LINE = line_schema(DeadLetterRow)
 
 def dead_letter_row(row: Column, *, cluster_id: Column, source_topic: Column) -> Column:
     """Return a struct with the table's columns, except those of the batch, from a parsed LINE."""
-    return F.struct(
+    columns = [
         source_topic.alias("source_topic"),
         *(row[name].alias(name) for name in ("source_partition", "source_offset", "reason")),
         F.unbase64(row["value"]).alias("value"),
@@ -69,4 +69,5 @@ def dead_letter_row(row: Column, *, cluster_id: Column, source_topic: Column) ->
         cluster_id.alias("cluster_id"),
         row["group_id"].alias("group_id"),
         F.lit(None).cast(BinaryType()).alias("key"),
-    )
+    ]
+    return F.struct(columns)

@@ -38,7 +38,7 @@ from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefi
 _COMMITS = 20
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class KnownTable:
     """A table, and its known marks: to look for a mark the package reads every commit since the last checkpoint."""
 
@@ -120,7 +120,7 @@ def _read_anew(folder: Path | str, known: KnownTable | None) -> KnownTable:
     if known is not None and not isinstance(folder, Path):
         # The package does so only after its own commits.
         table.create_checkpoint()
-    return KnownTable(table, folder, table.version())
+    return KnownTable(table=table, folder=folder, read_version=table.version())
 
 
 def _is_worth_it(folder: Path | str, known: KnownTable) -> bool:

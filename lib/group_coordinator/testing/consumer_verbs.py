@@ -66,7 +66,16 @@ class ConsumerVerbs:
         # Absent fields are None: a heartbeat has only the fields that changed.
         instance_id = self._instance_ids.get(member_id)
         request = requests.ConsumerGroupHeartbeat(
-            self._group_id, member_id, epoch, instance_id, None, None, None, None, None, None
+            group_id=self._group_id,
+            member_id=member_id,
+            member_epoch=epoch,
+            group_instance_id=instance_id,
+            rack_id=None,
+            rebalance_timeout_ms=None,
+            topic_names=None,
+            topic_regex=None,
+            server_assignor=None,
+            owned=None,
         )
         outcome = self._driver.send(request.replace(**fields), version)
         answer = outcome.response

@@ -103,13 +103,13 @@ class GroupDriver:
         subscribed = tuple(topics)
         protocol = Protocol(_PROTOCOL, encode_subscription(subscribed))
         request = requests.JoinGroup(
-            self.group.group_id,
-            session_timeout_ms,
-            rebalance_timeout_ms,
-            member_id,
-            instance_id,
-            CONSUMER_PROTOCOL_TYPE,
-            (protocol,),
+            group_id=self.group.group_id,
+            session_timeout_ms=session_timeout_ms,
+            rebalance_timeout_ms=rebalance_timeout_ms,
+            member_id=member_id,
+            group_instance_id=instance_id,
+            protocol_type=CONSUMER_PROTOCOL_TYPE,
+            protocols=(protocol,),
         )
         return self.send(request, version)
 
@@ -122,13 +122,13 @@ class GroupDriver:
     ) -> Outcome[responses.SyncGroupResponse]:
         """Request the assignment. The leader gives all assignments: {member id: {topic: partitions}}."""
         request = requests.SyncGroup(
-            self.group.group_id,
-            generation,
-            member_id,
-            None,
-            CONSUMER_PROTOCOL_TYPE,
-            _PROTOCOL,
-            tuple(
+            group_id=self.group.group_id,
+            generation=generation,
+            member_id=member_id,
+            group_instance_id=None,
+            protocol_type=CONSUMER_PROTOCOL_TYPE,
+            protocol=_PROTOCOL,
+            assignments=tuple(
                 (member, encode_assignment(given)) for member, given in (assignments or {}).items()
             ),
         )
@@ -191,7 +191,12 @@ class GroupDriver:
             for topic, partitions in offsets.items()
         )
         request = requests.OffsetCommit(
-            self.group.group_id, generation, member_id, None, retention_ms, topics
+            group_id=self.group.group_id,
+            generation=generation,
+            member_id=member_id,
+            group_instance_id=None,
+            retention_time_ms=retention_ms,
+            topics=topics,
         )
         return self.send(request, version)
 
@@ -247,10 +252,19 @@ class GroupDriver:
         """Send any request. The methods above call it with the usual arguments."""
         self._requests += 1
         name = f"{type(request).__name__}-{self._requests}"
-        event = Event(version, name, self.client_id, self.client_host, self.principal, request)
+        event = Event(
+            version=version,
+            correlation_id=name,
+            client_id=self.client_id,
+            client_host=self.client_host,
+            principal=self.principal,
+            request=request,
+        )
         event_id = event_id_at("driver", 0, self._requests)
         rights = None if self.acls is None else rights_of(event, self.acls)
-        step = take(self.group, event, event_id, self.now_ms, self.config, rights=rights)
+        step = take(
+            self.group, event, event_id, now_ms=self.now_ms, config=self.config, rights=rights
+        )
         # The event may have set a deadline that is already due.
         due = coordinator.advance(self.group, self.now_ms, self.config, self._outages, rights)
         denials = () if rights is None else rights.denials

@@ -94,7 +94,7 @@ def _started(
 
 
 def _sinks(settings: Settings) -> Sinks:
-    return Sinks(settings.job, _writer(settings), _check)
+    return Sinks(job=settings.job, writer=_writer(settings), report=_check)
 
 
 def _writer(settings: Settings) -> Writer:

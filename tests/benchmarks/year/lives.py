@@ -151,7 +151,14 @@ class Lives:
 
 
 def _stored(offset: int, at_ms: int) -> CommittedOffset:
-    return CommittedOffset(offset, None, "", at_ms, None, None)
+    return CommittedOffset(
+        offset=offset,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=at_ms,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
 
 
 def _text(value: Row) -> str:

@@ -71,15 +71,15 @@ def drawn(seed: int) -> Drawn:
 
 def _rule(draw: Random, kinds: list[ResourceType], operations: list[Operation]) -> AclRule:
     return AclRule(
-        draw.choice(kinds),
-        draw.choice(["*", _name(draw), _name(draw)]),
-        draw.choice([*PatternType]),
-        draw.choice(_PRINCIPALS),
-        draw.choice(
+        resource_type=draw.choice(kinds),
+        resource_name=draw.choice(["*", _name(draw), _name(draw)]),
+        pattern_type=draw.choice([*PatternType]),
+        principal=draw.choice(_PRINCIPALS),
+        host=draw.choice(
             ["*", "*", draw.choice(_ADDRESSES), draw.choice(_RANGES), draw.choice(_NO_RANGES)]
         ),
-        draw.choice([*operations, Operation.ALL]),
-        draw.choice([Permission.ALLOW, Permission.ALLOW, Permission.DENY]),
+        operation=draw.choice([*operations, Operation.ALL]),
+        permission=draw.choice([Permission.ALLOW, Permission.ALLOW, Permission.DENY]),
     )
 
 

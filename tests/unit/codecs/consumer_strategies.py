@@ -57,15 +57,15 @@ classic = st.builds(
 )
 subscriptions = st.builds(
     SubscriptionMetadata,
-    st.none() | names,
-    st.none() | names,
-    names,
-    names,
-    sorted_names,
-    st.none() | names.filter(bool),
-    int32s,
-    st.none() | names,
-    st.none() | classic,
+    group_instance_id=st.none() | names,
+    rack_id=st.none() | names,
+    client_id=names,
+    client_host=names,
+    topic_names=sorted_names,
+    topic_regex=st.none() | names.filter(bool),
+    rebalance_timeout_ms=int32s,
+    server_assignor=st.none() | names,
+    classic=st.none() | classic,
 )
 currents = st.builds(CurrentAssignment, int32s, int32s, st.sampled_from(MemberState), owned, owned)
 

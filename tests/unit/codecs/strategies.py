@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -47,19 +46,19 @@ epochs = st.none() | st.integers(0, 2**31 - 1)
 
 lasting_offsets = st.builds(
     CommittedOffset,
-    int64s,
-    epochs,
-    names,
-    times_ms,
+    offset=int64s,
+    leader_epoch=epochs,
+    metadata=names,
+    commit_timestamp_ms=times_ms,
     expire_timestamp_ms=st.none(),
     topic_id=st.none() | topic_ids,
 )
 expiring_offsets = st.builds(
     CommittedOffset,
-    int64s,
-    st.none(),
-    names,
-    times_ms,
+    offset=int64s,
+    leader_epoch=st.none(),
+    metadata=names,
+    commit_timestamp_ms=times_ms,
     expire_timestamp_ms=times_ms,
     topic_id=st.none(),
 )
@@ -78,17 +77,17 @@ protocols = st.builds(Protocol, names, metadata)
 
 members = st.builds(
     Member,
-    names,
-    st.none() | names,
-    names,
-    names,
-    int32s,
-    int32s,
-    st.lists(protocols, max_size=3).map(tuple),
-    st.binary(max_size=10),
-    st.booleans(),
-    st.none() | tickets,
-    st.none() | tickets,
+    member_id=names,
+    group_instance_id=st.none() | names,
+    client_id=names,
+    client_host=names,
+    rebalance_timeout_ms=int32s,
+    session_timeout_ms=int32s,
+    protocols=st.lists(protocols, max_size=3).map(tuple),
+    assignment=st.binary(max_size=10),
+    is_new=st.booleans(),
+    awaiting_join=st.none() | tickets,
+    awaiting_sync=st.none() | tickets,
 )
 
 
@@ -168,19 +167,24 @@ def group_metadata(draw: st.DrawFn) -> GroupMetadata:
     protocol_type: str = draw(st.sampled_from(["", "consumer", "connect"]))
     protocol: str | None = draw(st.none() | names)
 
-    def entry(data: bytes, *facts: Any) -> MemberMetadata:
-        *identity, assignment = facts
-        return MemberMetadata(*identity, Protocol(protocol or "", data), assignment)
-
-    identities = (names, st.none() | names, names, names, int32s, int32s)
-    entries = st.builds(entry, metadata, *identities, st.binary(max_size=10))
+    entries = st.builds(
+        MemberMetadata,
+        member_id=names,
+        group_instance_id=st.none() | names,
+        client_id=names,
+        client_host=names,
+        rebalance_timeout_ms=int32s,
+        session_timeout_ms=int32s,
+        subscription=st.builds(Protocol, st.just(protocol or ""), metadata),
+        assignment=st.binary(max_size=10),
+    )
     return GroupMetadata(
-        protocol_type,
-        draw(int32s),
-        protocol,
-        draw(st.none() | names),
-        draw(st.none() | times_ms),
-        tuple(draw(st.lists(entries, max_size=3))),
+        protocol_type=protocol_type,
+        generation=draw(int32s),
+        protocol=protocol,
+        leader=draw(st.none() | names),
+        state_timestamp_ms=draw(st.none() | times_ms),
+        members=tuple(draw(st.lists(entries, max_size=3))),
     )
 
 

@@ -26,13 +26,13 @@ RULE = {
     "permissionType": "ALLOW",
 }
 READ = AclRule(
-    ResourceType.GROUP,
-    "pay",
-    PatternType.PREFIXED,
-    "User:billing",
-    "10.0.0.0/8",
-    Operation.READ,
-    Permission.ALLOW,
+    resource_type=ResourceType.GROUP,
+    resource_name="pay",
+    pattern_type=PatternType.PREFIXED,
+    principal="User:billing",
+    host="10.0.0.0/8",
+    operation=Operation.READ,
+    permission=Permission.ALLOW,
 )
 
 

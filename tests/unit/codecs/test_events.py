@@ -20,12 +20,19 @@ def test_the_example_of_the_interface() -> None:
     commit = PartitionCommit(0, 42, None, None, None)
     topics = (TopicCommit("orders", None, (commit,)),)
     assert event == Event(
-        8,
-        "c-17",
-        "billing",
-        "/10.0.0.7",
-        "User:billing",
-        OffsetCommit("g", 3, "billing-1", None, None, topics),
+        version=8,
+        correlation_id="c-17",
+        client_id="billing",
+        client_host="/10.0.0.7",
+        principal="User:billing",
+        request=OffsetCommit(
+            group_id="g",
+            generation=3,
+            member_id="billing-1",
+            group_instance_id=None,
+            retention_time_ms=None,
+            topics=topics,
+        ),
     )
 
 
@@ -35,7 +42,14 @@ def test_the_example_of_the_interface() -> None:
 def test_an_event_need_not_say_who_sent_it(unsaid: str) -> None:
     event = events.decode(f'{{"api": "Tick", "version": 0{unsaid}}}'.encode())
 
-    assert event == Event(0, None, "client", "/127.0.0.1", None, Tick(""))
+    assert event == Event(
+        version=0,
+        correlation_id=None,
+        client_id="client",
+        client_host="/127.0.0.1",
+        principal=None,
+        request=Tick(""),
+    )
 
 
 @pytest.mark.parametrize(("said", "read"), [("0", 0), ("2147483647", 2**31 - 1), ("null", None)])

@@ -34,7 +34,17 @@ def state_of(driver: GroupDriver) -> ClassicState:
 
 def became_empty(at_ms: int, generation: int, reason: Reason) -> GroupRecord:
     """What a group of consumers writes when its last member is gone."""
-    return GroupRecord(GroupMetadata("consumer", generation, None, None, at_ms, ()), reason)
+    return GroupRecord(
+        GroupMetadata(
+            protocol_type="consumer",
+            generation=generation,
+            protocol=None,
+            leader=None,
+            state_timestamp_ms=at_ms,
+            members=(),
+        ),
+        reason,
+    )
 
 
 def stable(driver: GroupDriver, *, static: str = "i") -> list[str]:

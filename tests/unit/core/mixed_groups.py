@@ -39,7 +39,15 @@ def join(
     """Join as a classic member that says what it has."""
     told = owning(owned or {}, *topics) if metadata is None else metadata
     protocols = tuple(Protocol(name, told) for name in names)
-    request = JoinGroup("g", 10_000, 60_000, member_id, None, "consumer", protocols)
+    request = JoinGroup(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        member_id=member_id,
+        group_instance_id=None,
+        protocol_type="consumer",
+        protocols=protocols,
+    )
     return driver.send(request.replace(**fields), version)
 
 
@@ -50,7 +58,15 @@ def add(driver: GroupDriver, **fields: Any) -> str:
 
 
 def sync(driver: GroupDriver, member_id: str, generation: int, **fields: Any) -> Outcome[Any]:
-    request = SyncGroup("g", generation, member_id, None, "consumer", "range", ())
+    request = SyncGroup(
+        group_id="g",
+        generation=generation,
+        member_id=member_id,
+        group_instance_id=None,
+        protocol_type="consumer",
+        protocol="range",
+        assignments=(),
+    )
     return driver.send(request.replace(**fields), 5)
 
 

@@ -40,13 +40,13 @@ def join(
     rebalance_timeout_ms: int = 60_000,
 ) -> JoinGroup:
     return JoinGroup(
-        "g",
-        session_timeout_ms,
-        rebalance_timeout_ms,
-        member_id,
-        instance_id,
-        protocol_type,
-        protocols or (protocol(),),
+        group_id="g",
+        session_timeout_ms=session_timeout_ms,
+        rebalance_timeout_ms=rebalance_timeout_ms,
+        member_id=member_id,
+        group_instance_id=instance_id,
+        protocol_type=protocol_type,
+        protocols=protocols or (protocol(),),
     )
 
 
@@ -60,7 +60,15 @@ def sync(
     name: str | None = "range",
 ) -> SyncGroup:
     given = tuple(assignments)
-    return SyncGroup("g", generation, member_id, instance_id, protocol_type, name, given)
+    return SyncGroup(
+        group_id="g",
+        generation=generation,
+        member_id=member_id,
+        group_instance_id=instance_id,
+        protocol_type=protocol_type,
+        protocol=name,
+        assignments=given,
+    )
 
 
 def heartbeat(member_id: str, generation: int, instance_id: str) -> Heartbeat:
@@ -81,7 +89,14 @@ def commit(
     topic_id: str | None = None,
 ) -> OffsetCommit:
     topics = (TopicCommit(topic, topic_id, partitions or (at_offset(1),)),)
-    return OffsetCommit("g", generation, member_id, instance_id, None, topics)
+    return OffsetCommit(
+        group_id="g",
+        generation=generation,
+        member_id=member_id,
+        group_instance_id=instance_id,
+        retention_time_ms=None,
+        topics=topics,
+    )
 
 
 def at_offset(

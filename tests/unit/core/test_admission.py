@@ -72,7 +72,16 @@ def txn(*topics: str) -> TxnOffsetCommit:
     commits = tuple(
         TopicCommit(name, None, (PartitionCommit(0, 1, None, "", None),)) for name in topics
     )
-    return TxnOffsetCommit("g", 1, None, "", None, commits, 0, transactional_id="t")
+    return TxnOffsetCommit(
+        group_id="g",
+        producer_id=1,
+        generation=None,
+        member_id="",
+        group_instance_id=None,
+        topics=commits,
+        producer_epoch=0,
+        transactional_id="t",
+    )
 
 
 def fetch(*topics: str) -> OffsetFetch:
@@ -85,12 +94,21 @@ def of_orders(code: ErrorCode) -> tuple[TopicResult, ...]:
 
 
 def described(error: ErrorCode) -> responses.ConsumerGroupDescribeResponse:
-    return responses.ConsumerGroupDescribeResponse(error, None, "g")
+    return responses.ConsumerGroupDescribeResponse(error=error, error_message=None, group_id="g")
 
 
 def beat(*topics: str, epoch: int = 0) -> requests.ConsumerGroupHeartbeat:
     return requests.ConsumerGroupHeartbeat(
-        "g", "m", epoch, None, None, 60_000, topics, None, None, ()
+        group_id="g",
+        member_id="m",
+        member_epoch=epoch,
+        group_instance_id=None,
+        rack_id=None,
+        rebalance_timeout_ms=60_000,
+        topic_names=topics,
+        topic_regex=None,
+        server_assignor=None,
+        owned=(),
     )
 
 
@@ -104,7 +122,14 @@ def beat(*topics: str, epoch: int = 0) -> requests.ConsumerGroupHeartbeat:
         (usual.commit(), 9, "READ", responses.OffsetCommitResponse(of_orders(DENIED))),
         (beat("orders"), 1, "READ", responses.ConsumerGroupHeartbeatResponse(DENIED)),
         (fetch("orders"), 9, "DESCRIBE", responses.OffsetFetchResponse(DENIED, "g")),
-        (DescribeGroup("g"), 6, "DESCRIBE", responses.DescribeGroupResponse(DENIED, None, "g", "")),
+        (
+            DescribeGroup("g"),
+            6,
+            "DESCRIBE",
+            responses.DescribeGroupResponse(
+                error=DENIED, error_message=None, group_id="g", state=""
+            ),
+        ),
         (ConsumerGroupDescribe("g"), 1, "DESCRIBE", described(DENIED)),
         (DeleteGroup("g"), 3, "DELETE", responses.DeleteGroupResponse(DENIED, "g")),
         (OffsetDelete("g", ()), 0, "DELETE", responses.OffsetDeleteResponse(DENIED)),
@@ -316,7 +341,9 @@ def test_a_group_with_a_topic_that_one_may_not_see_is_not_described() -> None:
 
     assert seen.response.error is NONE
     message = "The group has described topic(s) that the client is not authorized to describe."
-    assert unseen.response == responses.ConsumerGroupDescribeResponse(UNSEEN, message, "g")
+    assert unseen.response == responses.ConsumerGroupDescribeResponse(
+        error=UNSEEN, error_message=message, group_id="g"
+    )
     assert unseen.denials == (Denial(Operation.DESCRIBE, TOPIC, "orders"),)
 
 
@@ -345,7 +372,7 @@ def test_other_faults_of_altered_settings_come_before_a_missing_right() -> None:
     [
         (TopicMetadata("g", (Topic("orders", ORDERS, 1, None),), ()), None),
         (
-            EndTxn("g", 1, is_commit=True),
+            EndTxn(group_id="g", producer_id=1, is_commit=True),
             responses.EndTxnResponse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED),
         ),
     ],

@@ -52,7 +52,10 @@ def test_every_request_has_one_row() -> None:
         (OffsetFetch("g", None, None, None, require_stable=False), OffsetFetchResponse(NO, "g")),
         (OffsetDelete("g", ()), OffsetDeleteResponse(NO)),
         (DeleteGroup("g"), DeleteGroupResponse(NO, "g")),
-        (DescribeGroup("g"), DescribeGroupResponse(NO, None, "g", "")),
+        (
+            DescribeGroup("g"),
+            DescribeGroupResponse(error=NO, error_message=None, group_id="g", state=""),
+        ),
     ],
 )
 def test_every_api_has_its_own_way_to_say_no(request_: Request, response: Response) -> None:

@@ -19,7 +19,14 @@ TICKET = Ticket("topic-0-1", "c-1", 4)
 
 
 def context(now_ms: int) -> RequestContext:
-    return RequestContext(now_ms, TICKET, "client", "/127.0.0.1", "0", "0")
+    return RequestContext(
+        now_ms=now_ms,
+        ticket=TICKET,
+        client_id="client",
+        client_host="/127.0.0.1",
+        fresh_id="0",
+        fresh_short_id="0",
+    )
 
 
 # Requests.

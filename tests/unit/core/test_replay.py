@@ -20,7 +20,14 @@ from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import membership_of
 from tests.unit.core.requests import protocol, unreadable
 
-OFFSET = CommittedOffset(42, 5, "note", 1_000, None, None)
+OFFSET = CommittedOffset(
+    offset=42,
+    leader_epoch=5,
+    metadata="note",
+    commit_timestamp_ms=1_000,
+    expire_timestamp_ms=None,
+    topic_id=None,
+)
 
 
 def replayed(*records: Record, now_ms: int = 50_000) -> Group:
@@ -38,14 +45,28 @@ def logged(
 ) -> GroupRecord:
     leader = members[0].member_id if members else None
     name = "range" if members else None
-    value = GroupMetadata(protocol_type, 3, name, leader, state_timestamp_ms, members)
+    value = GroupMetadata(
+        protocol_type=protocol_type,
+        generation=3,
+        protocol=name,
+        leader=leader,
+        state_timestamp_ms=state_timestamp_ms,
+        members=members,
+    )
     return GroupRecord(value, Reason.MIRRORED)
 
 
 def member(member_id: str, entry: Protocol, instance_id: str | None = None) -> MemberMetadata:
     assignment = encode_assignment({"orders": [0]})
     return MemberMetadata(
-        member_id, instance_id, "client", "/127.0.0.1", 60_000, 10_000, entry, assignment
+        member_id=member_id,
+        group_instance_id=instance_id,
+        client_id="client",
+        client_host="/127.0.0.1",
+        rebalance_timeout_ms=60_000,
+        session_timeout_ms=10_000,
+        subscription=entry,
+        assignment=assignment,
     )
 
 
@@ -87,24 +108,24 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
         subscribed_topics=frozenset({"orders", "refunds"}),
         members={
             "a": Member(
-                "a",
-                None,
-                "client",
-                "/127.0.0.1",
-                60_000,
-                10_000,
-                (protocol(),),
-                encode_assignment({"orders": [0]}),
+                member_id="a",
+                group_instance_id=None,
+                client_id="client",
+                client_host="/127.0.0.1",
+                rebalance_timeout_ms=60_000,
+                session_timeout_ms=10_000,
+                protocols=(protocol(),),
+                assignment=encode_assignment({"orders": [0]}),
             ),
             "b": Member(
-                "b",
-                "i",
-                "client",
-                "/127.0.0.1",
-                60_000,
-                10_000,
-                (protocol("range", "refunds"),),
-                encode_assignment({"orders": [0]}),
+                member_id="b",
+                group_instance_id="i",
+                client_id="client",
+                client_host="/127.0.0.1",
+                rebalance_timeout_ms=60_000,
+                session_timeout_ms=10_000,
+                protocols=(protocol("range", "refunds"),),
+                assignment=encode_assignment({"orders": [0]}),
             ),
         },
         timers={
@@ -115,7 +136,16 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
 
 
 def test_a_member_of_the_first_version_has_its_session_timeout_to_rebalance() -> None:
-    entry = MemberMetadata("m", None, "client", "/10.0.0.1", -1, 10_000, protocol(), b"")
+    entry = MemberMetadata(
+        member_id="m",
+        group_instance_id=None,
+        client_id="client",
+        client_host="/10.0.0.1",
+        rebalance_timeout_ms=-1,
+        session_timeout_ms=10_000,
+        subscription=protocol(),
+        assignment=b"",
+    )
 
     group = replayed(logged(entry))
 

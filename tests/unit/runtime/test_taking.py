@@ -31,7 +31,7 @@ def test_the_coordinates_of_an_event_are_its_id() -> None:
 def test_an_event_is_answered_at_its_time_to_its_sender() -> None:
     group = Group("g")
 
-    step = take(group, decoded(commit("g", 42, "c-1")), "e-0-7", 1_000, CONFIG)
+    step = take(group, decoded(commit("g", 42, "c-1")), "e-0-7", now_ms=1_000, config=CONFIG)
 
     (reply,) = step.replies
     assert (step.at_ms, group.clock_ms) == (1_000, 1_000)
@@ -57,7 +57,7 @@ def test_an_id_is_made_for_a_member_without_one_only(content: Json, *, asks: boo
         made.append(event_id)
         return "00000000-0000-0000-0000-000000000001"
 
-    take(Group("g"), decoded(content), "e-0-7", 0, CONFIG, new_id)
+    take(Group("g"), decoded(content), "e-0-7", now_ms=0, config=CONFIG, new_id=new_id)
 
     assert set(made) == {"e-0-7"} if asks else made == []
 

@@ -89,19 +89,21 @@ class World:
     def run(self) -> None:
         plans: Any = SimpleNamespace(follow=lambda _: None)
         around = Surroundings(
-            self._tick,
-            self._must_wait,
-            plans,
-            lambda: None,
-            lambda _batch_id: None,
-            lambda *_: None,
-            lambda *_: None,
-            (self._watch,),
-            lambda: 0,
+            tick=self._tick,
+            must_wait=self._must_wait,
+            plans=plans,
+            before_query=lambda: None,
+            before_batch=lambda _batch_id: None,
+            report=lambda *_: None,
+            rest=lambda *_: None,
+            watches=(self._watch,),
+            reply_partitions=lambda: 0,
         )
         spark: Any = SimpleNamespace(sparkContext=SimpleNamespace(setLogLevel=lambda _: None))
         writer: Any = None
-        CoordinatorRun(spark, SETTINGS, writer, around, self.stop).run()
+        CoordinatorRun(
+            spark=spark, settings=SETTINGS, writer=writer, around=around, stop=self.stop
+        ).run()
 
     def _must_wait(self) -> bool:
         return self.must_wait()

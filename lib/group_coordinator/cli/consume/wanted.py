@@ -17,7 +17,7 @@ from group_coordinator.clients.member.options import MemberOptions
 _GENERATED = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Options for the topics and offsets to read."""
 
@@ -112,7 +112,7 @@ _FETCHING = {
 """Properties of fetching that kafka-python has too, with Kafka's defaults."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """Topics, group and clients of a command line."""
 

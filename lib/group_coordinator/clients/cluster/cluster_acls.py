@@ -114,13 +114,13 @@ def _described(admin: KafkaAdminClient) -> Any:
 
 def _rule(of: Any, acl: Any) -> AclRule:
     return AclRule(
-        _word(_RESOURCE_TYPES, of.resource_type, "resource type"),
-        of.resource_name,
-        _word(_PATTERN_TYPES, of.pattern_type, "pattern type"),
-        acl.principal,
-        acl.host,
-        _word(_OPERATIONS, acl.operation, "operation"),
-        _word(_PERMISSIONS, acl.permission_type, "permission type"),
+        resource_type=_word(_RESOURCE_TYPES, of.resource_type, "resource type"),
+        resource_name=of.resource_name,
+        pattern_type=_word(_PATTERN_TYPES, of.pattern_type, "pattern type"),
+        principal=acl.principal,
+        host=acl.host,
+        operation=_word(_OPERATIONS, acl.operation, "operation"),
+        permission=_word(_PERMISSIONS, acl.permission_type, "permission type"),
     )
 
 

@@ -51,17 +51,17 @@ def _to_request(body: ConsumerGroupHeartbeatBody, version: int) -> requests.Cons
     names = or_default(body.subscribed_topic_names, None)
     owned = or_default(body.topic_partitions, None)
     return requests.ConsumerGroupHeartbeat(
-        body.group_id or "",
-        body.member_id or "",
-        body.member_epoch or 0,
-        or_default(body.instance_id, None),
-        or_default(body.rack_id, None),
-        number_or_none(or_default(body.rebalance_timeout_ms, ABSENT)),
-        None if names is None else tuple(names),
-        or_default(body.subscribed_topic_regex, None),
-        or_default(body.server_assignor, None),
-        None if owned is None else tuple([_owned(entry) for entry in owned]),
-        known_topics(body.known_topics) if body.known_topics else (),
+        group_id=body.group_id or "",
+        member_id=body.member_id or "",
+        member_epoch=body.member_epoch or 0,
+        group_instance_id=or_default(body.instance_id, None),
+        rack_id=or_default(body.rack_id, None),
+        rebalance_timeout_ms=number_or_none(or_default(body.rebalance_timeout_ms, ABSENT)),
+        topic_names=None if names is None else tuple(names),
+        topic_regex=or_default(body.subscribed_topic_regex, None),
+        server_assignor=or_default(body.server_assignor, None),
+        owned=None if owned is None else tuple([_owned(entry) for entry in owned]),
+        known_topics=known_topics(body.known_topics) if body.known_topics else (),
     )
 
 

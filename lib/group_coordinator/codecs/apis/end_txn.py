@@ -33,12 +33,12 @@ def _to_request(body: EndTxnBody, _version: int) -> requests.EndTxn:
     if body.producer_id == ABSENT:
         raise FieldError(f"producerId = {ABSENT}", "a marker has a producer")
     return requests.EndTxn(
-        body.group_id,
-        body.producer_id,
-        body.committed,
-        number_or_none(body.producer_epoch),
-        or_default(body.marker_offset, None),
-        or_default(body.since_offset, None),
+        group_id=body.group_id,
+        producer_id=body.producer_id,
+        is_commit=body.committed,
+        producer_epoch=number_or_none(body.producer_epoch),
+        marker_offset=or_default(body.marker_offset, None),
+        since_offset=or_default(body.since_offset, None),
     )
 
 

@@ -43,13 +43,13 @@ def _to_request(body: JoinGroupBody, version: int) -> requests.JoinGroup:
         rebalance_timeout_ms = or_default(body.rebalance_timeout_ms, ABSENT)
     protocol_type = body.protocol_type or ""
     return requests.JoinGroup(
-        body.group_id or "",
-        session_timeout_ms,
-        rebalance_timeout_ms,
-        body.member_id or "",
-        or_default(body.group_instance_id, None),
-        protocol_type,
-        tuple(
+        group_id=body.group_id or "",
+        session_timeout_ms=session_timeout_ms,
+        rebalance_timeout_ms=rebalance_timeout_ms,
+        member_id=body.member_id or "",
+        group_instance_id=or_default(body.group_instance_id, None),
+        protocol_type=protocol_type,
+        protocols=tuple(
             [Protocol(entry.name or "", entry.metadata or b"") for entry in body.protocols or ()]
         ),
     )

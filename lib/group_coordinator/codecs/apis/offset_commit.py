@@ -68,14 +68,16 @@ def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
     if is_reset and (body.member_id or instance_id is not None or names_epoch(generation)):
         raise FieldError("isReset = true", "must not come from a member")
     return requests.OffsetCommit(
-        body.group_id or "",
-        generation,
-        body.member_id or "",
-        instance_id,
+        group_id=body.group_id or "",
+        generation=generation,
+        member_id=body.member_id or "",
+        group_instance_id=instance_id,
         # The version decides about retention: other versions ignore the field, as Kafka does.
-        number_or_none(body.retention_time_ms) if version in _RETENTION_IN else None,
-        tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
-        is_reset,
+        retention_time_ms=(
+            number_or_none(body.retention_time_ms) if version in _RETENTION_IN else None
+        ),
+        topics=tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
+        is_reset=is_reset,
     )
 
 

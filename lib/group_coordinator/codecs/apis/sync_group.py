@@ -35,14 +35,14 @@ def _to_request(body: SyncGroupBody, version: int) -> requests.SyncGroup:
         check_unknown("groupInstanceId", body.group_instance_id, None, version)
     names_protocol = version >= _PROTOCOL_SINCE
     return requests.SyncGroup(
-        body.group_id or "",
-        body.generation_id or 0,
-        body.member_id or "",
-        or_default(body.group_instance_id, None),
+        group_id=body.group_id or "",
+        generation=body.generation_id or 0,
+        member_id=body.member_id or "",
+        group_instance_id=or_default(body.group_instance_id, None),
         # Older versions ignore the field in Kafka.
-        or_default(body.protocol_type, None) if names_protocol else None,
-        or_default(body.protocol_name, None) if names_protocol else None,
-        tuple(
+        protocol_type=or_default(body.protocol_type, None) if names_protocol else None,
+        protocol=or_default(body.protocol_name, None) if names_protocol else None,
+        assignments=tuple(
             [(entry.member_id or "", entry.assignment or b"") for entry in body.assignments or ()]
         ),
     )

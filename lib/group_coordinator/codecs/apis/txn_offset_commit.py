@@ -69,16 +69,16 @@ def _to_request(body: TxnOffsetCommitBody, version: int) -> requests.TxnOffsetCo
         check_unknown("memberId", member_id, "", version)
         check_unknown("groupInstanceId", instance_id, None, version)
     return requests.TxnOffsetCommit(
-        body.group_id or "",
+        group_id=body.group_id or "",
         # The default of Kafka's message is 0, not -1.
-        number_or_none(or_default(body.producer_id, 0)),
-        number_or_none(_generation(body)),
-        member_id,
-        instance_id,
-        tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
-        or_default(body.producer_epoch, None),
-        or_default(body.markers_end_offset, None),
-        body.transactional_id or "",
+        producer_id=number_or_none(or_default(body.producer_id, 0)),
+        generation=number_or_none(_generation(body)),
+        member_id=member_id,
+        group_instance_id=instance_id,
+        topics=tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
+        producer_epoch=or_default(body.producer_epoch, None),
+        markers_end_offset=or_default(body.markers_end_offset, None),
+        transactional_id=body.transactional_id or "",
     )
 
 

@@ -71,7 +71,14 @@ def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]
     says = _decoded(_decoder(record_type, version), value)
     entry_value = Value(version=version, data=says)
     offset = says.get("offset")
-    return group_id, LogEntry(entry_key, entry_value, topic, partition, member_id, offset)
+    return group_id, LogEntry(
+        key=entry_key,
+        value=entry_value,
+        topic=topic,
+        partition=partition,
+        member_id=member_id,
+        offset=offset,
+    )
 
 
 def encode_entry(entry: LogEntry) -> tuple[bytes, bytes | None]:

@@ -48,7 +48,7 @@ class ClassicData(Struct, frozen=True, gc=False, rename="camel"):
     supported_protocols: list[ProtocolData]
 
 
-class MemberData(Struct, frozen=True, gc=False, rename="camel"):
+class MemberData(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
     """Record type 5: identity and subscription of the member. Without a regular expression the field is empty."""
 
     instance_id: str | None
@@ -123,16 +123,18 @@ def _names(topic_ids: AbstractSet[str], topics: Mapping[str, Topic]) -> dict[str
 
 def _member_data(metadata: SubscriptionMetadata) -> MemberData:
     return MemberData(
-        metadata.group_instance_id,
-        metadata.rack_id,
-        metadata.client_id,
-        metadata.client_host,
-        list(metadata.topic_names),
+        instance_id=metadata.group_instance_id,
+        rack_id=metadata.rack_id,
+        client_id=metadata.client_id,
+        client_host=metadata.client_host,
+        subscribed_topic_names=list(metadata.topic_names),
         # A member without a regular expression has an empty text in the record.
-        metadata.topic_regex or "",
-        metadata.rebalance_timeout_ms,
-        metadata.server_assignor,
-        None if metadata.classic is None else _classic_data(metadata.classic),
+        subscribed_topic_regex=metadata.topic_regex or "",
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+        server_assignor=metadata.server_assignor,
+        classic_member_metadata=(
+            None if metadata.classic is None else _classic_data(metadata.classic)
+        ),
     )
 
 
@@ -194,15 +196,15 @@ def topic_names(value: str) -> dict[str, str]:
 def _metadata(data: MemberData) -> SubscriptionMetadata:
     classic = data.classic_member_metadata
     return SubscriptionMetadata(
-        data.instance_id,
-        data.rack_id,
-        data.client_id,
-        data.client_host,
-        consumer_group.topic_names(data.subscribed_topic_names),
-        data.subscribed_topic_regex or None,
-        data.rebalance_timeout_ms,
-        data.server_assignor,
-        None if classic is None else _classic(classic),
+        group_instance_id=data.instance_id,
+        rack_id=data.rack_id,
+        client_id=data.client_id,
+        client_host=data.client_host,
+        topic_names=consumer_group.topic_names(data.subscribed_topic_names),
+        topic_regex=data.subscribed_topic_regex or None,
+        rebalance_timeout_ms=data.rebalance_timeout_ms,
+        server_assignor=data.server_assignor,
+        classic=None if classic is None else _classic(classic),
     )
 
 

@@ -86,24 +86,24 @@ def decode(value: str | None, reason: Reason) -> GroupRecord:
 
 def _group(data: GroupData) -> GroupMetadata:
     return GroupMetadata(
-        data.protocol_type,
-        data.generation,
-        data.protocol,
-        data.leader,
-        number_or_none(data.current_state_timestamp),
-        tuple(_member(member, data) for member in data.members),
+        protocol_type=data.protocol_type,
+        generation=data.generation,
+        protocol=data.protocol,
+        leader=data.leader,
+        state_timestamp_ms=number_or_none(data.current_state_timestamp),
+        members=tuple(_member(member, data) for member in data.members),
     )
 
 
 def _member(member: MemberData, group: GroupData) -> MemberMetadata:
     return MemberMetadata(
-        member.member_id,
-        member.group_instance_id,
-        member.client_id,
-        member.client_host,
-        member.rebalance_timeout,
-        member.session_timeout,
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        rebalance_timeout_ms=member.rebalance_timeout,
+        session_timeout_ms=member.session_timeout,
         # The record has only the members' metadata of the elected protocol.
-        Protocol(group.protocol or "", member.subscription),
-        member.assignment,
+        subscription=Protocol(group.protocol or "", member.subscription),
+        assignment=member.assignment,
     )

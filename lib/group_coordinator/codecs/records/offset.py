@@ -60,7 +60,9 @@ def encode(group_id: str, record: OffsetRecord) -> LogEntry:
     if offset is None:
         return LogEntry(key, None, topic, partition)
     value = _value(offset, record)
-    return LogEntry(key, value, topic, partition, None, offset.offset)
+    return LogEntry(
+        key=key, value=value, topic=topic, partition=partition, member_id=None, offset=offset.offset
+    )
 
 
 def _value(offset: CommittedOffset, record: OffsetRecord) -> OffsetValue:
@@ -106,23 +108,23 @@ def decode(key: str, value: str | None, reason: Reason) -> OffsetRecord:
         return OffsetRecord(about.topic, about.partition, None, reason)
     found = _decode_value(value)
     return OffsetRecord(
-        about.topic,
-        about.partition,
-        committed_offset(found.data),
-        reason,
-        or_default(found.producer_id, None),
-        or_default(found.markers_end_offset, None),
-        or_default(found.producer_epoch, None),
+        topic=about.topic,
+        partition=about.partition,
+        value=committed_offset(found.data),
+        reason=reason,
+        producer_id=or_default(found.producer_id, None),
+        markers_end_offset=or_default(found.markers_end_offset, None),
+        producer_epoch=or_default(found.producer_epoch, None),
     )
 
 
 def committed_offset(data: OffsetData) -> CommittedOffset:
     """Convert the fields to an offset."""
     return CommittedOffset(
-        data.offset,
-        number_or_none(data.leader_epoch),
-        data.metadata,
-        data.commit_timestamp,
-        number_or_none(data.expire_timestamp),
-        None if data.topic_id is UNSET else data.topic_id,
+        offset=data.offset,
+        leader_epoch=number_or_none(data.leader_epoch),
+        metadata=data.metadata,
+        commit_timestamp_ms=data.commit_timestamp,
+        expire_timestamp_ms=number_or_none(data.expire_timestamp),
+        topic_id=None if data.topic_id is UNSET else data.topic_id,
     )

@@ -83,10 +83,10 @@ def decode(key: str, value: str) -> TransactionMarker:
     committed, aborted = Reason.TRANSACTION_COMMITTED, Reason.TRANSACTION_ABORTED
     reason = committed if _decode_key(key).data.type == COMMIT else aborted
     return TransactionMarker(
-        found.producer_id,
-        offsets,
-        reason,
-        or_default(found.marker_offset, None),
-        or_default(found.since_offset, None),
-        or_default(found.producer_epoch, None),
+        producer_id=found.producer_id,
+        offsets=offsets,
+        reason=reason,
+        marker_offset=or_default(found.marker_offset, None),
+        since_offset=or_default(found.since_offset, None),
+        producer_epoch=or_default(found.producer_epoch, None),
     )

@@ -13,7 +13,7 @@ from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timer, Timers
 
 
-class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False):
+class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False, kw_only=True):
     """The membership of a classic group. The tag makes other types possible."""
 
     state: ClassicState
@@ -45,22 +45,22 @@ def pack(membership: ClassicGroup) -> PackedClassicGroup:
     """Convert the membership for encoding; sets are sorted."""
     subscribed = membership.subscribed_topics
     return PackedClassicGroup(
-        membership.state,
-        membership.previous_state,
-        membership.state_timestamp_ms,
-        membership.generation,
-        membership.protocol_type,
-        membership.protocol,
-        membership.leader,
-        None if subscribed is None else sorted(subscribed),
-        membership.members.stored(_stored_member),
+        state=membership.state,
+        previous_state=membership.previous_state,
+        state_timestamp_ms=membership.state_timestamp_ms,
+        generation=membership.generation,
+        protocol_type=membership.protocol_type,
+        protocol=membership.protocol,
+        leader=membership.leader,
+        subscribed_topics=None if subscribed is None else sorted(subscribed),
+        members=membership.members.stored(_stored_member),
         # Sorted, as equal groups must have equal bytes in any order of joins.
-        membership.index.sorted() if membership.members else _OF_NO_MEMBERS,
-        sorted(membership.pending_joins),
-        list(membership.pending_syncs),
-        membership.timers.by_text,
-        membership.initial_delay_left_ms,
-        membership.new_member_added,
+        index=membership.index.sorted() if membership.members else _OF_NO_MEMBERS,
+        pending_joins=sorted(membership.pending_joins),
+        pending_syncs=list(membership.pending_syncs),
+        timers=membership.timers.by_text,
+        initial_delay_left_ms=membership.initial_delay_left_ms,
+        new_member_added=membership.new_member_added,
     )
 
 
@@ -68,21 +68,21 @@ def unpack(membership: PackedClassicGroup) -> ClassicGroup:
     """Convert a decoded membership. Members are decoded when they are read."""
     subscribed = membership.subscribed_topics
     return ClassicGroup(
-        membership.state,
-        membership.previous_state,
-        membership.state_timestamp_ms,
-        membership.generation,
-        membership.protocol_type,
-        membership.protocol,
-        membership.leader,
-        None if subscribed is None else frozenset(subscribed),
-        StoredValues.unread(membership.members, _member),
-        set(membership.pending_joins),
-        dict.fromkeys(membership.pending_syncs),
-        Timers.of_texts(membership.timers),
-        membership.initial_delay_left_ms,
-        membership.new_member_added,
-        membership.index,
+        state=membership.state,
+        previous_state=membership.previous_state,
+        state_timestamp_ms=membership.state_timestamp_ms,
+        generation=membership.generation,
+        protocol_type=membership.protocol_type,
+        protocol=membership.protocol,
+        leader=membership.leader,
+        subscribed_topics=None if subscribed is None else frozenset(subscribed),
+        members=StoredValues.unread(membership.members, _member),
+        pending_joins=set(membership.pending_joins),
+        pending_syncs=dict.fromkeys(membership.pending_syncs),
+        timers=Timers.of_texts(membership.timers),
+        initial_delay_left_ms=membership.initial_delay_left_ms,
+        new_member_added=membership.new_member_added,
+        known_index=membership.index,
     )
 
 

@@ -45,7 +45,7 @@ PackedOwners: TypeAlias = dict[str, list[int]]
 """The owned partitions of each member, among neighbouring partitions."""
 
 
-class PackedMember(Struct, array_like=True, gc=False):
+class PackedMember(Struct, array_like=True, gc=False, kw_only=True):
     """A member without its id, which is the key."""
 
     group_instance_id: str | None
@@ -64,7 +64,7 @@ class PackedMember(Struct, array_like=True, gc=False):
     pending_revocation: PackedPartitions
 
 
-class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False):
+class PackedConsumerGroup(Struct, array_like=True, tag="consumer", gc=False, kw_only=True):
     epoch: int
     metadata_hash: int
     assignment_epoch: int
@@ -93,23 +93,23 @@ _decode_owners = msgpack.Decoder(PackedOwners).decode
 def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
     """Convert the membership for encoding."""
     return PackedConsumerGroup(
-        membership.epoch,
-        membership.metadata_hash,
-        membership.assignment_epoch,
-        membership.assignment_timestamp_ms,
-        membership.subscriptions.by_digest,
-        membership.members.stored(_stored_member),
-        membership.targets.stored(_stored_target),
-        membership.owners.by_neighbours.stored(_stored_owners),
-        membership.static_members,
-        membership.classic_member_count,
-        membership.classic_protocols,
-        membership.regexes,
-        membership.timers.by_text,
-        membership.rebalance_epochs,
-        membership.metadata_deadline_ms,
-        membership.member_room,
-        membership.former_subscription_type,
+        epoch=membership.epoch,
+        metadata_hash=membership.metadata_hash,
+        assignment_epoch=membership.assignment_epoch,
+        assignment_timestamp_ms=membership.assignment_timestamp_ms,
+        subscriptions=membership.subscriptions.by_digest,
+        members=membership.members.stored(_stored_member),
+        targets=membership.targets.stored(_stored_target),
+        owners=membership.owners.by_neighbours.stored(_stored_owners),
+        static_members=membership.static_members,
+        classic_member_count=membership.classic_member_count,
+        classic_protocols=membership.classic_protocols,
+        regexes=membership.regexes,
+        timers=membership.timers.by_text,
+        rebalance_epochs=membership.rebalance_epochs,
+        metadata_deadline_ms=membership.metadata_deadline_ms,
+        member_room=membership.member_room,
+        former_subscription_type=membership.former_subscription_type,
     )
 
 
@@ -127,19 +127,21 @@ def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
                 f"subscription {digest.hex()}: subscribers = {shared.subscribers}, must be at least 1"
             )
     membership = ConsumerGroup(
-        packed.epoch,
-        packed.metadata_hash,
-        packed.assignment_epoch,
-        packed.assignment_timestamp_ms,
-        StoredValues.unread(packed.members, reader_of_a_part(partial(_member, subscriptions))),
-        StoredValues.unread(packed.targets, _target),
-        packed.regexes,
-        Timers.of_texts(packed.timers),
-        packed.rebalance_epochs,
-        packed.metadata_deadline_ms,
-        packed.static_members,
-        Owners(StoredValues.unread(packed.owners, _owners)),
-        SharedSubscriptions(subscriptions),
+        epoch=packed.epoch,
+        metadata_hash=packed.metadata_hash,
+        assignment_epoch=packed.assignment_epoch,
+        assignment_timestamp_ms=packed.assignment_timestamp_ms,
+        members=StoredValues.unread(
+            packed.members, reader_of_a_part(partial(_member, subscriptions))
+        ),
+        targets=StoredValues.unread(packed.targets, _target),
+        regexes=packed.regexes,
+        timers=Timers.of_texts(packed.timers),
+        rebalance_epochs=packed.rebalance_epochs,
+        metadata_deadline_ms=packed.metadata_deadline_ms,
+        static_members=packed.static_members,
+        owners=Owners(StoredValues.unread(packed.owners, _owners)),
+        subscriptions=SharedSubscriptions(subscriptions),
         classic_member_count=packed.classic_member_count,
         classic_protocols=packed.classic_protocols,
         member_room=packed.member_room,
@@ -158,23 +160,25 @@ def _stored_member(member: ConsumerMember) -> Raw:
     return Raw(
         _encode(
             PackedMember(
-                metadata.group_instance_id,
-                metadata.rack_id,
-                metadata.client_id,
-                metadata.client_host,
-                digest_of(metadata),
-                metadata.rebalance_timeout_ms,
-                None
-                if classic is None
-                else (
-                    classic.session_timeout_ms,
-                    [(p.name, p.metadata) for p in classic.protocols],
+                group_instance_id=metadata.group_instance_id,
+                rack_id=metadata.rack_id,
+                client_id=metadata.client_id,
+                client_host=metadata.client_host,
+                subscription=digest_of(metadata),
+                rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+                classic=(
+                    None
+                    if classic is None
+                    else (
+                        classic.session_timeout_ms,
+                        [(p.name, p.metadata) for p in classic.protocols],
+                    )
                 ),
-                current.epoch,
-                current.previous_epoch,
-                current.state,
-                _packed_partitions(current.assigned),
-                _packed_partitions(current.pending_revocation),
+                epoch=current.epoch,
+                previous_epoch=current.previous_epoch,
+                state=current.state,
+                assigned=_packed_partitions(current.assigned),
+                pending_revocation=_packed_partitions(current.pending_revocation),
             )
         )
     )
@@ -190,15 +194,15 @@ def _member(
     return ConsumerMember(
         member_id,
         SubscriptionMetadata(
-            member.group_instance_id,
-            member.rack_id,
-            member.client_id,
-            member.client_host,
-            subscription.topic_names,
-            subscription.topic_regex,
-            member.rebalance_timeout_ms,
-            subscription.server_assignor,
-            _classic(member),
+            group_instance_id=member.group_instance_id,
+            rack_id=member.rack_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            topic_names=subscription.topic_names,
+            topic_regex=subscription.topic_regex,
+            rebalance_timeout_ms=member.rebalance_timeout_ms,
+            server_assignor=subscription.server_assignor,
+            classic=_classic(member),
         ),
         CurrentAssignment(
             member.epoch,

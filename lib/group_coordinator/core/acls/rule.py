@@ -77,7 +77,7 @@ class Right(NamedTuple):
     name: str
 
 
-class AclRule(Value, frozen=True):
+class AclRule(Value, frozen=True, kw_only=True):
     """An ACL. `principal` is TYPE:NAME; `host` is an address, a range such as 10.0.0.0/8, or `*`."""
 
     resource_type: ResourceType

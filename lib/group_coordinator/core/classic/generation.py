@@ -21,12 +21,12 @@ from group_coordinator.core.model.responses import (
 def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
     """Return the JoinGroup response of a member of the current generation. The leader also gets the members."""
     return JoinGroupResponse(
-        ErrorCode.NONE,
-        member_id,
-        membership.generation,
-        membership.protocol_type,
-        membership.protocol,
-        membership.leader or "",
+        error=ErrorCode.NONE,
+        member_id=member_id,
+        generation=membership.generation,
+        protocol_type=membership.protocol_type,
+        protocol=membership.protocol,
+        leader=membership.leader or "",
         # Only the leader assigns, so only it needs the subscriptions of all members.
         members=_joined_members(membership) if membership.leader == member_id else (),
     )
@@ -43,26 +43,26 @@ def metadata_of(membership: ClassicGroup, assignments: Mapping[str, bytes]) -> G
     """Return the log's value of the group with these assignments by member id."""
     members = tuple(
         MemberMetadata(
-            member_id,
-            member.group_instance_id,
-            member.client_id,
-            member.client_host,
-            member.rebalance_timeout_ms,
-            member.session_timeout_ms,
-            _selected(membership, member),
+            member_id=member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            rebalance_timeout_ms=member.rebalance_timeout_ms,
+            session_timeout_ms=member.session_timeout_ms,
+            subscription=_selected(membership, member),
             # A member that the leader forgot gets an empty assignment, as in Kafka.
-            assignments.get(member_id, b""),
+            assignment=assignments.get(member_id, b""),
         )
         # Sorted for the sake of equal bytes; Kafka iterates over a hash map.
         for member_id, member in sorted(membership.members.items())
     )
     return GroupMetadata(
-        membership.protocol_type or "",
-        membership.generation,
-        membership.protocol,
-        membership.leader,
-        membership.state_timestamp_ms,
-        members,
+        protocol_type=membership.protocol_type or "",
+        generation=membership.generation,
+        protocol=membership.protocol,
+        leader=membership.leader,
+        state_timestamp_ms=membership.state_timestamp_ms,
+        members=members,
     )
 
 

@@ -238,9 +238,15 @@ def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str
         else membership.subscription_type
     )
     name = preferred_assignor(membership, update.config.assignors[0], before, member)
-    told = update.subscription_order
     try:
-        return assign(update.group, membership, members, ASSIGNORS[name], kind, told)
+        return assign(
+            update.group,
+            membership,
+            members,
+            assignor=ASSIGNORS[name],
+            kind=kind,
+            subscription_order=update.subscription_order,
+        )
     except PartitionAssignorError:
         # Kafka does not send clients the reason why its own assignor failed.
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from None

@@ -34,7 +34,7 @@ from group_coordinator.core.model.requests import TopicPartitions
 from group_coordinator.core.value import Value
 
 
-class Goal(Value, frozen=True):
+class Goal(Value, frozen=True, kw_only=True):
     """A member's target, and the conditions for reaching it."""
 
     epoch: int

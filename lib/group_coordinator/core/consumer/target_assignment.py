@@ -82,6 +82,7 @@ def assign(
     group: Group,
     membership: ConsumerGroup,
     members: Mapping[str, tuple[ConsumerMember, Assignment]],
+    *,
     assignor: Assignor,
     kind: SubscriptionType,
     subscription_order: Mapping[str, Sequence[str]],

@@ -98,6 +98,7 @@ def fire_consumer_timer(
     group: Group,
     membership: ConsumerGroup,
     key: TimerKey,
+    *,
     now_ms: int,
     config: CoordinatorConfig,
     rights: Rights | None,
@@ -197,6 +198,11 @@ def fire(
         return expiration.sweep(group, now_ms, config)
     if isinstance(group.membership, ConsumerGroup):
         return fire_consumer_timer(
-            group, group.membership, deadline.timer_key, now_ms, config, rights
+            group,
+            group.membership,
+            deadline.timer_key,
+            now_ms=now_ms,
+            config=config,
+            rights=rights,
         )
     return fire_classic_timer(group.membership, deadline.timer_key, now_ms, config)

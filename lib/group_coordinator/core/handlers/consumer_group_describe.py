@@ -68,14 +68,14 @@ def _described(
     topics = group.topics_by_id()
     members = sorted(membership.members.items())
     return ConsumerGroupDescribeResponse(
-        ErrorCode.NONE,
-        None,
-        group.group_id,
-        membership.state,
-        membership.epoch,
-        membership.assignment_epoch,
-        preferred_assignor(membership, config.assignors[0]),
-        tuple([_member(membership, member, topics) for _, member in members]),
+        error=ErrorCode.NONE,
+        error_message=None,
+        group_id=group.group_id,
+        state=membership.state,
+        epoch=membership.epoch,
+        assignment_epoch=membership.assignment_epoch,
+        assignor=preferred_assignor(membership, config.assignors[0]),
+        members=tuple([_member(membership, member, topics) for _, member in members]),
     )
 
 

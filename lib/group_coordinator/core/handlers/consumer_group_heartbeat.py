@@ -90,12 +90,12 @@ def _join_or_stay(
     # Kafka sends an assignment only if the client cannot know it: saves bytes in most heartbeats.
     must_send = is_join or _is_full(request) or _differs(member, updated)
     answer = ConsumerGroupHeartbeatResponse(
-        ErrorCode.NONE,
-        None,
-        member_id,
-        updated.epoch,
-        heartbeat_interval_ms(group, config),
-        _without_epochs(updated.current.assigned) if must_send else None,
+        error=ErrorCode.NONE,
+        error_message=None,
+        member_id=member_id,
+        member_epoch=updated.epoch,
+        heartbeat_interval_ms=heartbeat_interval_ms(group, config),
+        assignment=_without_epochs(updated.current.assigned) if must_send else None,
     )
     return update.decision([*replies, Reply(context.ticket, answer)])
 
@@ -196,17 +196,19 @@ def _metadata_after(
     # Fields that the request leaves out stay unchanged.
     names, regex = request.topic_names, request.topic_regex
     return SubscriptionMetadata(
-        request.group_instance_id or old.group_instance_id,
-        request.rack_id or old.rack_id,
-        context.client_id,
-        context.client_host,
-        old.topic_names if names is None else tuple(sorted(set(names))),
-        old.topic_regex if regex is None else regex or None,
-        old.rebalance_timeout_ms
-        if request.rebalance_timeout_ms is None
-        else request.rebalance_timeout_ms,
-        request.server_assignor or old.server_assignor,
-        None,
+        group_instance_id=request.group_instance_id or old.group_instance_id,
+        rack_id=request.rack_id or old.rack_id,
+        client_id=context.client_id,
+        client_host=context.client_host,
+        topic_names=old.topic_names if names is None else tuple(sorted(set(names))),
+        topic_regex=old.topic_regex if regex is None else regex or None,
+        rebalance_timeout_ms=(
+            old.rebalance_timeout_ms
+            if request.rebalance_timeout_ms is None
+            else request.rebalance_timeout_ms
+        ),
+        server_assignor=request.server_assignor or old.server_assignor,
+        classic=None,
     )
 
 

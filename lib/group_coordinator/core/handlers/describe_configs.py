@@ -62,12 +62,12 @@ def _described(
 ) -> DescribedConfig:
     synonyms = _synonyms(definition, group, config)
     return DescribedConfig(
-        definition.name,
-        group.configs.get(definition.name, value_without_own(definition, config)),
-        synonyms[0].source,
-        synonyms if request.wants_synonyms else (),
-        definition.documentation if request.wants_documentation else None,
-        definition.type,
+        name=definition.name,
+        value=group.configs.get(definition.name, value_without_own(definition, config)),
+        source=synonyms[0].source,
+        synonyms=synonyms if request.wants_synonyms else (),
+        documentation=definition.documentation if request.wants_documentation else None,
+        type=definition.type,
     )
 
 

@@ -41,9 +41,14 @@ def decide(
 
 def _unknown(group_id: str, version: int, why: str) -> DescribeGroupResponse:
     if version < _NOT_FOUND_SINCE:
-        return DescribeGroupResponse(ErrorCode.NONE, None, group_id, ClassicState.DEAD)
+        return DescribeGroupResponse(
+            error=ErrorCode.NONE, error_message=None, group_id=group_id, state=ClassicState.DEAD
+        )
     return DescribeGroupResponse(
-        ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.", group_id, ClassicState.DEAD
+        error=ErrorCode.GROUP_ID_NOT_FOUND,
+        error_message=f"Group {group_id} {why}.",
+        group_id=group_id,
+        state=ClassicState.DEAD,
     )
 
 
@@ -54,22 +59,22 @@ def _described(group_id: str, membership: ClassicGroup) -> DescribeGroupResponse
         entry = member.protocol(membership.protocol)
         members.append(
             DescribedMember(
-                member.member_id,
-                member.group_instance_id,
-                member.client_id,
-                member.client_host,
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
                 # Kafka shows metadata only of a Stable group: a rebalance may still change the
                 # protocol.
-                entry.metadata if stable and entry else b"",
-                member.assignment,
+                metadata=entry.metadata if stable and entry else b"",
+                assignment=member.assignment,
             )
         )
     return DescribeGroupResponse(
-        ErrorCode.NONE,
-        None,
-        group_id,
-        membership.state,
-        membership.protocol_type or "",
-        (membership.protocol or "") if stable else "",
-        tuple(members),
+        error=ErrorCode.NONE,
+        error_message=None,
+        group_id=group_id,
+        state=membership.state,
+        protocol_type=membership.protocol_type or "",
+        protocol=(membership.protocol or "") if stable else "",
+        members=tuple(members),
     )

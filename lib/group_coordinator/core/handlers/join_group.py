@@ -137,13 +137,13 @@ def _require_member_id(rebalance: Rebalance, request: JoinGroup, context: Reques
 
 def _add(rebalance: Rebalance, request: JoinGroup, context: RequestContext, member_id: str) -> None:
     member = Member(
-        member_id,
-        request.group_instance_id,
-        context.client_id,
-        context.client_host,
-        request.rebalance_timeout_ms,
-        request.session_timeout_ms,
-        request.protocols,
+        member_id=member_id,
+        group_instance_id=request.group_instance_id,
+        client_id=context.client_id,
+        client_host=context.client_host,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        session_timeout_ms=request.session_timeout_ms,
+        protocols=request.protocols,
         is_new=True,
         awaiting_join=context.ticket,
     )

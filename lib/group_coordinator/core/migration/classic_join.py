@@ -142,15 +142,17 @@ def _metadata_after(
 ) -> SubscriptionMetadata:
     has_timeout = request.rebalance_timeout_ms != _NOT_GIVEN
     return SubscriptionMetadata(
-        request.group_instance_id or old.group_instance_id,
-        subscription.rack_id or old.rack_id,
-        context.client_id,
-        context.client_host,
-        tuple(sorted(set(subscription.topics))),
-        None,
-        request.rebalance_timeout_ms if has_timeout else old.rebalance_timeout_ms,
-        old.server_assignor,
-        ClassicMetadata(request.session_timeout_ms, request.protocols),
+        group_instance_id=request.group_instance_id or old.group_instance_id,
+        rack_id=subscription.rack_id or old.rack_id,
+        client_id=context.client_id,
+        client_host=context.client_host,
+        topic_names=tuple(sorted(set(subscription.topics))),
+        topic_regex=None,
+        rebalance_timeout_ms=(
+            request.rebalance_timeout_ms if has_timeout else old.rebalance_timeout_ms
+        ),
+        server_assignor=old.server_assignor,
+        classic=ClassicMetadata(request.session_timeout_ms, request.protocols),
     )
 
 

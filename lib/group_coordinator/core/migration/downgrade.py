@@ -173,11 +173,11 @@ def _classic_member(member: ConsumerMember) -> Member:
     if metadata.classic is None:
         raise TypeError(f"{member.member_id} does not speak the classic protocol")
     return Member(
-        member.member_id,
-        metadata.group_instance_id,
-        metadata.client_id,
-        metadata.client_host,
-        metadata.rebalance_timeout_ms,
-        metadata.classic.session_timeout_ms,
-        metadata.classic.protocols,
+        member_id=member.member_id,
+        group_instance_id=metadata.group_instance_id,
+        client_id=metadata.client_id,
+        client_host=metadata.client_host,
+        rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+        session_timeout_ms=metadata.classic.session_timeout_ms,
+        protocols=metadata.classic.protocols,
     )

@@ -214,15 +214,15 @@ def _converted(group: Group, classic: ClassicGroup, member: Member) -> Converted
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
     subscription = read_subscription(protocol.metadata)
     metadata = SubscriptionMetadata(
-        member.group_instance_id,
-        subscription.rack_id or None,
-        member.client_id,
-        member.client_host,
-        tuple(sorted(set(subscription.topics))),
-        None,
-        member.rebalance_timeout_ms,
-        None,
-        ClassicMetadata(member.session_timeout_ms, member.protocols),
+        group_instance_id=member.group_instance_id,
+        rack_id=subscription.rack_id or None,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        topic_names=tuple(sorted(set(subscription.topics))),
+        topic_regex=None,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        server_assignor=None,
+        classic=ClassicMetadata(member.session_timeout_ms, member.protocols),
     )
     epoch = classic.generation
     owned = {topic_id: dict.fromkeys(partitions, epoch) for topic_id, partitions in target.items()}

@@ -17,7 +17,7 @@ from group_coordinator.core.model.timers import Timers
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ClassicGroup:
     """A membership of the classic protocol (ClassicGroup in Kafka).
 
@@ -50,21 +50,21 @@ class ClassicGroup:
     def copy(self) -> ClassicGroup:
         """Return a group that can be changed without changing this group. Its values are immutable and shared."""
         return ClassicGroup(
-            self.state,
-            self.previous_state,
-            self.state_timestamp_ms,
-            self.generation,
-            self.protocol_type,
-            self.protocol,
-            self.leader,
-            self.subscribed_topics,
-            self.members.copy(),
-            self.pending_joins.copy(),
-            self.pending_syncs.copy(),
-            self.timers.copy(),
-            self.initial_delay_left_ms,
-            self.new_member_added,
-            None if self.known_index is None else self.known_index.copy(),
+            state=self.state,
+            previous_state=self.previous_state,
+            state_timestamp_ms=self.state_timestamp_ms,
+            generation=self.generation,
+            protocol_type=self.protocol_type,
+            protocol=self.protocol,
+            leader=self.leader,
+            subscribed_topics=self.subscribed_topics,
+            members=self.members.copy(),
+            pending_joins=self.pending_joins.copy(),
+            pending_syncs=self.pending_syncs.copy(),
+            timers=self.timers.copy(),
+            initial_delay_left_ms=self.initial_delay_left_ms,
+            new_member_added=self.new_member_added,
+            known_index=None if self.known_index is None else self.known_index.copy(),
         )
 
     def put(self, member: Member) -> None:

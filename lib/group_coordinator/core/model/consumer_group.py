@@ -125,7 +125,7 @@ def digest_of(metadata: SubscriptionMetadata) -> bytes:
 _FIRST_EPOCH = 1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ConsumerGroup:
     """A membership of the consumer protocol (ConsumerGroup in Kafka)."""
 

@@ -45,7 +45,7 @@ class ClassicMetadata(Value, frozen=True):
     protocols: tuple[Protocol, ...]
 
 
-class SubscriptionMetadata(Value, frozen=True):
+class SubscriptionMetadata(Value, frozen=True, kw_only=True):
     """The identity and the subscription of a member: the value of record type 5."""
 
     group_instance_id: str | None
@@ -73,7 +73,17 @@ class CurrentAssignment(Value, frozen=True):
     pending_revocation: OwnedPartitions
 
 
-NO_METADATA = SubscriptionMetadata(None, None, "", "", (), None, -1, None, None)
+NO_METADATA = SubscriptionMetadata(
+    group_instance_id=None,
+    rack_id=None,
+    client_id="",
+    client_host="",
+    topic_names=(),
+    topic_regex=None,
+    rebalance_timeout_ms=-1,
+    server_assignor=None,
+    classic=None,
+)
 """The metadata of a member without a record of type 5 so far."""
 
 JUST_CREATED = CurrentAssignment(0, LEFT_EPOCH, MemberState.STABLE, {}, {})

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from group_coordinator.core.value import Value
 
 
-class CommittedOffset(Value, frozen=True):
+class CommittedOffset(Value, frozen=True, kw_only=True):
     """An offset of a partition (OffsetCommitValue in Kafka's log)."""
 
     offset: int

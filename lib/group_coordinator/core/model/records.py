@@ -76,7 +76,7 @@ class TransactionMarker(Value, frozen=True):
     producer_epoch: int | None = None
 
 
-class MemberMetadata(Value, frozen=True):
+class MemberMetadata(Value, frozen=True, kw_only=True):
     """A member in a GroupMetadata value. `subscription` is its entry for the group's protocol."""
 
     member_id: str
@@ -96,7 +96,7 @@ class MemberMetadata(Value, frozen=True):
         )
 
 
-class GroupMetadata(Value, frozen=True):
+class GroupMetadata(Value, frozen=True, kw_only=True):
     """The value of record type 2. Without members the group is Empty, otherwise Stable."""
 
     protocol_type: str

@@ -32,7 +32,7 @@ TXN_TOPIC_IDS_SINCE = 6
 """From this TxnOffsetCommit on topics have ids instead of names (KIP-1319)."""
 
 
-class RequestContext(Value, frozen=True):
+class RequestContext(Value, frozen=True, kw_only=True):
     """The data of a request outside its body.
 
     `fresh_id` is the uuid text at the end of a new member id, `fresh_short_id` a whole id as Kafka makes it for consumer
@@ -49,7 +49,7 @@ class RequestContext(Value, frozen=True):
     """The rights of the sender; None: no rights are needed."""
 
 
-class JoinGroup(Value, frozen=True):
+class JoinGroup(Value, frozen=True, kw_only=True):
     """JoinGroup 0-9. An empty member id requests a new id."""
 
     group_id: str
@@ -61,7 +61,7 @@ class JoinGroup(Value, frozen=True):
     protocols: tuple[Protocol, ...]
 
 
-class SyncGroup(Value, frozen=True):
+class SyncGroup(Value, frozen=True, kw_only=True):
     """SyncGroup 0-5. Only the leader's assignments count."""
 
     group_id: str
@@ -120,7 +120,7 @@ class TopicCommit(Value, frozen=True):
     partitions: tuple[PartitionCommit, ...]
 
 
-class OffsetCommit(Value, frozen=True):
+class OffsetCommit(Value, frozen=True, kw_only=True):
     """OffsetCommit 1-10. Generation None (-1 on the wire): an administrator or a simple consumer."""
 
     group_id: str
@@ -133,7 +133,7 @@ class OffsetCommit(Value, frozen=True):
     """True for an administrator's reset. It only changes the reason of the records. Our own."""
 
 
-class TxnOffsetCommit(Value, frozen=True):
+class TxnOffsetCommit(Value, frozen=True, kw_only=True):
     """TxnOffsetCommit 0-6: the offsets count once the producer's transaction is committed; without producer, at once."""
 
     group_id: str
@@ -149,7 +149,7 @@ class TxnOffsetCommit(Value, frozen=True):
     transactional_id: str = ""
 
 
-class EndTxn(Value, frozen=True):
+class EndTxn(Value, frozen=True, kw_only=True):
     """A system event: the marker that a transaction coordinator writes to the group's log."""
 
     group_id: str
@@ -198,7 +198,7 @@ class DescribeGroup(Value, frozen=True):
     asks_for_operations: bool = False
 
 
-class ConsumerGroupHeartbeat(Value, frozen=True):
+class ConsumerGroupHeartbeat(Value, frozen=True, kw_only=True):
     """ConsumerGroupHeartbeat 0-1 (KIP-848). None: unchanged since the member's request before."""
 
     group_id: str

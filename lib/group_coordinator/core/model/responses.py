@@ -136,7 +136,7 @@ class DeleteGroupResponse(Value, frozen=True):
     group_id: str
 
 
-class DescribedMember(Value, frozen=True):
+class DescribedMember(Value, frozen=True, kw_only=True):
     """A member of a described group. It has metadata only while the group is Stable."""
 
     member_id: str
@@ -221,7 +221,7 @@ class ConfigSynonym(Value, frozen=True):
     source: ConfigSource
 
 
-class DescribedConfig(Value, frozen=True):
+class DescribedConfig(Value, frozen=True, kw_only=True):
     name: str
     value: str
     source: ConfigSource

@@ -187,22 +187,24 @@ def _commit(
             if error is not _NONE:
                 continue
             offset = CommittedOffset(
-                entry.offset,
-                entry.leader_epoch,
-                entry.metadata or "",
-                terms.now_ms if entry.commit_timestamp_ms is None else entry.commit_timestamp_ms,
-                terms.expire_timestamp_ms,
-                topic.topic_id,
+                offset=entry.offset,
+                leader_epoch=entry.leader_epoch,
+                metadata=entry.metadata or "",
+                commit_timestamp_ms=(
+                    terms.now_ms if entry.commit_timestamp_ms is None else entry.commit_timestamp_ms
+                ),
+                expire_timestamp_ms=terms.expire_timestamp_ms,
+                topic_id=topic.topic_id,
             )
             records.append(
                 OffsetRecord(
-                    name,
-                    entry.partition,
-                    offset,
-                    terms.reason,
-                    terms.producer_id,
-                    terms.markers_end_offset,
-                    terms.producer_epoch,
+                    topic=name,
+                    partition=entry.partition,
+                    value=offset,
+                    reason=terms.reason,
+                    producer_id=terms.producer_id,
+                    markers_end_offset=terms.markers_end_offset,
+                    producer_epoch=terms.producer_epoch,
                 )
             )
         results.append(TopicResult(topic.name, topic.topic_id, tuple(partitions)))

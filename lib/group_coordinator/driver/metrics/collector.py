@@ -79,6 +79,7 @@ def measuring(
     endpoint: Endpoint | None,
     spark: SparkSession,
     connection: Connection,
+    *,
     job: JobSettings,
     acls: AclAgent | None,
     stop: Event,

@@ -115,7 +115,14 @@ def run_mirror(
         _prepare(spark, job)
         # Before `checked_writer`, which fails for a cluster whose checkpoint is lost.
         make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)
-        mirror = _Mirror(spark, settings, connection, options, stop, endpoint)
+        mirror = _Mirror(
+            spark=spark,
+            settings=settings,
+            connection=connection,
+            options=options,
+            stop=stop,
+            endpoint=endpoint,
+        )
         with query_failures_told(job):
             mirror.drain() if options.drain else mirror.run()
 
@@ -163,11 +170,21 @@ class _Mirror:
         reasons = MirrorReasons(settings, connection)
         self._topic = MirroredTopic(spark, job, connection, cluster_options(job, options.java))
         sinks = MirrorSinks(
-            writer, job.events_topic, reasons.explain, self._progress.batch_done, self._topic.gone
+            writer=writer,
+            topic=job.events_topic,
+            explain=reasons.explain,
+            report=self._progress.batch_done,
+            gone=self._topic.gone,
         )
         watches = (self._progress.look, OwnerWatch(spark, writer).look, self._topic.look)
         self._query = MirrorRun(
-            *(spark, job, self._topic.take_up, self._topic.may_go_on, sinks, stop, watches)
+            spark=spark,
+            job=job,
+            take_up=self._topic.take_up,
+            may_go_on=self._topic.may_go_on,
+            sinks=sinks,
+            stop=stop,
+            watches=watches,
         )
 
     def drain(self) -> None:

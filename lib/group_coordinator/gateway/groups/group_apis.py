@@ -95,7 +95,14 @@ class GroupApis:
         self, api: str, version: int, group_id: str, body: Body, caller: Caller
     ) -> Awaitable[Body]:
         timeout_s = self._patience.timeout_s(api, version, body)
-        question = Question(api, version, group_id, body, caller, timeout_s)
+        question = Question(
+            api=api,
+            version=version,
+            group_id=group_id,
+            body=body,
+            caller=caller,
+            timeout_s=timeout_s,
+        )
         asked = self._job.ask(question)
         if api in PARKED_APIS:
             # The body may be large, and the request may wait for minutes.

@@ -208,7 +208,14 @@ class GroupListing:
 
     def _question(self, api: str, version: int, group_id: str, body: Body) -> Question:
         body = {**body, "includeAuthorizedOperations": False}
-        return Question(api, version, group_id, body, ASKER, self._timeout_s)
+        return Question(
+            api=api,
+            version=version,
+            group_id=group_id,
+            body=body,
+            caller=ASKER,
+            timeout_s=self._timeout_s,
+        )
 
 
 def _is_unknown(answer: Body | BaseException) -> bool:

@@ -64,7 +64,14 @@ class GroupSettings:
             "configurationKeys": None,
         }
         body = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
-        question = Question("DescribeConfigs", 4, group_id, body, ASKER, self._timeout_s)
+        question = Question(
+            api="DescribeConfigs",
+            version=4,
+            group_id=group_id,
+            body=body,
+            caller=ASKER,
+            timeout_s=self._timeout_s,
+        )
         try:
             answer: Body = await self._job.ask(question)
         except NoAnswerError:

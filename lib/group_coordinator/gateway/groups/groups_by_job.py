@@ -55,12 +55,12 @@ class _GroupsByJob:
         self._group_settings = GroupSettings(self._pulse, tables, list_timeout_ms)
         self._ends = TransactionEnds(view, view.access)
         self._apis = GroupApis(
-            Repeats(self._pulse),
-            view,
-            self._ends,
-            self._listing,
-            self._group_settings,
-            Patience(timeout_ms),
+            job=Repeats(self._pulse),
+            topics=view,
+            ends=self._ends,
+            listing=self._listing,
+            settings=self._group_settings,
+            patience=Patience(timeout_ms),
         )
 
     @asynccontextmanager

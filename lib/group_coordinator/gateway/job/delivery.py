@@ -118,7 +118,14 @@ class JobPulse:
 
 def _probe(timeout_s: float) -> Question:
     """Request that changes no group."""
-    return Question("DescribeGroups", 5, _PROBED, {"groups": [_PROBED]}, ASKER, timeout_s)
+    return Question(
+        api="DescribeGroups",
+        version=5,
+        group_id=_PROBED,
+        body={"groups": [_PROBED]},
+        caller=ASKER,
+        timeout_s=timeout_s,
+    )
 
 
 _REPEATED = frozenset({"OffsetCommit", "Heartbeat", "ConsumerGroupHeartbeat"})

@@ -149,7 +149,7 @@ class CheckedGroups:
         """
         fields = error_responses.fields_of(api, version)
         if fields is not None and len(body[fields.asked]) > error_responses.MOST_GROUPS:
-            return self._first_ones(fields, api, version, body, caller, holder)
+            return self._first_ones(fields, api, version, body, caller=caller, holder=holder)
         rights = holder.rights
         unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
         looks_behind = rights.is_checked and shows_more_than_asked(api, body)
@@ -173,6 +173,7 @@ class CheckedGroups:
         api: str,
         version: int,
         body: Body,
+        *,
         caller: Caller,
         holder: RightsHolder,
     ) -> Awaitable[Body]:
@@ -208,7 +209,7 @@ class CheckedGroups:
             return self._groups.answer(api, version, rest, caller)
 
         if fields is not None:
-            return await self._several(fields, api, version, body, denied, ask)
+            return await self._several(fields, api, version, body, denied=denied, ask=ask)
         if not denied:
             return ask(body)
         code = _code_of_all(api, version, body, denied)
@@ -222,6 +223,7 @@ class CheckedGroups:
         api: str,
         version: int,
         body: Body,
+        *,
         denied: _Denied,
         ask: Callable[[Body], Awaitable[Body]],
     ) -> Awaitable[Body]:

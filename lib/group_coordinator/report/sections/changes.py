@@ -112,11 +112,11 @@ def _moved(row: Row) -> str:
 
 
 CHANGES = Section(
-    "changes",
-    "Who changed what",
-    "Offsets that somebody set, set back or deleted. A reset is a commit to a group that has no members.",
-    "Nobody set, set back or deleted an offset in this time.",
-    "SELECT * FROM audit ORDER BY at DESC",
-    _queries,
-    _content,
+    name="changes",
+    title="Who changed what",
+    lead="Offsets that somebody set, set back or deleted. A reset is a commit to a group that has no members.",
+    nothing="Nobody set, set back or deleted an offset in this time.",
+    example="SELECT * FROM audit ORDER BY at DESC",
+    queries=_queries,
+    content=_content,
 )

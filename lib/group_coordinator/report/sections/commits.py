@@ -110,11 +110,11 @@ def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
 
 
 COMMITS = Section(
-    "commits",
-    "How often they commit",
-    "Each partition of a commit counts. Records read is by how much offsets went forward.",
-    "No group committed in this time.",
-    "SELECT * FROM commit_rate WHERE group_id = 'billing' ORDER BY minute DESC LIMIT 60",
-    _queries,
-    _content,
+    name="commits",
+    title="How often they commit",
+    lead="Each partition of a commit counts. Records read is by how much offsets went forward.",
+    nothing="No group committed in this time.",
+    example="SELECT * FROM commit_rate WHERE group_id = 'billing' ORDER BY minute DESC LIMIT 60",
+    queries=_queries,
+    content=_content,
 )

@@ -120,11 +120,11 @@ def _listing(expiring: Sequence[Row], scope: Scope) -> Listing:
 
 
 EXPIRING = Section(
-    "expiring",
-    "What expires next",
-    "These offsets go unless somebody commits or joins before.",
-    "No offset is about to expire: all are protected, or there are none.",
-    "SELECT * FROM expiring_soon WHERE expires_at IS NOT NULL ORDER BY expires_at",
-    _queries,
-    _content,
+    name="expiring",
+    title="What expires next",
+    lead="These offsets go unless somebody commits or joins before.",
+    nothing="No offset is about to expire: all are protected, or there are none.",
+    example="SELECT * FROM expiring_soon WHERE expires_at IS NOT NULL ORDER BY expires_at",
+    queries=_queries,
+    content=_content,
 )

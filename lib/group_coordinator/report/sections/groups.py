@@ -159,13 +159,13 @@ def _place(row: Row) -> str:
 
 
 GROUPS = Section(
-    "groups",
-    "Groups now",
-    "A group is OK while it keeps up. STOP: it commits no more. STALL: it commits and does not move. AHEAD: the log ends before "
+    name="groups",
+    title="Groups now",
+    lead="A group is OK while it keeps up. STOP: it commits no more. STALL: it commits and does not move. AHEAD: the log ends before "
     "its offset. REWIND: it went back. WARN: it falls behind. HELD: it waits for an open transaction. UNSUBSCRIBED: it has left "
     "the topics.",
-    "There are no groups.",
-    "SELECT * FROM group_status ORDER BY total_lag DESC",
-    _queries,
-    _content,
+    nothing="There are no groups.",
+    example="SELECT * FROM group_status ORDER BY total_lag DESC",
+    queries=_queries,
+    content=_content,
 )

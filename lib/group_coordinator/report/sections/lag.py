@@ -146,11 +146,11 @@ def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
 
 
 LAG = Section(
-    "lag",
-    "How far behind they were",
-    "Records that were there and not yet committed, and how old the next one was.",
-    "Nobody sampled the ends of the topics in this time: `group-coordinator positions --every 30` does.",
-    "SELECT * FROM lag_history WHERE group_id = 'billing' ORDER BY sampled_at DESC LIMIT 100",
-    _queries,
-    _content,
+    name="lag",
+    title="How far behind they were",
+    lead="Records that were there and not yet committed, and how old the next one was.",
+    nothing="Nobody sampled the ends of the topics in this time: `group-coordinator positions --every 30` does.",
+    example="SELECT * FROM lag_history WHERE group_id = 'billing' ORDER BY sampled_at DESC LIMIT 100",
+    queries=_queries,
+    content=_content,
 )

@@ -131,11 +131,11 @@ def _since(row: Row) -> str:
 
 
 LOST = Section(
-    "lost",
-    "What was lost, and why",
-    "A group that lost an offset starts where auto.offset.reset says. Time takes what expires; a deletion was asked for.",
-    "No offset was lost in this time.",
-    "SELECT * FROM lost_offsets ORDER BY lost_at DESC",
-    _queries,
-    _content,
+    name="lost",
+    title="What was lost, and why",
+    lead="A group that lost an offset starts where auto.offset.reset says. Time takes what expires; a deletion was asked for.",
+    nothing="No offset was lost in this time.",
+    example="SELECT * FROM lost_offsets ORDER BY lost_at DESC",
+    queries=_queries,
+    content=_content,
 )

@@ -60,12 +60,12 @@ def _listing(topics: Sequence[Row], scope: Scope) -> Listing:
 
 
 STALE = Section(
-    "stale",
-    "Stale topics",
-    "Groups have offsets of these topics, and nobody reads them. unread: they are still written to. unused: they are not. "
+    name="stale",
+    title="Stale topics",
+    lead="Groups have offsets of these topics, and nobody reads them. unread: they are still written to. unused: they are not. "
     "deleted: they are gone.",
-    "No topic is stale.",
-    "SELECT * FROM stale_topics",
-    _queries,
-    _content,
+    nothing="No topic is stale.",
+    example="SELECT * FROM stale_topics",
+    queries=_queries,
+    content=_content,
 )

@@ -252,7 +252,12 @@ def _claimed(
     _write(folder, identity)
     version = group_coordinator.__version__
     claim = Claim(
-        job.cluster_id, epoch, identity.writer_id, folder.location, job.events_topic, version
+        cluster_id=job.cluster_id,
+        epoch=epoch,
+        writer_id=identity.writer_id,
+        checkpoint=folder.location,
+        events_topic=job.events_topic,
+        program_version=version,
     )
     # Two starts may claim at the same time: the newest claim wins, so it is read again.
     write_claim(spark, catalog, claim)

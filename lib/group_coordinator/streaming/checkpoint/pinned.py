@@ -28,7 +28,7 @@ _FILE = "settings"
 _EMPTY = "empty_batch"
 
 
-class Pinned(Struct, frozen=True):
+class Pinned(Struct, frozen=True, kw_only=True):
     """The settings that influence the outputs of a batch."""
 
     program_version: str
@@ -95,14 +95,14 @@ def settings_of_open_batch(
 def _pinned(settings: Settings) -> Pinned:
     job = settings.job
     return Pinned(
-        group_coordinator.__version__,
-        to_builtins(settings.coordinator),
-        job.timer_slack_ms,
-        job.response_max_bytes,
-        job.topic_metadata_interval_ms > 0,
-        job.max_offsets_per_trigger,
-        job.transactions_markers_interval_ms > 0,
-        job.acls_source != "none",
+        program_version=group_coordinator.__version__,
+        coordinator=to_builtins(settings.coordinator),
+        timer_slack_ms=job.timer_slack_ms,
+        response_max_bytes=job.response_max_bytes,
+        tells_topics=job.topic_metadata_interval_ms > 0,
+        max_offsets_per_trigger=job.max_offsets_per_trigger,
+        follows_markers=job.transactions_markers_interval_ms > 0,
+        checks_acls=job.acls_source != "none",
     )
 
 

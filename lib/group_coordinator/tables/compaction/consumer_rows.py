@@ -101,9 +101,9 @@ def consumer_member_row(
         group_instance_id=metadata.group_instance_id,
         client_id=metadata.client_id,
         client_host=metadata.client_host,
-        session_timeout_ms=None
-        if metadata.classic is None
-        else metadata.classic.session_timeout_ms,
+        session_timeout_ms=(
+            None if metadata.classic is None else metadata.classic.session_timeout_ms
+        ),
         rebalance_timeout_ms=metadata.rebalance_timeout_ms,
         subscribed_topics=list(metadata.topic_names),
         assigned_partitions=[AssignedPartition(held.topic, held.partition) for held in assigned],
@@ -123,10 +123,10 @@ def consumer_member_row(
 def consumer_group(row: GroupRow, members: Iterable[MemberRow]) -> ConsumerGroup:
     """Return the group of these rows."""
     membership = ConsumerGroup(
-        row.generation_or_epoch,
-        _known(row.metadata_hash),
-        _known(row.assignment_epoch),
-        row.assignment_timestamp or 0,
+        epoch=row.generation_or_epoch,
+        metadata_hash=_known(row.metadata_hash),
+        assignment_epoch=_known(row.assignment_epoch),
+        assignment_timestamp_ms=row.assignment_timestamp or 0,
     )
     membership.regexes = {
         entry.regex: ResolvedRegex(tuple(entry.topics), entry.version, entry.resolved_at_ms)
@@ -176,15 +176,15 @@ def _metadata_of(row: MemberRow) -> SubscriptionMetadata:
     # The tables do not need the protocols that a classic member listed.
     is_classic = row.member_type == CLASSIC
     return SubscriptionMetadata(
-        row.group_instance_id,
-        row.rack_id,
-        _known(row.client_id),
-        _known(row.client_host),
-        tuple(_known(row.subscribed_topics)),
-        row.subscribed_regex,
-        _known(row.rebalance_timeout_ms),
-        row.server_assignor,
-        ClassicMetadata(_known(row.session_timeout_ms), ()) if is_classic else None,
+        group_instance_id=row.group_instance_id,
+        rack_id=row.rack_id,
+        client_id=_known(row.client_id),
+        client_host=_known(row.client_host),
+        topic_names=tuple(_known(row.subscribed_topics)),
+        topic_regex=row.subscribed_regex,
+        rebalance_timeout_ms=_known(row.rebalance_timeout_ms),
+        server_assignor=row.server_assignor,
+        classic=ClassicMetadata(_known(row.session_timeout_ms), ()) if is_classic else None,
     )
 
 

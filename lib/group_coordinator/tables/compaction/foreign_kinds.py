@@ -29,21 +29,21 @@ class ForeignKind(NamedTuple):
 
 _KINDS = (
     ForeignKind(
-        share_rows.SHARE,
-        record_types.OF_SHARE_GROUPS,
-        record_types.SHARE_GROUP_EPOCH,
-        share_rows.MAKE_A_MEMBER,
-        share_values.READERS,
-        share_rows.share_group,
+        group_type=share_rows.SHARE,
+        record_types=record_types.OF_SHARE_GROUPS,
+        epoch_type=record_types.SHARE_GROUP_EPOCH,
+        member_types=share_rows.MAKE_A_MEMBER,
+        readers=share_values.READERS,
+        group_of=share_rows.share_group,
     ),
     ForeignKind(
-        streams_rows.STREAMS,
-        record_types.OF_STREAMS_GROUPS,
-        record_types.STREAMS_GROUP_EPOCH,
-        streams_rows.MAKE_A_MEMBER,
-        streams_values.READERS,
+        group_type=streams_rows.STREAMS,
+        record_types=record_types.OF_STREAMS_GROUPS,
+        epoch_type=record_types.STREAMS_GROUP_EPOCH,
+        member_types=streams_rows.MAKE_A_MEMBER,
+        readers=streams_values.READERS,
         # The records of streams groups name topics by name.
-        lambda values, _topic_names: streams_rows.streams_group(values),
+        group_of=lambda values, _topic_names: streams_rows.streams_group(values),
     ),
 )
 FOREIGN_KINDS = {record_type: kind for kind in _KINDS for record_type in kind.record_types}

@@ -43,12 +43,12 @@ class Forecast(NamedTuple):
 def committed_offset(row: OffsetRow) -> CommittedOffset:
     """Return the offset of this row."""
     return CommittedOffset(
-        row.committed_offset,
-        row.leader_epoch,
-        row.metadata or "",
-        row.commit_timestamp,
-        row.expire_timestamp,
-        row.topic_id,
+        offset=row.committed_offset,
+        leader_epoch=row.leader_epoch,
+        metadata=row.metadata or "",
+        commit_timestamp_ms=row.commit_timestamp,
+        expire_timestamp_ms=row.expire_timestamp,
+        topic_id=row.topic_id,
     )
 
 

@@ -17,9 +17,9 @@ from group_coordinator.tables.views.definition import (
 )
 
 AUDIT = ViewDefinition(
-    "audit",
-    "A row for each change of an offset that was no ordinary commit: set by a sender that is no member, set back, or lost",
-    (
+    name="audit",
+    meaning="A row for each change of an offset that was no ordinary commit: set by a sender that is no member, set back, or lost",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -46,7 +46,7 @@ AUDIT = ViewDefinition(
         ),
         INFERRED,
     ),
-    f"""
+    text=f"""
 SELECT cluster_id, group_id, topic, `partition`, {offset_or_null("`before`")} AS `before`, {offset_or_null("`after`")} AS `after`,
   change, at, principal, client_id, inferred
 FROM (
@@ -61,7 +61,7 @@ FROM (
 ) named
 WHERE change IS NOT NULL
 """,  # noqa: S608 - texts of our own
-    "Which principal moved or deleted offsets of a group, and which offsets were there before?",
-    "SELECT at, topic, `partition`, `before`, `after`, change, principal FROM audit "
+    answers="Which principal moved or deleted offsets of a group, and which offsets were there before?",
+    example="SELECT at, topic, `partition`, `before`, `after`, change, principal FROM audit "
     "WHERE group_id = 'billing' ORDER BY at DESC",
 )

@@ -15,9 +15,9 @@ from group_coordinator.tables.views.definition import (
 _MOST_READ = 1_000_000_000_000
 
 COMMIT_RATE = ViewDefinition(
-    "commit_rate",
-    "A row for each minute in which a group committed offsets of a topic",
-    (
+    name="commit_rate",
+    meaning="A row for each minute in which a group committed offsets of a topic",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -32,7 +32,7 @@ COMMIT_RATE = ViewDefinition(
         required("commits_per_second", "double", "commits / 60"),
         required("offsets_per_second", "double", "advanced / 60: about records per second"),
     ),
-    f"""
+    text=f"""
 SELECT cluster_id, group_id, topic, `minute`, commits, partitions, advanced,
   CAST(commits AS DOUBLE) / 60 AS commits_per_second, CAST(advanced AS DOUBLE) / 60 AS offsets_per_second
 FROM (
@@ -48,7 +48,7 @@ FROM (
   GROUP BY cluster_id, group_id, topic, date_trunc('minute', at)
 ) minutes
 """,  # noqa: S608 - texts of our own
-    "How fast does a group read a topic, and when did it stop?",
-    "SELECT `minute`, commits, offsets_per_second FROM commit_rate "
+    answers="How fast does a group read a topic, and when did it stop?",
+    example="SELECT `minute`, commits, offsets_per_second FROM commit_rate "
     "WHERE group_id = 'billing' AND topic = 'orders' ORDER BY `minute` DESC LIMIT 60",
 )

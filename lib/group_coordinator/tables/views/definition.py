@@ -61,7 +61,7 @@ BATCH_ID = required("batch_id", "bigint", "The batch of the log's record")
 SEQ = required("seq", "int", "Its place among the group's records of the batch")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ViewDefinition:
     """A named query.
 

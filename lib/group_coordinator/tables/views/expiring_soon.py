@@ -63,9 +63,9 @@ WHERE {is_offset("own.committed_offset")}
 """  # noqa: S608 - texts of our own
 
 EXPIRING_SOON = ViewDefinition(
-    "expiring_soon",
-    "A row for each committed offset: its expiration, unless it is committed again, or its protection; the query chooses the time",
-    (
+    name="expiring_soon",
+    meaning="A row for each committed offset: its expiration, unless it is committed again, or its protection; the query chooses the time",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -78,8 +78,8 @@ EXPIRING_SOON = ViewDefinition(
             "subscription: a member subscribes to the topic; members: the group has members, and is no group of consumers with known topics; transaction: an open transaction has an offset for the partition. Null: not protected",
         ),
     ),
-    _TEXT,
-    "Which offsets expire by tomorrow without another commit?",
-    "SELECT group_id, topic, `partition`, committed_offset, expires_at FROM expiring_soon "
+    text=_TEXT,
+    answers="Which offsets expire by tomorrow without another commit?",
+    example="SELECT group_id, topic, `partition`, committed_offset, expires_at FROM expiring_soon "
     "WHERE expires_at < now() + INTERVAL '1' DAY ORDER BY expires_at",
 )

@@ -16,9 +16,9 @@ _RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(FR
 _STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(FROM_BAD_TO_GOOD))
 
 GROUP_STATUS = ViewDefinition(
-    "group_status",
-    "A row for each group with rows in lag: the worst status of its partitions, and its lag",
-    (
+    name="group_status",
+    meaning="A row for each group with rows in lag: the worst status of its partitions, and its lag",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         optional(
@@ -42,7 +42,7 @@ GROUP_STATUS = ViewDefinition(
             "Committed partitions without a known end, which do not count here",
         ),
     ),
-    f"""
+    text=f"""
 SELECT cluster_id, group_id, CASE min(CASE status {_RANK} END) {_STATUS} END AS status,
   {total_of("lag")} AS total_lag, max(lag) AS max_lag,
   max(CASE WHEN place = 1 AND lag IS NOT NULL THEN topic END) AS max_lag_topic,
@@ -57,7 +57,7 @@ FROM (
 ) placed
 GROUP BY cluster_id, group_id
 """,  # noqa: S608 - texts of our own
-    "Which groups are in trouble, and where?",
-    "SELECT group_id, status, total_lag, max_lag_topic, max_lag_partition FROM group_status "
+    answers="Which groups are in trouble, and where?",
+    example="SELECT group_id, status, total_lag, max_lag_topic, max_lag_partition FROM group_status "
     "WHERE status <> 'OK' ORDER BY total_lag DESC",
 )

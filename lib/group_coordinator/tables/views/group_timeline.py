@@ -95,9 +95,9 @@ WHERE what IS NOT NULL AND NOT (what = 'emptied' AND (place = 1 OR (record_type 
 """  # noqa: S608 - texts of our own
 
 GROUP_TIMELINE = ViewDefinition(
-    "group_timeline",
-    "A row for each change of a group, through all lives of its name",
-    (
+    name="group_timeline",
+    meaning="A row for each change of a group, through all lives of its name",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         required("at", "timestamp", "Event time, by the group's clock"),
@@ -124,8 +124,8 @@ GROUP_TIMELINE = ViewDefinition(
             "How many of `members` use the classic protocol: all in a classic group, and those that an upgrade kept",
         ),
     ),
-    _TEXT,
-    "What happened to a group last night?",
-    "SELECT at, what, members, generation_or_epoch, detail FROM group_timeline "
+    text=_TEXT,
+    answers="What happened to a group last night?",
+    example="SELECT at, what, members, generation_or_epoch, detail FROM group_timeline "
     "WHERE group_id = 'billing' ORDER BY batch_id, seq",
 )

@@ -101,9 +101,9 @@ LEFT JOIN $members holder
 """  # noqa: S608 - texts of our own
 
 LAG_NOW = ViewDefinition(
-    "lag",
-    "A row for each group and partition that is assigned, is committed, or belongs to a subscribed or committed topic; ends are those of the newest samples; share groups commit nothing and have no rows",
-    (
+    name="lag",
+    meaning="A row for each group and partition that is assigned, is committed, or belongs to a subscribed or committed topic; ends are those of the newest samples; share groups commit nothing and have no rows",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -154,8 +154,8 @@ LAG_NOW = ViewDefinition(
             "True: a member subscribes to the topic, or has a partition of it; null: the group has no members, or the subscription of a member is not readable",
         ),
     ),
-    _TEXT,
-    "How many records are groups behind, and which client should read them?",
-    "SELECT topic, `partition`, committed_offset, log_end_offset, lag, client_id FROM lag "
+    text=_TEXT,
+    answers="How many records are groups behind, and which client should read them?",
+    example="SELECT topic, `partition`, committed_offset, log_end_offset, lag, client_id FROM lag "
     "WHERE group_id = 'billing' ORDER BY topic, `partition`",
 )

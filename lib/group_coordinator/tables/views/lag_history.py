@@ -127,9 +127,9 @@ FROM timed
 """  # noqa: S608 - texts of our own
 
 LAG_HISTORY = ViewDefinition(
-    "lag_history",
-    "A row for each sample of a partition, and each group that had committed it by then and had not lost it again; a condition on group_id keeps it quick",
-    (
+    name="lag_history",
+    meaning="A row for each sample of a partition, and each group that had committed it by then and had not lost it again; a condition on group_id keeps it quick",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -141,9 +141,9 @@ LAG_HISTORY = ViewDefinition(
         optional("lag_seconds", "double", "As in time_lag, at that time; null: `how` is ahead"),
         required("how", "string", "As in time_lag"),
     ),
-    _TEXT,
-    "How far was a group behind in the course of a day, hour by hour, at the worst of its samples and partitions?",
-    "SELECT cluster_id, date_trunc('hour', sampled_at) AS `hour`, max(lag) AS lag, max(lag_seconds) AS lag_seconds FROM lag_history "
+    text=_TEXT,
+    answers="How far was a group behind in the course of a day, hour by hour, at the worst of its samples and partitions?",
+    example="SELECT cluster_id, date_trunc('hour', sampled_at) AS `hour`, max(lag) AS lag, max(lag_seconds) AS lag_seconds FROM lag_history "
     "WHERE group_id = 'billing' AND topic = 'orders' GROUP BY cluster_id, date_trunc('hour', sampled_at) "
     "ORDER BY `hour` DESC LIMIT 24",
 )

@@ -16,9 +16,9 @@ from group_coordinator.tables.views.definition import (
 )
 
 LOST_OFFSETS = ViewDefinition(
-    "lost_offsets",
-    "A row each time that a committed offset was lost, also if the partition was committed again",
-    (
+    name="lost_offsets",
+    meaning="A row each time that a committed offset was lost, also if the partition was committed again",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -38,7 +38,7 @@ LOST_OFFSETS = ViewDefinition(
             "Time of the group's next commit of the partition; null: still lost",
         ),
     ),
-    f"""
+    text=f"""
 SELECT cluster_id, group_id, topic, `partition`, `before` AS last_offset, at AS lost_at, reason,
   inferred, principal, next_at AS committed_again_at
 FROM (
@@ -51,7 +51,7 @@ FROM (
 ) followed
 WHERE `after` IS NULL
 """,  # noqa: S608 - texts of our own
-    "Which offsets are lost, since when, and why?",
-    "SELECT topic, `partition`, last_offset, lost_at, reason, principal FROM lost_offsets "
+    answers="Which offsets are lost, since when, and why?",
+    example="SELECT topic, `partition`, last_offset, lost_at, reason, principal FROM lost_offsets "
     "WHERE group_id = 'billing' AND committed_again_at IS NULL ORDER BY lost_at DESC",
 )

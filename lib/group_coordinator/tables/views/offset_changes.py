@@ -118,9 +118,9 @@ WHERE `before` IS NOT NULL OR `offset` IS NOT NULL
 """  # noqa: S608 - texts of our own
 
 OFFSET_CHANGES = ViewDefinition(
-    "offset_changes",
-    "A row for each change of a committed offset, ordinary commits too; an offset of a transaction counts from the transaction's end on",
-    (
+    name="offset_changes",
+    meaning="A row for each change of a committed offset, ordinary commits too; an offset of a transaction counts from the transaction's end on",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -144,9 +144,9 @@ OFFSET_CHANGES = ViewDefinition(
         BATCH_ID,
         SEQ,
     ),
-    _TEXT,
-    "Which offsets did a partition have, in order?",
-    "SELECT `before`, `after`, at, reason FROM offset_changes "
+    text=_TEXT,
+    answers="Which offsets did a partition have, in order?",
+    example="SELECT `before`, `after`, at, reason FROM offset_changes "
     "WHERE group_id = 'billing' AND topic = 'orders' AND `partition` = 0 ORDER BY batch_id, seq",
 )
 
@@ -164,12 +164,12 @@ SELECT * FROM ({OFFSET_CHANGES.text.replace("$coordinator_log", "recent_log")}) 
 """  # noqa: S608 - texts of our own
 
 RECENT_CHANGES = ViewDefinition(
-    "recent_changes",
-    f"As offset_changes, but only of the {RECENT_HOURS} hours before the newest sample of topic_positions; `before` is null at their "
+    name="recent_changes",
+    meaning=f"As offset_changes, but only of the {RECENT_HOURS} hours before the newest sample of topic_positions; `before` is null at their "
     "beginning, `by_member` where they have no record of the group, and a transaction that began earlier is left out",
-    OFFSET_CHANGES.columns,
-    _RECENT,
-    "Which commits are the newest?",
-    "SELECT group_id, topic, `partition`, `before`, `after`, at FROM recent_changes "
+    columns=OFFSET_CHANGES.columns,
+    text=_RECENT,
+    answers="Which commits are the newest?",
+    example="SELECT group_id, topic, `partition`, `before`, `after`, at FROM recent_changes "
     "WHERE topic = 'orders' ORDER BY at DESC LIMIT 20",
 )

@@ -159,9 +159,9 @@ FROM silences
 """  # noqa: S608 - texts of our own
 
 PARTITION_STATUS = ViewDefinition(
-    "partition_status",
-    "A row for each row of lag: the status of the partition as of the newest sample",
-    (
+    name="partition_status",
+    meaning="A row for each row of lag: the status of the partition as of the newest sample",
+    columns=(
         CLUSTER_ID,
         GROUP_ID,
         TOPIC,
@@ -188,8 +188,8 @@ PARTITION_STATUS = ViewDefinition(
         ),
         optional("sampled_at", "timestamp", "Time of the sample; null: the end is not known"),
     ),
-    _TEXT,
-    "Which partitions are not read any more?",
-    "SELECT group_id, topic, `partition`, status, lag, silent_seconds FROM partition_status "
+    text=_TEXT,
+    answers="Which partitions are not read any more?",
+    example="SELECT group_id, topic, `partition`, status, lag, silent_seconds FROM partition_status "
     "WHERE status IN ('STOP', 'STALL') ORDER BY silent_seconds DESC",
 )

@@ -65,9 +65,9 @@ WHERE candidates.is_unread OR growth.topic IS NOT NULL
 """  # noqa: S608 - texts of our own
 
 STALE_TOPICS = ViewDefinition(
-    "stale_topics",
-    "A row for each topic with committed offsets that is deleted or not read any more: no member subscribes to it or has a partition of it, and no group has committed it for a day before the cluster's newest sample",
-    (
+    name="stale_topics",
+    meaning="A row for each topic with committed offsets that is deleted or not read any more: no member subscribes to it or has a partition of it, and no group has committed it for a day before the cluster's newest sample",
+    columns=(
         CLUSTER_ID,
         TOPIC,
         required("group_count", "bigint", "Groups that have committed offsets of it"),
@@ -84,8 +84,8 @@ STALE_TOPICS = ViewDefinition(
             "deleted: it was sampled once, and is missing in the newest samples; unread: it still grew within the day, so that lag grows too; unused: it did not grow within the day; never-sampled: no group reads it and there is no sample, so that it was deleted before the first sample, or is not sampled",
         ),
     ),
-    _TEXT,
-    "Which topics have lag that no group will ever read?",
-    "SELECT topic, why, group_count, total_lag, last_commit_at, last_written_at FROM stale_topics "
+    text=_TEXT,
+    answers="Which topics have lag that no group will ever read?",
+    example="SELECT topic, why, group_count, total_lag, last_commit_at, last_written_at FROM stale_topics "
     "WHERE last_commit_at < now() - INTERVAL '7' DAY ORDER BY total_lag DESC",
 )

@@ -140,11 +140,11 @@ SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_secon
 """  # noqa: S608 - texts of our own
 
 TIME_LAG = ViewDefinition(
-    "time_lag",
-    "A row for each row of lag: the time for which there has been something that the group has not read",
-    (CLUSTER_ID, GROUP_ID, TOPIC, PARTITION, LAG_SECONDS, HOW, CERTAIN_SECONDS),
-    _TEXT,
-    "Which groups are more than five minutes behind?",
-    "SELECT cluster_id, group_id, topic, max(lag_seconds) AS seconds_behind FROM time_lag "
+    name="time_lag",
+    meaning="A row for each row of lag: the time for which there has been something that the group has not read",
+    columns=(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION, LAG_SECONDS, HOW, CERTAIN_SECONDS),
+    text=_TEXT,
+    answers="Which groups are more than five minutes behind?",
+    example="SELECT cluster_id, group_id, topic, max(lag_seconds) AS seconds_behind FROM time_lag "
     "WHERE lag_seconds > 300 GROUP BY cluster_id, group_id, topic ORDER BY seconds_behind DESC",
 )

@@ -13,9 +13,9 @@ from group_coordinator.tables.views.definition import (
 )
 
 TOPIC_GROUPS = ViewDefinition(
-    "topic_groups",
-    "A row for each topic and group that subscribes to it, has partitions of it assigned, or has committed offsets of it",
-    (
+    name="topic_groups",
+    meaning="A row for each topic and group that subscribes to it, has partitions of it assigned, or has committed offsets of it",
+    columns=(
         CLUSTER_ID,
         TOPIC,
         GROUP_ID,
@@ -37,7 +37,7 @@ TOPIC_GROUPS = ViewDefinition(
             "Time of the last commit: its timestamp, or that of its record if earlier; null: nothing is committed",
         ),
     ),
-    f"""
+    text=f"""
 WITH signs AS (
   SELECT cluster_id, group_id, topic, 0 AS subscription, 0 AS member, 0 AS assigned, 1 AS committed,
     least(commit_timestamp, updated_at) AS commit_timestamp
@@ -61,7 +61,7 @@ FROM signs
 JOIN $groups known ON known.cluster_id = signs.cluster_id AND known.group_id = signs.group_id
 GROUP BY signs.cluster_id, signs.topic, signs.group_id, known.group_type, known.state
 """,  # noqa: S608 - texts of our own
-    "Which groups read a topic, and would miss it?",
-    "SELECT group_id, state, subscribed_members, assigned_partitions, last_commit_at FROM topic_groups "
+    answers="Which groups read a topic, and would miss it?",
+    example="SELECT group_id, state, subscribed_members, assigned_partitions, last_commit_at FROM topic_groups "
     "WHERE topic = 'orders' ORDER BY group_id",
 )

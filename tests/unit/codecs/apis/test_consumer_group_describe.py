@@ -34,19 +34,27 @@ def test_describe_is_of_one_group() -> None:
 
 def described(classic: ClassicMetadata | None = None) -> ConsumerGroupDescribeResponse:
     metadata = SubscriptionMetadata(
-        "i", "r", "client", "/h", ("orders",), None, 60_000, None, classic
+        group_instance_id="i",
+        rack_id="r",
+        client_id="client",
+        client_host="/h",
+        topic_names=("orders",),
+        topic_regex=None,
+        rebalance_timeout_ms=60_000,
+        server_assignor=None,
+        classic=classic,
     )
     has = CurrentAssignment(3, 2, MemberState.STABLE, {ORDERS.topic_id: {0: 3}}, {})
     member = ConsumerMember("m", metadata, has)
     return ConsumerGroupDescribeResponse(
-        ErrorCode.NONE,
-        None,
-        "g",
-        "Stable",
-        4,
-        3,
-        "uniform",
-        (DescribedConsumer(member, ((ORDERS, (0,)),), ((ORDERS, (0, 1)),)),),
+        error=ErrorCode.NONE,
+        error_message=None,
+        group_id="g",
+        state="Stable",
+        epoch=4,
+        assignment_epoch=3,
+        assignor="uniform",
+        members=(DescribedConsumer(member, ((ORDERS, (0,)),), ((ORDERS, (0, 1)),)),),
     )
 
 

@@ -26,16 +26,16 @@ FULL = {
 
 def test_a_full_heartbeat() -> None:
     assert read("ConsumerGroupHeartbeat", 1, FULL) == requests.ConsumerGroupHeartbeat(
-        "g",
-        "m",
-        3,
-        "i",
-        "r",
-        60_000,
-        ("orders", "bills"),
-        "o.*",
-        "range",
-        (requests.TopicPartitions(None, ORDERS.topic_id, (2, 0)),),
+        group_id="g",
+        member_id="m",
+        member_epoch=3,
+        group_instance_id="i",
+        rack_id="r",
+        rebalance_timeout_ms=60_000,
+        topic_names=("orders", "bills"),
+        topic_regex="o.*",
+        server_assignor="range",
+        owned=(requests.TopicPartitions(None, ORDERS.topic_id, (2, 0)),),
     )
 
 
@@ -58,7 +58,18 @@ def test_topics_that_the_cluster_has_may_come_along() -> None:
 @pytest.mark.parametrize("version", [0, 1])
 def test_what_is_left_out_is_as_before(version: int) -> None:
     assert read("ConsumerGroupHeartbeat", version, {"groupId": "g"}) == (
-        requests.ConsumerGroupHeartbeat("g", "", 0, None, None, None, None, None, None, None)
+        requests.ConsumerGroupHeartbeat(
+            group_id="g",
+            member_id="",
+            member_epoch=0,
+            group_instance_id=None,
+            rack_id=None,
+            rebalance_timeout_ms=None,
+            topic_names=None,
+            topic_regex=None,
+            server_assignor=None,
+            owned=None,
+        )
     )
 
 

@@ -51,7 +51,13 @@ def test_what_cannot_be_asked(version: int, asked: dict[str, Any], reason: str) 
 
 def test_an_answer_with_synonyms_and_documentation() -> None:
     synonym = ConfigSynonym(SESSION, "50000", ConfigSource.GROUP_CONFIG)
-    config = DescribedConfig(SESSION, "50000", ConfigSource.GROUP_CONFIG, (synonym,), "How long.")
+    config = DescribedConfig(
+        name=SESSION,
+        value="50000",
+        source=ConfigSource.GROUP_CONFIG,
+        synonyms=(synonym,),
+        documentation="How long.",
+    )
     response = DescribeConfigsResponse(ErrorCode.NONE, "", "g", (config,))
     described = {
         "name": SESSION,
@@ -72,7 +78,14 @@ def test_an_answer_with_synonyms_and_documentation() -> None:
 
 def test_a_retention_is_wider_than_kafkas_settings_of_groups() -> None:
     source, name = ConfigSource.GROUP_CONFIG, "offsets.retention.ms"
-    config = DescribedConfig(name, "9000000000", source, (), None, ConfigType.LONG)
+    config = DescribedConfig(
+        name=name,
+        value="9000000000",
+        source=source,
+        synonyms=(),
+        documentation=None,
+        type=ConfigType.LONG,
+    )
     response = DescribeConfigsResponse(ErrorCode.NONE, "", "g", (config,))
 
     [described] = written_fields(response, 4)["results"][0]["configs"]

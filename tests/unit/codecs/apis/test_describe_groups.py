@@ -18,13 +18,22 @@ def test_the_group_that_is_asked_for(version: int) -> None:
 
 
 DESCRIBED = DescribeGroupResponse(
-    ErrorCode.NONE,
-    None,
-    "g",
-    "Stable",
-    "consumer",
-    "range",
-    (DescribedMember("m", "i", "client", "/10.0.0.1", b"\x00\x01", b"\x00"),),
+    error=ErrorCode.NONE,
+    error_message=None,
+    group_id="g",
+    state="Stable",
+    protocol_type="consumer",
+    protocol="range",
+    members=(
+        DescribedMember(
+            member_id="m",
+            group_instance_id="i",
+            client_id="client",
+            client_host="/10.0.0.1",
+            metadata=b"\x00\x01",
+            assignment=b"\x00",
+        ),
+    ),
 )
 STATE = '"groupId":"g","groupState":"Stable","protocolType":"consumer","protocolData":"range"'
 CLIENT = (
@@ -55,7 +64,10 @@ def test_a_group_with_a_member(versions: tuple[int, ...], expected: str) -> None
 
 def test_version_6_says_why_there_is_nothing() -> None:
     response = DescribeGroupResponse(
-        ErrorCode.GROUP_ID_NOT_FOUND, "Group g not found.", "g", "Dead"
+        error=ErrorCode.GROUP_ID_NOT_FOUND,
+        error_message="Group g not found.",
+        group_id="g",
+        state="Dead",
     )
 
     assert written(response, 6) == (

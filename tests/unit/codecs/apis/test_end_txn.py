@@ -13,19 +13,21 @@ from tests.unit.codecs.apis.messages import read, written_fields
 
 def test_a_marker() -> None:
     body = {"groupId": "g", "producerId": 17, "producerEpoch": 1, "committed": False}
-    assert read("EndTxn", 0, body) == EndTxn("g", 17, is_commit=False, producer_epoch=1)
+    assert read("EndTxn", 0, body) == EndTxn(
+        group_id="g", producer_id=17, is_commit=False, producer_epoch=1
+    )
 
 
 @pytest.mark.parametrize("said", [{}, {"markerOffset": None, "sinceOffset": None}])
 def test_a_marker_need_not_say_where_it_is(said: dict[str, None]) -> None:
     body = {"groupId": "g", "producerId": 17, "committed": True} | said
-    assert read("EndTxn", 0, body) == EndTxn("g", 17, is_commit=True)
+    assert read("EndTxn", 0, body) == EndTxn(group_id="g", producer_id=17, is_commit=True)
 
 
 def test_a_marker_says_where_it_is() -> None:
     place = {"markerOffset": 7, "sinceOffset": 0}
     body = {"groupId": "g", "producerId": 17, "committed": True} | place
-    expected = EndTxn("g", 17, is_commit=True, marker_offset=7, since_offset=0)
+    expected = EndTxn(group_id="g", producer_id=17, is_commit=True, marker_offset=7, since_offset=0)
     assert read("EndTxn", 0, body) == expected
 
 

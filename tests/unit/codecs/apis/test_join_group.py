@@ -24,7 +24,15 @@ def body_of_a_join(**fields: object) -> Body:
 
 def joined(rebalance_timeout_ms: int, instance_id: str | None = None) -> JoinGroup:
     protocols = (Protocol("range", SUBSCRIPTION),)
-    return JoinGroup("g", 10_000, rebalance_timeout_ms, "m", instance_id, "consumer", protocols)
+    return JoinGroup(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=rebalance_timeout_ms,
+        member_id="m",
+        group_instance_id=instance_id,
+        protocol_type="consumer",
+        protocols=protocols,
+    )
 
 
 def test_version_0_has_one_timeout_for_both() -> None:
@@ -50,7 +58,13 @@ def test_what_others_than_consumers_say_is_theirs() -> None:
 
     protocols = (Protocol("range", SUBSCRIPTION),)
     assert read("JoinGroup", 0, body) == JoinGroup(
-        "g", 10_000, 10_000, "m", None, "connect", protocols
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        member_id="m",
+        group_instance_id=None,
+        protocol_type="connect",
+        protocols=protocols,
     )
 
 

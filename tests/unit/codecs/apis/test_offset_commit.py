@@ -34,7 +34,14 @@ def committed(
 ) -> OffsetCommit:
     entry = PartitionCommit(2, 42, leader_epoch, metadata, commit_timestamp_ms)
     topics = (TopicCommit(name, topic_id, (entry,)),)
-    return OffsetCommit("g", None, "", None, retention_time_ms, topics)
+    return OffsetCommit(
+        group_id="g",
+        generation=None,
+        member_id="",
+        group_instance_id=None,
+        retention_time_ms=retention_time_ms,
+        topics=topics,
+    )
 
 
 @pytest.mark.parametrize("version", range(1, 11))

@@ -20,10 +20,15 @@ def test_the_assignments_that_the_leader_hands_in(version: int) -> None:
         "assignments": [{"memberId": "m", "assignment": "AAE="}],
     }
 
-    named = ("consumer", "range") if version >= 5 else (None, None)
-    instance_id = "i" if version >= 3 else None
-    assignments = (("m", b"\x00\x01"),)
-    expected = SyncGroup("g", 4, "m", instance_id, *named, assignments)
+    expected = SyncGroup(
+        group_id="g",
+        generation=4,
+        member_id="m",
+        group_instance_id="i" if version >= 3 else None,
+        protocol_type="consumer" if version >= 5 else None,
+        protocol="range" if version >= 5 else None,
+        assignments=(("m", b"\x00\x01"),),
+    )
     assert read("SyncGroup", version, body) == expected
 
 

@@ -24,8 +24,30 @@ from tests.unit.codecs.sent_events import event, refused
 @pytest.mark.parametrize(
     ("api", "expected"),
     [
-        ("JoinGroup", JoinGroup("", 0, 0, "", None, "", ())),
-        ("SyncGroup", SyncGroup("", 0, "", None, None, None, ())),
+        (
+            "JoinGroup",
+            JoinGroup(
+                group_id="",
+                session_timeout_ms=0,
+                rebalance_timeout_ms=0,
+                member_id="",
+                group_instance_id=None,
+                protocol_type="",
+                protocols=(),
+            ),
+        ),
+        (
+            "SyncGroup",
+            SyncGroup(
+                group_id="",
+                generation=0,
+                member_id="",
+                group_instance_id=None,
+                protocol_type=None,
+                protocol=None,
+                assignments=(),
+            ),
+        ),
         ("Heartbeat", Heartbeat("", 0, "", None)),
         ("LeaveGroup", LeaveGroup("", (MemberIdentity("", None),))),
         ("OffsetDelete", OffsetDelete("", ())),

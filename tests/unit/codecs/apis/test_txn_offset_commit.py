@@ -29,7 +29,15 @@ MEMBER = {"generationIdOrMemberEpoch": 4, "memberId": "m", "groupInstanceId": "i
 def test_old_versions_name_no_member(version: int, leader_epoch: int | None) -> None:
     partition = PartitionCommit(3, 42, leader_epoch, "note", None)
     assert read("TxnOffsetCommit", version, BODY) == TxnOffsetCommit(
-        "g", 17, None, "", None, (TopicCommit("orders", None, (partition,)),), 1, None, "t"
+        group_id="g",
+        producer_id=17,
+        generation=None,
+        member_id="",
+        group_instance_id=None,
+        topics=(TopicCommit("orders", None, (partition,)),),
+        producer_epoch=1,
+        markers_end_offset=None,
+        transactional_id="t",
     )
 
 
@@ -37,14 +45,30 @@ def test_old_versions_name_no_member(version: int, leader_epoch: int | None) -> 
 def test_new_versions_may_name_one(version: int) -> None:
     partition = PartitionCommit(3, 42, 5, "note", None)
     assert read("TxnOffsetCommit", version, BODY | MEMBER) == TxnOffsetCommit(
-        "g", 17, 4, "m", "i", (TopicCommit("orders", None, (partition,)),), 1, None, "t"
+        group_id="g",
+        producer_id=17,
+        generation=4,
+        member_id="m",
+        group_instance_id="i",
+        topics=(TopicCommit("orders", None, (partition,)),),
+        producer_epoch=1,
+        markers_end_offset=None,
+        transactional_id="t",
     )
 
 
 def test_the_newest_version_goes_by_topic_id() -> None:
     partition = PartitionCommit(3, 42, 5, "", None)
     assert read("TxnOffsetCommit", 6, BODY_BY_ID | MEMBER) == TxnOffsetCommit(
-        "g", 17, 4, "m", "i", (TopicCommit(None, ORDERS, (partition,)),), 1, None, "t"
+        group_id="g",
+        producer_id=17,
+        generation=4,
+        member_id="m",
+        group_instance_id="i",
+        topics=(TopicCommit(None, ORDERS, (partition,)),),
+        producer_epoch=1,
+        markers_end_offset=None,
+        transactional_id="t",
     )
 
 

@@ -13,23 +13,76 @@ LEGACY_KEY = "0000 0001 67 0006 6f7264657273 00000002"
 GROUP_KEY = "0002 0001 67"
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
-BARE = CommittedOffset(42, None, "note", 1_000, None, None)
+BARE = CommittedOffset(
+    offset=42,
+    leader_epoch=None,
+    metadata="note",
+    commit_timestamp_ms=1_000,
+    expire_timestamp_ms=None,
+    topic_id=None,
+)
 PLAIN = BARE.replace(metadata="")
 KNOWN = BARE.replace(leader_epoch=3, topic_id=ORDERS_ID)
-ODD = CommittedOffset(-1, -2, "é", 1_000, None, None)
+ODD = CommittedOffset(
+    offset=-1,
+    leader_epoch=-2,
+    metadata="é",
+    commit_timestamp_ms=1_000,
+    expire_timestamp_ms=None,
+    topic_id=None,
+)
 LONG = BARE.replace(metadata="a" * 200)
 EXPIRING = KNOWN.replace(expire_timestamp_ms=6_000)
 
-NEW = GroupMetadata("", 0, None, None, 1_000, ())
-OLD = GroupMetadata("consumer", 5, None, None, None, ())
+NEW = GroupMetadata(
+    protocol_type="", generation=0, protocol=None, leader=None, state_timestamp_ms=1_000, members=()
+)
+OLD = GroupMetadata(
+    protocol_type="consumer",
+    generation=5,
+    protocol=None,
+    leader=None,
+    state_timestamp_ms=None,
+    members=(),
+)
 SUBSCRIPTION = bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")
 STATIC = MemberMetadata(
-    "m", "i", "c", "/h", 20_000, 10_000, Protocol("range", SUBSCRIPTION), b"\x00\x01"
+    member_id="m",
+    group_instance_id="i",
+    client_id="c",
+    client_host="/h",
+    rebalance_timeout_ms=20_000,
+    session_timeout_ms=10_000,
+    subscription=Protocol("range", SUBSCRIPTION),
+    assignment=b"\x00\x01",
 )
-ONE = GroupMetadata("consumer", 4, "range", "m", 1_000, (STATIC,))
+ONE = GroupMetadata(
+    protocol_type="consumer",
+    generation=4,
+    protocol="range",
+    leader="m",
+    state_timestamp_ms=1_000,
+    members=(STATIC,),
+)
 NOT_FOR_US = STATIC.replace(subscription=Protocol("", SUBSCRIPTION))
-DYNAMIC = MemberMetadata("n", None, "c", "/h", -1, 10_000, Protocol("", b""), b"")
-TWO = GroupMetadata("connect", 4, "", "n", 1_000, (NOT_FOR_US, DYNAMIC))
+DYNAMIC = MemberMetadata(
+    member_id="n",
+    group_instance_id=None,
+    client_id="c",
+    client_host="/h",
+    rebalance_timeout_ms=-1,
+    session_timeout_ms=10_000,
+    subscription=Protocol("", b""),
+    assignment=b"",
+)
+TWO = GroupMetadata(
+    protocol_type="connect",
+    generation=4,
+    protocol="",
+    leader="n",
+    state_timestamp_ms=1_000,
+    members=(NOT_FOR_US, DYNAMIC),
+)
 
 
 def without_instance_ids(group: GroupMetadata) -> GroupMetadata:

@@ -36,8 +36,28 @@ from tests.unit.codecs import consumer_strategies, strategies
 MIRRORED = Reason.MIRRORED
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 ORDERS = "e24b0ed5b70b4a0092b582674e50952e"
-STATIC = SubscriptionMetadata("i", "r", "c", "/h", ("orders", "pay"), None, 1_000, "range", None)
-BY_REGEX = SubscriptionMetadata(None, None, "c", "/h", (), "o.*", -1, None, None)
+STATIC = SubscriptionMetadata(
+    group_instance_id="i",
+    rack_id="r",
+    client_id="c",
+    client_host="/h",
+    topic_names=("orders", "pay"),
+    topic_regex=None,
+    rebalance_timeout_ms=1_000,
+    server_assignor="range",
+    classic=None,
+)
+BY_REGEX = SubscriptionMetadata(
+    group_instance_id=None,
+    rack_id=None,
+    client_id="c",
+    client_host="/h",
+    topic_names=(),
+    topic_regex="o.*",
+    rebalance_timeout_ms=-1,
+    server_assignor=None,
+    classic=None,
+)
 RANGE = Protocol("range", encode_subscription(["orders"]))
 CLASSIC = BY_REGEX.replace(
     topic_names=("orders",),

@@ -10,7 +10,17 @@ from tests.unit.codecs.records.logged_texts import GROUP_KEY, LoggedTexts, logge
 
 
 def test_an_empty_group() -> None:
-    record = GroupRecord(GroupMetadata("", 0, None, None, 1_000, ()), Reason.JOIN)
+    record = GroupRecord(
+        GroupMetadata(
+            protocol_type="",
+            generation=0,
+            protocol=None,
+            leader=None,
+            state_timestamp_ms=1_000,
+            members=(),
+        ),
+        Reason.JOIN,
+    )
 
     value = (
         '{"version":3,"data":{"protocolType":"","generation":0,"protocol":null,"leader":null,'
@@ -22,10 +32,25 @@ def test_an_empty_group() -> None:
 def test_a_group_with_a_member() -> None:
     subscription = Protocol("range", encode_subscription(["orders"]))
     member = MemberMetadata(
-        "m", None, "client", "/10.0.0.1", 20_000, 10_000, subscription, b"\x00\x01"
+        member_id="m",
+        group_instance_id=None,
+        client_id="client",
+        client_host="/10.0.0.1",
+        rebalance_timeout_ms=20_000,
+        session_timeout_ms=10_000,
+        subscription=subscription,
+        assignment=b"\x00\x01",
     )
     record = GroupRecord(
-        GroupMetadata("consumer", 4, "range", "m", None, (member,)), Reason.MIRRORED
+        GroupMetadata(
+            protocol_type="consumer",
+            generation=4,
+            protocol="range",
+            leader="m",
+            state_timestamp_ms=None,
+            members=(member,),
+        ),
+        Reason.MIRRORED,
     )
 
     entry = logged("g", record)

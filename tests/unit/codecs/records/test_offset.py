@@ -15,7 +15,16 @@ def offset_record(offset: CommittedOffset | None) -> OffsetRecord:
 
 
 def test_an_offset() -> None:
-    record = offset_record(CommittedOffset(42, None, "", 1_000, None, None))
+    record = offset_record(
+        CommittedOffset(
+            offset=42,
+            leader_epoch=None,
+            metadata="",
+            commit_timestamp_ms=1_000,
+            expire_timestamp_ms=None,
+            topic_id=None,
+        )
+    )
 
     value = (
         '{"version":4,"data":{"offset":42,"leaderEpoch":-1,"metadata":"","commitTimestamp":1000}}'
@@ -32,7 +41,16 @@ def test_an_offset() -> None:
 
 
 def test_an_offset_with_leader_epoch_and_topic_id() -> None:
-    record = offset_record(CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID))
+    record = offset_record(
+        CommittedOffset(
+            offset=42,
+            leader_epoch=3,
+            metadata="note",
+            commit_timestamp_ms=1_000,
+            expire_timestamp_ms=None,
+            topic_id=ORDERS_ID,
+        )
+    )
 
     assert logged("g", record).value == (
         '{"version":4,"data":{"offset":42,"leaderEpoch":3,"metadata":"note","commitTimestamp":1000,'
@@ -41,7 +59,16 @@ def test_an_offset_with_leader_epoch_and_topic_id() -> None:
 
 
 def test_an_offset_with_an_expire_timestamp_has_nothing_that_came_later() -> None:
-    record = offset_record(CommittedOffset(42, 3, "", 1_000, 6_000, ORDERS_ID))
+    record = offset_record(
+        CommittedOffset(
+            offset=42,
+            leader_epoch=3,
+            metadata="",
+            commit_timestamp_ms=1_000,
+            expire_timestamp_ms=6_000,
+            topic_id=ORDERS_ID,
+        )
+    )
 
     assert logged("g", record).value == (
         '{"version":1,"data":{"offset":42,"metadata":"","commitTimestamp":1000,"expireTimestamp":6000}}'
@@ -49,7 +76,14 @@ def test_an_offset_with_an_expire_timestamp_has_nothing_that_came_later() -> Non
 
 
 def test_an_offset_of_a_transaction_has_its_producer_and_where_the_markers_ended() -> None:
-    offset = CommittedOffset(42, None, "", 1_000, None, None)
+    offset = CommittedOffset(
+        offset=42,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
     record = OffsetRecord("orders", 2, offset, Reason.OFFSET_COMMIT, 17, 4_711, 3)
 
     assert logged("g", record).value == (
@@ -66,5 +100,12 @@ def test_a_tombstone() -> None:
 def test_an_old_value_has_less() -> None:
     value = '{"version":0,"data":{"offset":42,"metadata":"","commitTimestamp":1000}}'
 
-    offset = CommittedOffset(42, None, "", 1_000, None, None)
+    offset = CommittedOffset(
+        offset=42,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
     assert log_entry.decode(OFFSET_KEY, value) == OffsetRecord("orders", 2, offset, Reason.MIRRORED)

@@ -20,7 +20,14 @@ def test_a_marker_says_how_the_transaction_ended(reason: Reason, kind: int) -> N
 
 
 def test_a_marker_has_the_offsets_that_count_from_now_on() -> None:
-    offset = CommittedOffset(42, 3, "note", 1_000, None, "4ksO1bcLSgCStYJnTlCVLg")
+    offset = CommittedOffset(
+        offset=42,
+        leader_epoch=3,
+        metadata="note",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id="4ksO1bcLSgCStYJnTlCVLg",
+    )
     marker = TransactionMarker(7, (("orders", 2, offset),), Reason.TRANSACTION_COMMITTED)
 
     assert logged("g", marker).value == (

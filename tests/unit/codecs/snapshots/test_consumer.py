@@ -35,14 +35,22 @@ SUBSCRIPTION = encode_subscription(["orders"])
 
 def group_with_everything() -> Group:
     wish = SubscriptionMetadata(
-        "i", "r1", "client", "/10.0.0.1", ("orders",), "b.*", 60_000, "range", None
+        group_instance_id="i",
+        rack_id="r1",
+        client_id="client",
+        client_host="/10.0.0.1",
+        topic_names=("orders",),
+        topic_regex="b.*",
+        rebalance_timeout_ms=60_000,
+        server_assignor="range",
+        classic=None,
     )
     classic = ClassicMetadata(10_000, (Protocol("range", SUBSCRIPTION),))
     membership = ConsumerGroup(
-        7,
-        -8,
-        6,
-        900,
+        epoch=7,
+        metadata_hash=-8,
+        assignment_epoch=6,
+        assignment_timestamp_ms=900,
         targets=StoredValues.of({"m1": {ORDERS_ID: (0, 1)}, "lost": {BILLS_ID: (3,)}}),
         regexes={"b.*": ResolvedRegex(("bills",), 3, 800)},
         timers=Timers(
@@ -147,9 +155,19 @@ def test_what_follows_from_the_members_comes_back() -> None:
 
 
 def test_a_member_with_ten_partitions_takes_less_than_370_bytes() -> None:
-    membership = ConsumerGroup(9, 1, 9, 1_700_000_000_000)
+    membership = ConsumerGroup(
+        epoch=9, metadata_hash=1, assignment_epoch=9, assignment_timestamp_ms=1_700_000_000_000
+    )
     wish = SubscriptionMetadata(
-        None, None, "client", "/10.0.0.1", ("orders",), None, 60_000, None, None
+        group_instance_id=None,
+        rack_id=None,
+        client_id="client",
+        client_host="/10.0.0.1",
+        topic_names=("orders",),
+        topic_regex=None,
+        rebalance_timeout_ms=60_000,
+        server_assignor=None,
+        classic=None,
     )
     for number in range(1_000):
         member_id = f"{number:036d}"

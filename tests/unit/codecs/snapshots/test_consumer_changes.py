@@ -24,7 +24,17 @@ Change = Callable[[ConsumerGroup], None]
 
 
 def member(number: int, *topic_ids: str, host: str = "/h", names: str = "o") -> ConsumerMember:
-    metadata = SubscriptionMetadata(None, None, "c", host, (names,), None, 1_000, None, None)
+    metadata = SubscriptionMetadata(
+        group_instance_id=None,
+        rack_id=None,
+        client_id="c",
+        client_host=host,
+        topic_names=(names,),
+        topic_regex=None,
+        rebalance_timeout_ms=1_000,
+        server_assignor=None,
+        classic=None,
+    )
     held = {topic_id: {number: 4, number + 10: 4} for topic_id in topic_ids}
     current = CurrentAssignment(5, 4, MemberState.STABLE, held, {})
     return ConsumerMember(f"m{number}", metadata, current)
@@ -32,7 +42,7 @@ def member(number: int, *topic_ids: str, host: str = "/h", names: str = "o") -> 
 
 def of_three() -> Group:
     """All but the last member have partitions of two topics."""
-    membership = ConsumerGroup(5, 1, 5)
+    membership = ConsumerGroup(epoch=5, metadata_hash=1, assignment_epoch=5)
     for each in (member(0, ORDERS, BILLS), member(1, ORDERS, BILLS), member(2, BILLS)):
         membership.put(each)
         membership.targets[each.member_id] = {BILLS: (7, 8)}

@@ -59,14 +59,14 @@ def member(
 ) -> Member:
     subscription = Protocol("range", encode_subscription(["orders"]))
     return Member(
-        member_id,
-        instance_id,
-        "client",
-        "/127.0.0.1",
-        TIMEOUT_MS,
-        TIMEOUT_MS,
-        (subscription,),
-        assignment,
+        member_id=member_id,
+        group_instance_id=instance_id,
+        client_id="client",
+        client_host="/127.0.0.1",
+        rebalance_timeout_ms=TIMEOUT_MS,
+        session_timeout_ms=TIMEOUT_MS,
+        protocols=(subscription,),
+        assignment=assignment,
     )
 
 
@@ -83,7 +83,14 @@ def timer(armed_ms: int, timeout_ms: int = TIMEOUT_MS) -> Timer:
 
 
 def offset(number: int, at_ms: int, expires_ms: int | None = None) -> CommittedOffset:
-    return CommittedOffset(number, None, "", T + at_ms, expires_ms, None)
+    return CommittedOffset(
+        offset=number,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=T + at_ms,
+        expire_timestamp_ms=expires_ms,
+        topic_id=None,
+    )
 
 
 def simple(group_id: str, committed: CommittedOffset) -> Group:
@@ -99,15 +106,15 @@ def in_transaction() -> Group:
 
 def stable() -> Group:
     membership = ClassicGroup(
-        ClassicState.STABLE,
-        ClassicState.COMPLETING_REBALANCE,
-        T + 7_000,
-        1,
-        "consumer",
-        "range",
-        LEADER,
-        frozenset({"orders"}),
-        by_id(member(LEADER), member(STATIC, instance_id="i")),
+        state=ClassicState.STABLE,
+        previous_state=ClassicState.COMPLETING_REBALANCE,
+        state_timestamp_ms=T + 7_000,
+        generation=1,
+        protocol_type="consumer",
+        protocol="range",
+        leader=LEADER,
+        subscribed_topics=frozenset({"orders"}),
+        members=by_id(member(LEADER), member(STATIC, instance_id="i")),
         timers=Timers({session_timer(STATIC): timer(6_000), session_timer(LEADER): timer(8_000)}),
     )
     return Group("stable", membership, of_orders(offset(46, 8_000)), None, T + 8_000)
@@ -115,11 +122,11 @@ def stable() -> Group:
 
 def left() -> Group:
     membership = ClassicGroup(
-        ClassicState.EMPTY,
-        ClassicState.PREPARING_REBALANCE,
-        T + 6_000,
-        2,
-        "consumer",
+        state=ClassicState.EMPTY,
+        previous_state=ClassicState.PREPARING_REBALANCE,
+        state_timestamp_ms=T + 6_000,
+        generation=2,
+        protocol_type="consumer",
         subscribed_topics=frozenset(),
     )
     return Group("left", membership, of_orders(offset(47, 5_000)), None, T + 6_000)
@@ -128,16 +135,18 @@ def left() -> Group:
 def rebalancing() -> Group:
     parked = Ticket("group-events-0-15", "join", 3)
     membership = ClassicGroup(
-        ClassicState.PREPARING_REBALANCE,
-        ClassicState.STABLE,
-        T + 5_000,
-        1,
-        "consumer",
-        "range",
-        FIRST,
-        frozenset({"orders"}),
-        by_id(member(FIRST), member(SECOND, b"").replace(is_new=True, awaiting_join=parked)),
-        {PENDING},
+        state=ClassicState.PREPARING_REBALANCE,
+        previous_state=ClassicState.STABLE,
+        state_timestamp_ms=T + 5_000,
+        generation=1,
+        protocol_type="consumer",
+        protocol="range",
+        leader=FIRST,
+        subscribed_topics=frozenset({"orders"}),
+        members=by_id(
+            member(FIRST), member(SECOND, b"").replace(is_new=True, awaiting_join=parked)
+        ),
+        pending_joins={PENDING},
         timers=Timers(
             {
                 session_timer(FIRST): timer(4_000),
@@ -153,15 +162,17 @@ def rebalancing() -> Group:
 def syncing() -> Group:
     parked = Ticket("group-events-0-19", "sync", 3)
     membership = ClassicGroup(
-        ClassicState.COMPLETING_REBALANCE,
-        ClassicState.PREPARING_REBALANCE,
-        T + 6_000,
-        1,
-        "consumer",
-        "range",
-        SYNC_LEADER,
-        frozenset({"orders"}),
-        by_id(member(SYNC_LEADER, b""), member(FOLLOWER, b"").replace(awaiting_sync=parked)),
+        state=ClassicState.COMPLETING_REBALANCE,
+        previous_state=ClassicState.PREPARING_REBALANCE,
+        state_timestamp_ms=T + 6_000,
+        generation=1,
+        protocol_type="consumer",
+        protocol="range",
+        leader=SYNC_LEADER,
+        subscribed_topics=frozenset({"orders"}),
+        members=by_id(
+            member(SYNC_LEADER, b""), member(FOLLOWER, b"").replace(awaiting_sync=parked)
+        ),
         pending_syncs={SYNC_LEADER: None},
         timers=Timers(
             {
@@ -183,13 +194,21 @@ def told_of_topics() -> Group:
 
 def of_consumers() -> Group:
     metadata = SubscriptionMetadata(
-        "i", None, "client", "/127.0.0.1", ("orders",), None, TIMEOUT_MS, None, None
+        group_instance_id="i",
+        rack_id=None,
+        client_id="client",
+        client_host="/127.0.0.1",
+        topic_names=("orders",),
+        topic_regex=None,
+        rebalance_timeout_ms=TIMEOUT_MS,
+        server_assignor=None,
+        classic=None,
     )
     membership = ConsumerGroup(
-        4,
-        -4193354978451464271,
-        4,
-        T + 3_001,
+        epoch=4,
+        metadata_hash=-4193354978451464271,
+        assignment_epoch=4,
+        assignment_timestamp_ms=T + 3_001,
         member_room=3,
         targets=StoredValues.of({"m1": {ORDERS_ID: (0,)}, "m2": {ORDERS_ID: (1,)}}),
         regexes={"o.*": ResolvedRegex(("orders",), 1, T + 2_001)},

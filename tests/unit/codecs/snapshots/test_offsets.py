@@ -7,7 +7,14 @@ from tests.support.forgetful import forgetful
 
 
 def committed(offset: int) -> CommittedOffset:
-    return CommittedOffset(offset, None, "", 1_000, None, None)
+    return CommittedOffset(
+        offset=offset,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
 
 
 def with_many_offsets() -> Group:

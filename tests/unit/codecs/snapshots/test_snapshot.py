@@ -31,39 +31,62 @@ ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 
 def group_with_everything() -> Group:
     member = Member(
-        "m",
-        "i",
-        "client",
-        "/10.0.0.1",
-        20_000,
-        10_000,
-        (Protocol("range", encode_subscription(["orders"])),),
-        b"\x01",
+        member_id="m",
+        group_instance_id="i",
+        client_id="client",
+        client_host="/10.0.0.1",
+        rebalance_timeout_ms=20_000,
+        session_timeout_ms=10_000,
+        protocols=(Protocol("range", encode_subscription(["orders"])),),
+        assignment=b"\x01",
         is_new=True,
         awaiting_join=Ticket("events-0-1", "c-1", 9),
         awaiting_sync=Ticket("events-0-2", None, 5),
     )
     membership = ClassicGroup(
-        ClassicState.STABLE,
-        ClassicState.COMPLETING_REBALANCE,
-        1_000,
-        4,
-        "consumer",
-        "range",
-        "m",
-        frozenset({"orders", "audits"}),
-        StoredValues.of({"m": member}),
-        {"p2", "p1"},
-        {"m": None},
-        Timers({session_timer("m"): Timer(11_000, 1_000), JOIN_TIMER: Timer(5_000, 1_001)}),
+        state=ClassicState.STABLE,
+        previous_state=ClassicState.COMPLETING_REBALANCE,
+        state_timestamp_ms=1_000,
+        generation=4,
+        protocol_type="consumer",
+        protocol="range",
+        leader="m",
+        subscribed_topics=frozenset({"orders", "audits"}),
+        members=StoredValues.of({"m": member}),
+        pending_joins={"p2", "p1"},
+        pending_syncs={"m": None},
+        timers=Timers({session_timer("m"): Timer(11_000, 1_000), JOIN_TIMER: Timer(5_000, 1_001)}),
         initial_delay_left_ms=3_000,
         new_member_added=True,
     )
     offsets = StoredValues.of(
-        {"orders": TopicOffsets.of({2: CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)})}
+        {
+            "orders": TopicOffsets.of(
+                {
+                    2: CommittedOffset(
+                        offset=42,
+                        leader_epoch=3,
+                        metadata="note",
+                        commit_timestamp_ms=1_000,
+                        expire_timestamp_ms=None,
+                        topic_id=ORDERS_ID,
+                    )
+                }
+            )
+        }
     )
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
-    waiting = PendingOffset(CommittedOffset(43, None, "", 1_200, None, None), 1)
+    waiting = PendingOffset(
+        CommittedOffset(
+            offset=43,
+            leader_epoch=None,
+            metadata="",
+            commit_timestamp_ms=1_200,
+            expire_timestamp_ms=None,
+            topic_id=None,
+        ),
+        1,
+    )
     pending = {("orders", 3): {17: (waiting,)}}
     return Group(
         "g",
@@ -149,8 +172,27 @@ def test_a_parked_request_keeps_where_its_client_reads() -> None:
 
 def test_offsets_that_know_their_marker_come_last() -> None:
     group = group_with_everything()
-    waiting = CommittedOffset(43, None, "", 1_200, None, None)
-    since_7 = PendingOffset(CommittedOffset(44, None, "", 1_300, None, None), 2, 7, 3)
+    waiting = CommittedOffset(
+        offset=43,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_200,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
+    since_7 = PendingOffset(
+        CommittedOffset(
+            offset=44,
+            leader_epoch=None,
+            metadata="",
+            commit_timestamp_ms=1_300,
+            expire_timestamp_ms=None,
+            topic_id=None,
+        ),
+        2,
+        7,
+        3,
+    )
     group.pending["orders", 3] = {17: (PendingOffset(waiting, 1), since_7)}
     group.last_markers = {17: LastMarker(6, 1, 1_400)}
 
@@ -170,7 +212,14 @@ def test_a_group_that_is_nothing_yet_is_small() -> None:
 def test_an_offset_takes_less_than_64_bytes() -> None:
     group = Group("g", ClassicGroup())
     for partition in range(1_000):
-        offset = CommittedOffset(10**12, 5, "", 1_700_000_000_000, None, ORDERS_ID)
+        offset = CommittedOffset(
+            offset=10**12,
+            leader_epoch=5,
+            metadata="",
+            commit_timestamp_ms=1_700_000_000_000,
+            expire_timestamp_ms=None,
+            topic_id=ORDERS_ID,
+        )
         group.store_offset("orders", partition, offset)
 
     assert len(snapshots.dump(group)) < 64_000
@@ -194,7 +243,14 @@ def test_a_restored_group_can_be_changed() -> None:
     assert restored.membership is not None
     restored.membership.pending_joins.add("p3")
     restored.membership.timers.pop(JOIN_TIMER)
-    restored.offsets["orders"][3] = CommittedOffset(1, None, "", 0, None, None)
+    restored.offsets["orders"][3] = CommittedOffset(
+        offset=1,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=0,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
 
 
 @pytest.mark.parametrize("version", [4, 2], ids=["of the future", "without an upcaster"])
@@ -217,7 +273,14 @@ def test_an_earlier_version_is_brought_to_the_present_one_step_by_step(
 
     read = snapshots.load("g", oldest)
 
-    offset = CommittedOffset(42, 3, "note", 1_000, None, ORDERS_ID)
+    offset = CommittedOffset(
+        offset=42,
+        leader_epoch=3,
+        metadata="note",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=ORDERS_ID,
+    )
     offsets = StoredValues.of({"orders": TopicOffsets.of({2: offset})})
     assert read == Group("g", None, offsets, None, 7_000)
 

@@ -35,7 +35,15 @@ def test_the_first_member_gets_everything_at_epoch_2() -> None:
     outcome = driver.consumers.join("m1", ["orders"])
 
     metadata = SubscriptionMetadata(
-        None, None, "client", "/127.0.0.1", ("orders",), None, 60_000, None, None
+        group_instance_id=None,
+        rack_id=None,
+        client_id="client",
+        client_host="/127.0.0.1",
+        topic_names=("orders",),
+        topic_regex=None,
+        rebalance_timeout_ms=60_000,
+        server_assignor=None,
+        classic=None,
     )
     had = {ORD: {0: 2, 1: 2, 2: 2}}
     assert outcome.records == (

@@ -40,7 +40,14 @@ def committed_in_transaction(
     version: int = 5,
 ) -> ErrorCode:
     topic = TopicCommit("orders", ORD, (PartitionCommit(partition, 7, None, "", None),))
-    request = TxnOffsetCommit("g", 17, epoch, member_id, instance_id, (topic,))
+    request = TxnOffsetCommit(
+        group_id="g",
+        producer_id=17,
+        generation=epoch,
+        member_id=member_id,
+        group_instance_id=instance_id,
+        topics=(topic,),
+    )
     (result,) = driver.send(request, version).response.topics
     error: ErrorCode = result.partitions[0].error
     return error

@@ -34,7 +34,17 @@ from group_coordinator.core.replay import replay
 from tests.unit.core.consumer_groups import ORD, STABLE
 
 M = Reason.MIRRORED
-WISH = SubscriptionMetadata(None, None, "c", "/h", ("orders",), "o.*", 60_000, None, None)
+WISH = SubscriptionMetadata(
+    group_instance_id=None,
+    rack_id=None,
+    client_id="c",
+    client_host="/h",
+    topic_names=("orders",),
+    topic_regex="o.*",
+    rebalance_timeout_ms=60_000,
+    server_assignor=None,
+    classic=None,
+)
 HOLDS = CurrentAssignment(3, 2, STABLE, {ORD: {0: 3}}, {ORD: {1: 2}})
 FULL: list[Record] = [
     MemberRecord("m1", WISH, M),

@@ -118,7 +118,14 @@ def test_a_join_phase_without_time_begins_again_only_now_and_then(
     driver.sync(static, 1)
     driver.sync(leader, 1)
     ticket = Ticket("topic-0-1", None, 5)
-    context = RequestContext(6_000, ticket, "client", "/127.0.0.1", "0", "0")
+    context = RequestContext(
+        now_ms=6_000,
+        ticket=ticket,
+        client_id="client",
+        client_host="/127.0.0.1",
+        fresh_id="0",
+        fresh_short_id="0",
+    )
 
     coordinator.handle(driver.group, requests.leave((leader, None)), context, driver.config)
     steps = coordinator.advance(driver.group, 16_000, driver.config)

@@ -79,34 +79,36 @@ def test_where_a_value_comes_from() -> None:
 
     assert described(driver, TAGS, RENEW, ASSIGNOR) == (
         DescribedConfig(
-            ASSIGNOR,
-            "sticky",
-            ConfigSource.DEFAULT_CONFIG,
-            (ConfigSynonym("group.streams.assignors", "sticky", ConfigSource.DEFAULT_CONFIG),),
-            None,
-            ConfigType.STRING,
+            name=ASSIGNOR,
+            value="sticky",
+            source=ConfigSource.DEFAULT_CONFIG,
+            synonyms=(
+                ConfigSynonym("group.streams.assignors", "sticky", ConfigSource.DEFAULT_CONFIG),
+            ),
+            documentation=None,
+            type=ConfigType.STRING,
         ),
         DescribedConfig(
-            TAGS,
-            "rack,zone",
-            ConfigSource.GROUP_CONFIG,
-            (
+            name=TAGS,
+            value="rack,zone",
+            source=ConfigSource.GROUP_CONFIG,
+            synonyms=(
                 ConfigSynonym(TAGS, "rack,zone", ConfigSource.GROUP_CONFIG),
                 ConfigSynonym(f"group.{TAGS}", "", ConfigSource.DEFAULT_CONFIG),
             ),
-            None,
-            ConfigType.LIST,
+            documentation=None,
+            type=ConfigType.LIST,
         ),
         DescribedConfig(
-            RENEW,
-            "false",
-            ConfigSource.GROUP_CONFIG,
-            (
+            name=RENEW,
+            value="false",
+            source=ConfigSource.GROUP_CONFIG,
+            synonyms=(
                 ConfigSynonym(RENEW, "false", ConfigSource.GROUP_CONFIG),
                 ConfigSynonym(RENEW, "true", ConfigSource.DEFAULT_CONFIG),
             ),
-            None,
-            ConfigType.BOOLEAN,
+            documentation=None,
+            type=ConfigType.BOOLEAN,
         ),
     )
 

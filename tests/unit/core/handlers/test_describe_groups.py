@@ -22,9 +22,22 @@ def test_a_stable_group_is_told_whole() -> None:
 
     outcome = driver.describe()
 
-    member = DescribedMember(member_id, "i", "client", "/127.0.0.1", protocol().metadata, ALL)
+    member = DescribedMember(
+        member_id=member_id,
+        group_instance_id="i",
+        client_id="client",
+        client_host="/127.0.0.1",
+        metadata=protocol().metadata,
+        assignment=ALL,
+    )
     assert outcome.response == DescribeGroupResponse(
-        ErrorCode.NONE, None, "g", "Stable", "consumer", "range", (member,)
+        error=ErrorCode.NONE,
+        error_message=None,
+        group_id="g",
+        state="Stable",
+        protocol_type="consumer",
+        protocol="range",
+        members=(member,),
     )
     assert outcome.records == ()
 
@@ -52,7 +65,12 @@ def test_an_empty_group_remembers_its_kind() -> None:
     driver.leave(*driver.form())
 
     assert driver.describe().response == DescribeGroupResponse(
-        ErrorCode.NONE, None, "g", "Empty", "consumer", ""
+        error=ErrorCode.NONE,
+        error_message=None,
+        group_id="g",
+        state="Empty",
+        protocol_type="consumer",
+        protocol="",
     )
 
 
@@ -61,7 +79,12 @@ def test_a_simple_group_has_no_kind() -> None:
     driver.commit({"orders": {0: 1}})
 
     assert driver.describe().response == DescribeGroupResponse(
-        ErrorCode.NONE, None, "g", "Empty", "", ""
+        error=ErrorCode.NONE,
+        error_message=None,
+        group_id="g",
+        state="Empty",
+        protocol_type="",
+        protocol="",
     )
 
 
@@ -71,7 +94,7 @@ def test_a_simple_group_has_no_kind() -> None:
 )
 def test_an_unknown_group_is_dead(version: int, error: ErrorCode, message: str | None) -> None:
     assert GroupDriver().describe(version).response == DescribeGroupResponse(
-        error, message, "g", "Dead"
+        error=error, error_message=message, group_id="g", state="Dead"
     )
 
 

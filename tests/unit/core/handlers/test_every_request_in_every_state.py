@@ -41,15 +41,48 @@ def joins(member_ids: list[str], _: list[int]) -> Requests:
         yield messages.join(member_id, *protocols, instance_id=instance_id), 3
         yield messages.join(member_id, *protocols, instance_id=instance_id), 9
     yield messages.join(protocol_type="connect"), 9
-    yield JoinGroup("g", 10_000, 60_000, "", None, "", ()), 9
-    yield JoinGroup("g", 1, 60_000, "", None, "consumer", ()), 9
+    yield (
+        JoinGroup(
+            group_id="g",
+            session_timeout_ms=10_000,
+            rebalance_timeout_ms=60_000,
+            member_id="",
+            group_instance_id=None,
+            protocol_type="",
+            protocols=(),
+        ),
+        9,
+    )
+    yield (
+        JoinGroup(
+            group_id="g",
+            session_timeout_ms=1,
+            rebalance_timeout_ms=60_000,
+            member_id="",
+            group_instance_id=None,
+            protocol_type="consumer",
+            protocols=(),
+        ),
+        9,
+    )
 
 
 def syncs(member_ids: list[str], generations: list[int]) -> Requests:
     assignments = [("nobody", b"?"), *((member_id, b"all") for member_id in member_ids)]
     for member_id, generation, instance_id in product(member_ids, generations, INSTANCE_IDS):
         yield messages.sync(member_id, generation, assignments, instance_id=instance_id), 5
-        yield SyncGroup("g", generation, member_id, instance_id, None, None, ()), 3
+        yield (
+            SyncGroup(
+                group_id="g",
+                generation=generation,
+                member_id=member_id,
+                group_instance_id=instance_id,
+                protocol_type=None,
+                protocol=None,
+                assignments=(),
+            ),
+            3,
+        )
         yield messages.sync(member_id, generation, protocol_type="connect", name="?"), 5
 
 
@@ -77,7 +110,17 @@ def commits(member_ids: list[str], generations: list[int]) -> Requests:
         yield request, 8
         yield request, 9
     yield messages.commit(topic=None, topic_id=ORDERS.topic_id), 10
-    yield OffsetCommit("g", None, "", None, 0, ()), 2
+    yield (
+        OffsetCommit(
+            group_id="g",
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            retention_time_ms=0,
+            topics=(),
+        ),
+        2,
+    )
 
 
 def transactional_commits(member_ids: list[str], generations: list[int]) -> Requests:
@@ -85,10 +128,30 @@ def transactional_commits(member_ids: list[str], generations: list[int]) -> Requ
         member_ids, [*generations, None], INSTANCE_IDS
     ):
         topics = messages.commit(messages.at_offset(1)).topics
-        yield TxnOffsetCommit("g", 17, generation, member_id, instance_id, topics), 3
-    yield TxnOffsetCommit("", 17, None, "", None, topics), 3
-    yield EndTxn("g", 17, is_commit=True), 0
-    yield EndTxn("g", 17, is_commit=False), 0
+        yield (
+            TxnOffsetCommit(
+                group_id="g",
+                producer_id=17,
+                generation=generation,
+                member_id=member_id,
+                group_instance_id=instance_id,
+                topics=topics,
+            ),
+            3,
+        )
+    yield (
+        TxnOffsetCommit(
+            group_id="",
+            producer_id=17,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=topics,
+        ),
+        3,
+    )
+    yield EndTxn(group_id="g", producer_id=17, is_commit=True), 0
+    yield EndTxn(group_id="g", producer_id=17, is_commit=False), 0
 
 
 def fetches(_: list[str], __: list[int]) -> Requests:

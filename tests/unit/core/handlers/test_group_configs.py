@@ -77,16 +77,16 @@ def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_as_kafka_has_n
 
     assert kafkas == [*described(GroupDriver(offsets_retention_ms=60_000))]
     assert retention == DescribedConfig(
-        RETENTION,
-        "1000",
-        ConfigSource.GROUP_CONFIG,
-        (
+        name=RETENTION,
+        value="1000",
+        source=ConfigSource.GROUP_CONFIG,
+        synonyms=(
             ConfigSynonym(RETENTION, "1000", ConfigSource.GROUP_CONFIG),
             ConfigSynonym(RETENTION, "60000", ConfigSource.STATIC_BROKER_CONFIG),
             ConfigSynonym("offsets.retention.minutes", "10080", ConfigSource.DEFAULT_CONFIG),
         ),
-        None,
-        ConfigType.LONG,
+        documentation=None,
+        type=ConfigType.LONG,
     )
 
 
@@ -131,14 +131,14 @@ def test_a_setting_is_made_and_deleted() -> None:
     assert in_effect.assignment_interval_ms(driver.group, driver.config) == 0
     assert described(driver, SESSION) == (
         DescribedConfig(
-            SESSION,
-            "50000",
-            ConfigSource.GROUP_CONFIG,
-            (
+            name=SESSION,
+            value="50000",
+            source=ConfigSource.GROUP_CONFIG,
+            synonyms=(
                 ConfigSynonym(SESSION, "50000", ConfigSource.GROUP_CONFIG),
                 ConfigSynonym(f"group.{SESSION}", "45000", ConfigSource.DEFAULT_CONFIG),
             ),
-            None,
+            documentation=None,
         ),
     )
     assert alter(driver, setting(SESSION, "50000")).records == ()

@@ -34,7 +34,14 @@ def commit(driver: GroupDriver, *partitions: int) -> Results:
 
 def pend(driver: GroupDriver, *partitions: int, producer: int = 17) -> Results:
     topics = requests.commit(*(at_offset(2, partition) for partition in partitions)).topics
-    request = TxnOffsetCommit("g", producer, None, "", None, topics)
+    request = TxnOffsetCommit(
+        group_id="g",
+        producer_id=producer,
+        generation=None,
+        member_id="",
+        group_instance_id=None,
+        topics=topics,
+    )
     (topic,) = driver.send(request, 3).response.topics
     return results_of(topic)
 
@@ -96,8 +103,8 @@ def test_offsets_of_transactions_count_once_a_partition() -> None:
     assert pend(driver, 0, 1) == [(0, NONE), (1, NONE)]
     assert pend(driver, 1, 2, 3, producer=18) == [(1, NONE), (2, NONE), (3, TOO_MANY)]
     assert commit(driver, 2, 3) == [(2, NONE), (3, TOO_MANY)]
-    driver.send(EndTxn("g", 18, is_commit=False), 0)
-    driver.send(EndTxn("g", 17, is_commit=True), 0)
+    driver.send(EndTxn(group_id="g", producer_id=18, is_commit=False), 0)
+    driver.send(EndTxn(group_id="g", producer_id=17, is_commit=True), 0)
     assert commit(driver, 3) == [(3, TOO_MANY)]
     assert sorted(driver.group.offsets["orders"]) == [0, 1, 2]
 
@@ -105,6 +112,6 @@ def test_offsets_of_transactions_count_once_a_partition() -> None:
 def test_a_refused_transaction_leaves_room() -> None:
     driver = GroupDriver(group_max_offsets=1)
     pend(driver, 0)
-    driver.send(EndTxn("g", 17, is_commit=False), 0)
+    driver.send(EndTxn(group_id="g", producer_id=17, is_commit=False), 0)
 
     assert commit(driver, 1) == [(1, NONE)]

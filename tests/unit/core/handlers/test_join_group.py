@@ -19,7 +19,9 @@ def test_the_first_join_creates_the_group_and_gives_out_an_id() -> None:
 
     outcome = driver.join()
 
-    created = GroupMetadata("", 0, None, None, 0, ())
+    created = GroupMetadata(
+        protocol_type="", generation=0, protocol=None, leader=None, state_timestamp_ms=0, members=()
+    )
     assert outcome.records == (GroupRecord(created, Reason.JOIN),)
     assert outcome.response.error is ErrorCode.MEMBER_ID_REQUIRED
     assert outcome.response.member_id.startswith("client-")
@@ -108,7 +110,19 @@ def test_a_first_join_without_protocols_is_refused_but_creates_the_group(
     outcome = driver.send(request, 9)
 
     assert outcome.response.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert outcome.records == (GroupRecord(GroupMetadata("", 0, None, None, 0, ()), Reason.JOIN),)
+    assert outcome.records == (
+        GroupRecord(
+            GroupMetadata(
+                protocol_type="",
+                generation=0,
+                protocol=None,
+                leader=None,
+                state_timestamp_ms=0,
+                members=(),
+            ),
+            Reason.JOIN,
+        ),
+    )
     assert state_of(driver) is ClassicState.EMPTY
 
 

@@ -28,7 +28,14 @@ def test_the_last_one_leaves_an_empty_group() -> None:
     outcome = driver.leave(member_id)
 
     assert outcome.response == LeaveGroupResponse(NONE, (MemberResult(member_id, None, NONE),))
-    empty = GroupMetadata("consumer", 2, None, None, 5_000, ())
+    empty = GroupMetadata(
+        protocol_type="consumer",
+        generation=2,
+        protocol=None,
+        leader=None,
+        state_timestamp_ms=5_000,
+        members=(),
+    )
     assert outcome.records == (GroupRecord(empty, Reason.LEAVE),)
     assert state_of(driver) is ClassicState.EMPTY
     assert membership_of(driver).timers == {}

@@ -34,10 +34,30 @@ def test_a_commit_without_a_group_makes_a_simple_one() -> None:
 
     assert outcome.records == (
         OffsetRecord(
-            "orders", 0, CommittedOffset(42, None, "m", 1_000, None, None), Reason.OFFSET_COMMIT
+            "orders",
+            0,
+            CommittedOffset(
+                offset=42,
+                leader_epoch=None,
+                metadata="m",
+                commit_timestamp_ms=1_000,
+                expire_timestamp_ms=None,
+                topic_id=None,
+            ),
+            Reason.OFFSET_COMMIT,
         ),
         OffsetRecord(
-            "orders", 1, CommittedOffset(43, None, "m", 1_000, None, None), Reason.OFFSET_COMMIT
+            "orders",
+            1,
+            CommittedOffset(
+                offset=43,
+                leader_epoch=None,
+                metadata="m",
+                commit_timestamp_ms=1_000,
+                expire_timestamp_ms=None,
+                topic_id=None,
+            ),
+            Reason.OFFSET_COMMIT,
         ),
     )
     assert outcome.response == OffsetCommitResponse(
@@ -59,7 +79,18 @@ def test_all_that_a_commit_says_is_stored() -> None:
 
     driver.send(requests.commit(entry), 8)
 
-    assert driver.group.offsets == {"orders": {3: CommittedOffset(-7, 5, "note", 0, None, None)}}
+    assert driver.group.offsets == {
+        "orders": {
+            3: CommittedOffset(
+                offset=-7,
+                leader_epoch=5,
+                metadata="note",
+                commit_timestamp_ms=0,
+                expire_timestamp_ms=None,
+                topic_id=None,
+            )
+        }
+    }
 
 
 def test_offsets_may_go_backward() -> None:
@@ -144,7 +175,17 @@ def test_a_reset_is_a_commit_with_a_reason_of_its_own() -> None:
 def test_a_commit_of_nothing_makes_no_group() -> None:
     driver = GroupDriver()
 
-    outcome = driver.send(OffsetCommit("g", None, "", None, None, ()), 8)
+    outcome = driver.send(
+        OffsetCommit(
+            group_id="g",
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            retention_time_ms=None,
+            topics=(),
+        ),
+        8,
+    )
 
     assert outcome.response == OffsetCommitResponse(())
     assert state_of(driver) is ClassicState.DEAD
@@ -319,7 +360,12 @@ def test_from_version_10_topics_have_ids() -> None:
         TopicResult("orders", ORDERS.topic_id, (PartitionResult(0, ErrorCode.NONE),)),
     )
     assert driver.group.offsets["orders"][0] == CommittedOffset(
-        5, None, "", 0, None, ORDERS.topic_id
+        offset=5,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=0,
+        expire_timestamp_ms=None,
+        topic_id=ORDERS.topic_id,
     )
 
 

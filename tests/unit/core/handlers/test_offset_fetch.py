@@ -150,7 +150,14 @@ def test_of_ids_of_one_name_that_of_the_first_partition_is_told_whenever_it_was_
     driver = GroupDriver()
     driver.commit({"orders": {0: 42}})
     for partition, topic in ((64, ORDERS_ANEW), (1, ORDERS)):
-        offset = CommittedOffset(7, None, "", 0, None, topic.topic_id)
+        offset = CommittedOffset(
+            offset=7,
+            leader_epoch=None,
+            metadata="",
+            commit_timestamp_ms=0,
+            expire_timestamp_ms=None,
+            topic_id=topic.topic_id,
+        )
         driver.group.store_offset("orders", partition, offset)
 
     response = driver.response_to(driver.fetch(version=10))

@@ -32,7 +32,16 @@ def commit(
 ) -> ErrorCode:
     """TxnOffsetCommit; its error."""
     topics = requests.commit(requests.at_offset(offset, partition)).topics
-    request = TxnOffsetCommit("g", producer, None, "", None, topics, epoch, since)
+    request = TxnOffsetCommit(
+        group_id="g",
+        producer_id=producer,
+        generation=None,
+        member_id="",
+        group_instance_id=None,
+        topics=topics,
+        producer_epoch=epoch,
+        markers_end_offset=since,
+    )
     [result] = driver.send(request, 3).response.topics[0].partitions
     error: ErrorCode = result.error
     return error
@@ -48,7 +57,17 @@ def mark(
     since: int | None = None,
 ) -> dict[int, int]:
     """EndTxn; what it committed, by partition."""
-    markers = driver.send(EndTxn("g", producer, commits, epoch, at, since), 0).records
+    markers = driver.send(
+        EndTxn(
+            group_id="g",
+            producer_id=producer,
+            is_commit=commits,
+            producer_epoch=epoch,
+            marker_offset=at,
+            since_offset=since,
+        ),
+        0,
+    ).records
     return {partition: offset.offset for each in markers for _, partition, offset in each.offsets}
 
 
@@ -145,7 +164,12 @@ def test_a_marker_told_twice_ends_nothing_more() -> None:
     driver.commit({"orders": {0: 11}})
     commit(driver, 20, since=7)
 
-    assert driver.send(EndTxn("g", 17, is_commit=True, marker_offset=6), 0).records == ()
+    assert (
+        driver.send(
+            EndTxn(group_id="g", producer_id=17, is_commit=True, marker_offset=6), 0
+        ).records
+        == ()
+    )
     assert committed(driver) == {0: 11}
     assert mark(driver, 8) == {0: 20}
 
@@ -204,7 +228,19 @@ def test_a_late_commit_is_refused_before_its_member_is_looked_at() -> None:
     mark(driver, 6)
     topics = requests.commit(requests.at_offset(1)).topics
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, 9, "nobody", None, topics, 0, 6), 3)
+    outcome = driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=17,
+            generation=9,
+            member_id="nobody",
+            group_instance_id=None,
+            topics=topics,
+            producer_epoch=0,
+            markers_end_offset=6,
+        ),
+        3,
+    )
 
     assert outcome.response.topics[0].partitions[0].error is LATE
 

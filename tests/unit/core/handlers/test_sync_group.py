@@ -34,9 +34,23 @@ def test_the_leaders_assignment_is_logged_and_makes_the_group_stable() -> None:
     outcome = driver.sync(member_id, 1, {member_id: {"orders": [0, 1]}})
 
     member = MemberMetadata(
-        member_id, None, "client", "/127.0.0.1", 60_000, 10_000, protocol(), ALL
+        member_id=member_id,
+        group_instance_id=None,
+        client_id="client",
+        client_host="/127.0.0.1",
+        rebalance_timeout_ms=60_000,
+        session_timeout_ms=10_000,
+        subscription=protocol(),
+        assignment=ALL,
     )
-    metadata = GroupMetadata("consumer", 1, "range", member_id, 3_000, (member,))
+    metadata = GroupMetadata(
+        protocol_type="consumer",
+        generation=1,
+        protocol="range",
+        leader=member_id,
+        state_timestamp_ms=3_000,
+        members=(member,),
+    )
     assert outcome.records == (GroupRecord(metadata, Reason.SYNC),)
     assert outcome.response == SyncGroupResponse(ErrorCode.NONE, "consumer", "range", ALL)
     assert state_of(driver) is ClassicState.STABLE
@@ -166,7 +180,15 @@ def test_a_named_protocol_must_be_the_groups(
 
 
 def test_from_version_5_a_missing_protocol_is_noticed_before_anything_else() -> None:
-    request = SyncGroup("", 1, "m", None, None, None, ())
+    request = SyncGroup(
+        group_id="",
+        generation=1,
+        member_id="m",
+        group_instance_id=None,
+        protocol_type=None,
+        protocol=None,
+        assignments=(),
+    )
 
     response = GroupDriver("").send(request, 5).response
 

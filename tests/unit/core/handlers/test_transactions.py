@@ -37,7 +37,17 @@ ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
 
 def pend(driver: GroupDriver, offset: int, *, producer: int = 17, partition: int = 0) -> None:
     entry = requests.at_offset(offset, partition)
-    driver.send(TxnOffsetCommit("g", producer, None, "", None, topics_of(entry)), 3)
+    driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=producer,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=topics_of(entry),
+        ),
+        3,
+    )
 
 
 def topics_of(entry: requests.PartitionCommit) -> tuple[requests.TopicCommit, ...]:
@@ -47,7 +57,7 @@ def topics_of(entry: requests.PartitionCommit) -> tuple[requests.TopicCommit, ..
 def end(
     driver: GroupDriver, *, producer: int = 17, is_commit: bool = True
 ) -> Outcome[EndTxnResponse]:
-    return driver.send(EndTxn("g", producer, is_commit), 0)
+    return driver.send(EndTxn(group_id="g", producer_id=producer, is_commit=is_commit), 0)
 
 
 def stable_fetch(driver: GroupDriver, *partitions: int) -> tuple[FetchedPartition, ...]:
@@ -65,9 +75,26 @@ def test_an_offset_waits_for_the_marker() -> None:
     driver = GroupDriver(start_ms=1_000)
     entry = requests.at_offset(42, leader_epoch=5, metadata="note")
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, topics_of(entry)), 3)
+    outcome = driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=17,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=topics_of(entry),
+        ),
+        3,
+    )
 
-    offset = CommittedOffset(42, 5, "note", 1_000, None, None)
+    offset = CommittedOffset(
+        offset=42,
+        leader_epoch=5,
+        metadata="note",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
     result = TopicResult("orders", None, (PartitionResult(0, ErrorCode.NONE),))
     assert outcome.response == TxnOffsetCommitResponse((result,))
     assert outcome.records == (OffsetRecord("orders", 0, offset, Reason.OFFSET_COMMIT, 17),)
@@ -200,7 +227,17 @@ def test_a_partition_that_does_not_exist() -> None:
     driver.learn_topics(ORDERS)
     entry = requests.at_offset(1, 2)
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, topics_of(entry)), 3)
+    outcome = driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=17,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=topics_of(entry),
+        ),
+        3,
+    )
 
     [result] = outcome.response.topics[0].partitions
     assert result.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -214,7 +251,17 @@ def test_the_id_of_the_topic_is_stored_whether_it_or_the_name_was_said(version: 
     name, topic_id = ("orders", None) if version < 6 else (None, ORDERS.topic_id)
     topic = TopicCommit(name, topic_id, (requests.at_offset(1),))
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, (topic,)), version)
+    outcome = driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=17,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=(topic,),
+        ),
+        version,
+    )
     end(driver)
 
     result = TopicResult("orders", ORDERS.topic_id, (PartitionResult(0, ErrorCode.NONE),))
@@ -226,7 +273,17 @@ def test_an_id_of_no_topic() -> None:
     driver = GroupDriver()
     topic = TopicCommit(None, ORDERS.topic_id, (requests.at_offset(1),))
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, None, "", None, (topic,)), 6)
+    outcome = driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=17,
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            topics=(topic,),
+        ),
+        6,
+    )
 
     refused = (PartitionResult(0, ErrorCode.UNKNOWN_TOPIC_ID),)
     assert outcome.response.topics == (TopicResult(None, ORDERS.topic_id, refused),)
@@ -252,7 +309,17 @@ def test_who_may_commit_to_a_stable_group(
     sender = members[0] if member_id == "member" else member_id
     topics = topics_of(requests.at_offset(1))
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, generation, sender, None, topics), 3)
+    outcome = driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=17,
+            generation=generation,
+            member_id=sender,
+            group_instance_id=None,
+            topics=topics,
+        ),
+        3,
+    )
 
     assert outcome.response.topics[0].partitions == (PartitionResult(0, error),)
 
@@ -270,7 +337,17 @@ def test_an_unknown_group_has_no_generation(version: int, error: ErrorCode) -> N
     driver.learn_topics(ORDERS)
     topic = TopicCommit("orders", ORDERS.topic_id, (requests.at_offset(1),))
 
-    outcome = driver.send(TxnOffsetCommit("g", 17, 0, "m", None, (topic,)), version)
+    outcome = driver.send(
+        TxnOffsetCommit(
+            group_id="g",
+            producer_id=17,
+            generation=0,
+            member_id="m",
+            group_instance_id=None,
+            topics=(topic,),
+        ),
+        version,
+    )
 
     assert outcome.response.topics[0].partitions == (PartitionResult(0, error),)
     assert outcome.records == ()

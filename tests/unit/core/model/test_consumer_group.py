@@ -4,7 +4,17 @@ from group_coordinator.core.kafka_order.assignor_order import consumer_group_ord
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
 
-WISH = SubscriptionMetadata(None, None, "client", "/h", ("orders",), None, 60_000, None, None)
+WISH = SubscriptionMetadata(
+    group_instance_id=None,
+    rack_id=None,
+    client_id="client",
+    client_host="/h",
+    topic_names=("orders",),
+    topic_regex=None,
+    rebalance_timeout_ms=60_000,
+    server_assignor=None,
+    classic=None,
+)
 
 
 def test_a_group_that_was_larger_once_finds_its_members_in_the_order_of_then() -> None:

@@ -62,7 +62,15 @@ def test_the_index_says_what_a_look_at_all_members_says(
 
 def test_a_protocol_that_a_member_lists_twice_counts_twice() -> None:
     index = MemberIndex()
-    member = Member("m", None, "c", "/h", 1, 1, ())
+    member = Member(
+        member_id="m",
+        group_instance_id=None,
+        client_id="c",
+        client_host="/h",
+        rebalance_timeout_ms=1,
+        session_timeout_ms=1,
+        protocols=(),
+    )
     [protocol] = [strategies.Protocol("range", b"")]
 
     index.add(member.replace(protocols=(protocol, protocol)))
@@ -73,7 +81,15 @@ def test_a_protocol_that_a_member_lists_twice_counts_twice() -> None:
 def test_of_many_members_each_protocol_counts_as_often_as_it_is_listed() -> None:
     a, b, c = (strategies.Protocol(name, b"") for name in ("a", "b", "c"))
     lists = {"m1": (a, b), "m2": (a,), "m3": (b, a), "m4": (), "m5": (c, c), "m6": (a, b)}
-    nobody = Member("", None, "c", "/h", 1, 1, ())
+    nobody = Member(
+        member_id="",
+        group_instance_id=None,
+        client_id="c",
+        client_host="/h",
+        rebalance_timeout_ms=1,
+        session_timeout_ms=1,
+        protocols=(),
+    )
 
     index = MemberIndex.of(nobody.replace(member_id=i, protocols=p) for i, p in lists.items())
 

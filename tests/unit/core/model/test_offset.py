@@ -6,7 +6,14 @@ from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, age
 
 
 def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
-    return CommittedOffset(7, None, "", at_ms, expire_ms, None)
+    return CommittedOffset(
+        offset=7,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=at_ms,
+        expire_timestamp_ms=expire_ms,
+        topic_id=None,
+    )
 
 
 def test_the_ages_of_no_offsets() -> None:

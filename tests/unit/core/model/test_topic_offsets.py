@@ -15,7 +15,14 @@ from group_coordinator.core.model.topic_offsets import StoredTopic, TopicOffsets
 PARTITIONS = st.sampled_from([0, 1, 63, 64, 127, 128, 2**31 - 1])
 TIMES_MS = st.integers(0, 5)
 OFFSETS = st.builds(
-    lambda at_ms, expire_ms: CommittedOffset(7, None, "", at_ms, expire_ms, None),
+    lambda at_ms, expire_ms: CommittedOffset(
+        offset=7,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=at_ms,
+        expire_timestamp_ms=expire_ms,
+        topic_id=None,
+    ),
     TIMES_MS,
     st.none() | TIMES_MS,
 )
@@ -29,7 +36,14 @@ STEPS = st.lists(
 
 
 def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
-    return CommittedOffset(7, None, "", at_ms, expire_ms, None)
+    return CommittedOffset(
+        offset=7,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=at_ms,
+        expire_timestamp_ms=expire_ms,
+        topic_id=None,
+    )
 
 
 def read_again(topic: TopicOffsets) -> TopicOffsets:

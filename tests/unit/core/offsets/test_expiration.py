@@ -81,7 +81,14 @@ def test_the_rule_of_every_situation(
 def test_when_an_offset_is_due(
     rule: ExpirationRule, expire_timestamp_ms: int | None, due_ms: int | None
 ) -> None:
-    offset = CommittedOffset(42, None, "", 1_000, expire_timestamp_ms, None)
+    offset = CommittedOffset(
+        offset=42,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=expire_timestamp_ms,
+        topic_id=None,
+    )
 
     assert rule.due_ms("orders", offset, retention_ms=100) == due_ms
 

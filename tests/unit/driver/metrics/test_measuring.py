@@ -47,7 +47,9 @@ def test_tables_are_read_again_and_again(tmp_path: Path) -> None:
 
 def test_who_has_no_endpoint_measures_nothing() -> None:
     job = settings.load().job
-    with measuring(None, SPARK, Connection("127.0.0.1:1"), job, None, Event()) as measured:
+    with measuring(
+        None, SPARK, Connection("127.0.0.1:1"), job=job, acls=None, stop=Event()
+    ) as measured:
         assert measured is None
 
 
@@ -61,5 +63,7 @@ def test_a_job_that_goes_by_rules_shows_how_old_they_are(
     agent.begin()
     endpoint, nobody = Endpoint(CollectorRegistry()), Connection("127.0.0.1:1")
 
-    with measuring(endpoint, SPARK, nobody, job, agent if has_rules else None, Event()):
+    with measuring(
+        endpoint, SPARK, nobody, job=job, acls=agent if has_rules else None, stop=Event()
+    ):
         assert (AGE in scraped(endpoint.registry)) is has_rules

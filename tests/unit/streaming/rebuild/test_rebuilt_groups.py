@@ -25,7 +25,14 @@ def stored(offset: int) -> str:
 
 
 def committed(offset: int) -> CommittedOffset:
-    return CommittedOffset(offset, None, "", 1_000, None, None)
+    return CommittedOffset(
+        offset=offset,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
 
 
 def test_a_group_is_what_its_log_says_at_the_time_of_its_last_record() -> None:

@@ -45,9 +45,27 @@ ORDERS, PAY = "4ksO1bcLSgCStYJnTlCVLg", "AAAAAAAAAAAAAAAAAAAAAQ"
 TOPICS = {"orders": Topic("orders", ORDERS, 3)}
 JOIN = Reason.HEARTBEAT
 A = SubscriptionMetadata(
-    "i", "rack-1", "client", "/10.0.0.1", ("orders",), None, 1_000, "range", None
+    group_instance_id="i",
+    rack_id="rack-1",
+    client_id="client",
+    client_host="/10.0.0.1",
+    topic_names=("orders",),
+    topic_regex=None,
+    rebalance_timeout_ms=1_000,
+    server_assignor="range",
+    classic=None,
 )
-B = SubscriptionMetadata(None, None, "client", "/10.0.0.2", (), "pay.*", 2_000, None, None)
+B = SubscriptionMetadata(
+    group_instance_id=None,
+    rack_id=None,
+    client_id="client",
+    client_host="/10.0.0.2",
+    topic_names=(),
+    topic_regex="pay.*",
+    rebalance_timeout_ms=2_000,
+    server_assignor=None,
+    classic=None,
+)
 
 
 def log_of(

@@ -237,7 +237,14 @@ def test_any_timestamp_can_be_shown() -> None:
 # Transactions.
 
 
-OFFSET = CommittedOffset(42, None, "", 1_000, None, None)
+OFFSET = CommittedOffset(
+    offset=42,
+    leader_epoch=None,
+    metadata="",
+    commit_timestamp_ms=1_000,
+    expire_timestamp_ms=None,
+    topic_id=None,
+)
 PENDING = OffsetRecord("orders", 0, OFFSET, Reason.OFFSET_COMMIT, producer_id=17)
 
 

@@ -36,7 +36,17 @@ def test_a_commit_time_that_has_not_come_yet_keeps_no_topic_alive(tmp_path: Path
     commits = (requests.PartitionCommit(0, 5, None, "", 2**63 - 1),)
     topics = (requests.TopicCommit("orders", None, commits),)
     group.sleep(60_000)
-    group.send(requests.OffsetCommit("group", None, "", None, None, topics), 1)
+    group.send(
+        requests.OffsetCommit(
+            group_id="group",
+            generation=None,
+            member_id="",
+            group_instance_id=None,
+            retention_time_ms=None,
+            topics=topics,
+        ),
+        1,
+    )
     root = tables_of(tmp_path, group)
     for seconds in (0, DAY_S + 120):
         sample(root, seconds, "orders", {0: 10})
