@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from struct import Struct
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.served import APIS, Api
+from group_coordinator.gateway.served import APIS, ServedApi
 from tests.attack.client import Client
 from tests.attack.memory import Memory
 from tests.attack.outcome import Outcome
@@ -52,13 +52,13 @@ def frames_above_their_limit(stage: Stage) -> Outcome:
     return Outcome(sent, f"{len(APIS) - len(open_ones)} hung up on at the head", problems)
 
 
-def _limit(api: Api) -> int:
+def _limit(api: ServedApi) -> int:
     if api.name == "SaslAuthenticate":
         return SASL_BYTES
     return BEFORE_BYTES if api.name in ("ApiVersions", "SaslHandshake") else _MANY_BYTES
 
 
-def _is_hung_up_at_once(gateway: Gateway, api: Api, size: int) -> bool:
+def _is_hung_up_at_once(gateway: Gateway, api: ServedApi, size: int) -> bool:
     with gateway.client() as client:
         if api.name == "SaslAuthenticate":
             client.ask("SaslHandshake", 1, HANDSHAKE)

@@ -13,7 +13,7 @@ from msgspec import json
 
 from group_coordinator.codecs.offsets_topic import decode_entry, encode_entry
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from tests.benchmarks.measured import show
 from tests.support.offsets_topic_messages import Message, recorded
 
@@ -45,7 +45,7 @@ def _commits(version: int) -> Iterator[Message]:
             "topicId": TOPIC_ID,
         }
         key = Key(record_types.OFFSET_COMMIT, about)
-        yield Message(*encode_entry(LogEntry(key, Value(version=version, data=says))))
+        yield Message(*encode_entry(LogEntry(key, RecordValue(version=version, data=says))))
 
 
 def _best_rate(messages: Sequence[Message]) -> int:

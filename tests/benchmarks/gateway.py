@@ -25,7 +25,7 @@ import psutil
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.rights.own_topics import Closed
 from tests.benchmarks.gateway_loads import LOADS, Load
 from tests.benchmarks.measured import show
@@ -148,7 +148,7 @@ async def serve(port: int, broker_port: int) -> None:
     view = ClusterView([Address(LOOPBACK, broker_port)], NEVER_MS)
     await view.look_again()
     closed = Closed(frozenset({"group-events", "group-responses"}))
-    options = Options(Address(LOOPBACK, port), LOOPBACK, NEVER_MS, closed=closed)
+    options = GatewayOptions(Address(LOOPBACK, port), LOOPBACK, NEVER_MS, closed=closed)
     await Gateway(options, view, JobByHand()).open()
     print("open", flush=True)
     await asyncio.Event().wait()

@@ -8,7 +8,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
+    ReconciliationState,
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
@@ -95,19 +95,19 @@ def _put_consumer(
     topic, partitions = _held(number, size)
     held = {_topic_id(topic): dict.fromkeys(partitions, 8)}
     target = {_topic_id(topic): tuple(partitions)}
-    current = CurrentAssignment(9, 8, MemberState.STABLE, held, {})
+    current = CurrentAssignment(9, 8, ReconciliationState.STABLE, held, {})
     if number == size // 2:
         *kept, given_back = partitions
         held = {_topic_id(topic): dict.fromkeys(kept, 8)}
         target = {_topic_id(topic): tuple(kept)}
         owed = {_topic_id(topic): {given_back: 8}}
-        current = CurrentAssignment(8, 7, MemberState.UNREVOKED_PARTITIONS, held, owed)
+        current = CurrentAssignment(8, 7, ReconciliationState.UNREVOKED_PARTITIONS, held, owed)
     if number == 0:
         other, its_partitions = _held(size // 2, size)
         target = {**target, _topic_id(other): (its_partitions[-1],)}
         if other == topic:
             target = {_topic_id(topic): (*partitions, its_partitions[-1])}
-        current = CurrentAssignment(8, 7, MemberState.STABLE, held, {})
+        current = CurrentAssignment(8, 7, ReconciliationState.STABLE, held, {})
     metadata = SubscriptionMetadata(
         group_instance_id=None,
         rack_id=None,

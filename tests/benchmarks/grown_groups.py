@@ -8,7 +8,7 @@ from typing import Any
 
 from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.states import ClassicState
@@ -120,7 +120,7 @@ def _membership(size: int, state: ClassicState) -> ClassicGroup:
     ids = [_member_id(number) for number in range(size)]
     members = StoredValues.of(
         {
-            member_id: Member(
+            member_id: ClassicMember(
                 member_id=member_id,
                 group_instance_id=None,
                 client_id="billing",

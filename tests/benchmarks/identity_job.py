@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator.cli.main import main
-from group_coordinator.runtime.outputs import LogRow, Output, Piece, Response
+from group_coordinator.runtime.outputs import LogRow, Output, Piece, ResponseRow
 from group_coordinator.runtime.packing import HEADER
 from group_coordinator.streaming import query
 from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputRows
@@ -40,7 +40,7 @@ def _answer(
                 correlation_id = _decode(packed[HEADER.size :]).correlationId
                 if correlation_id is not None:
                     answer = f'{{"groupId":"{key[0]}","correlationId":"{correlation_id}"}}'
-                    outputs += [Response(None, answer.encode()), _log_row(key[0], len(outputs))]
+                    outputs += [ResponseRow(None, answer.encode()), _log_row(key[0], len(outputs))]
     state.update((1, _STATE))
     state.setTimeoutDuration(_TIMEOUT_MS)
     if outputs:

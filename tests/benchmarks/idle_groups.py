@@ -34,7 +34,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery
-from group_coordinator.streaming.coordination import CoordinatorRun, Surroundings
+from group_coordinator.streaming.coordination import CoordinatorHooks, CoordinatorRun
 from group_coordinator.streaming.rest import no_rest
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.creation import create_tables
@@ -78,7 +78,7 @@ def measure(spark: SparkSession, chosen: Settings, groups: int, state_bytes: int
     _commit_once(chosen, groups, state_bytes)
     over = Event()
     idle = IdleBatches(groups, over)
-    around = Surroundings(
+    around = CoordinatorHooks(
         tick=lambda: write_ticks(connection, chosen.job.events_topic).ends,
         must_wait=lambda: False,
         plans=Plans(coordinator_folder(spark, chosen.job)),

@@ -35,7 +35,7 @@ from rich.console import Console
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.driver.mirror.topic import MirroredTopic
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.folders import scratch_folder
@@ -89,7 +89,7 @@ def commits(count: int) -> Iterator[tuple[int, bytes, bytes | None]]:
             "commitTimestamp": 1_700_000_000_000 + number,
             "topicId": TOPIC_ID,
         }
-        entry = LogEntry(Key(1, about), Value(version=4, data=says))
+        entry = LogEntry(Key(1, about), RecordValue(version=4, data=says))
         yield group % PARTITIONS, *encode_entry(entry)
 
 

@@ -22,7 +22,7 @@ from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
 from group_coordinator.gateway.cluster.broker_link import log_in
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.own_topics import Closed
 from group_coordinator.local.broker import EmbeddedBroker
@@ -163,7 +163,7 @@ async def gateway_before(
     ticking = asyncio.create_task(groups.job.tick())
     told, port = Told(groups), free_block()
     tls = listener_context(str(self_signed(certificates)), "")
-    options = Options(Address(LOOPBACK, port), LOOPBACK, NEVER_MS, tls, closed=closed)
+    options = GatewayOptions(Address(LOOPBACK, port), LOOPBACK, NEVER_MS, tls, closed=closed)
     gateway = Gateway(options, view, told)
     await gateway.open()
     try:

@@ -139,7 +139,7 @@ RECONCILIATION = (
     Flip(
         "a member that must give back moves on to the next epoch",
         "consumer/reconciliation.py",
-        "            goal.epoch if current.state is MemberState.UNKNOWN else current.epoch,\n",
+        "            goal.epoch if current.state is ReconciliationState.UNKNOWN else current.epoch,\n",
         "            goal.epoch,\n",
     ),
 )

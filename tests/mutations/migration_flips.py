@@ -98,8 +98,8 @@ MIXED = (
     Flip(
         "a classic member is not told of partitions to give back",
         "migration/classic_requests.py",
-        "case MemberState.UNREVOKED_PARTITIONS:\n            return True",
-        "case MemberState.UNREVOKED_PARTITIONS:\n            return False",
+        "case ReconciliationState.UNREVOKED_PARTITIONS:\n            return True",
+        "case ReconciliationState.UNREVOKED_PARTITIONS:\n            return False",
     ),
     Flip(
         "a classic member is told too early that its partitions are free",

@@ -8,7 +8,7 @@ from typing import Any
 from group_coordinator import settings
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.groups.group_apis import GroupApis
-from group_coordinator.gateway.groups.group_listing import GroupListing
+from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.job.delivery import Patience, Repeats
 from group_coordinator.gateway.job.sightings import Sighting
@@ -26,7 +26,7 @@ class InProcessGroups:
     ) -> None:
         config = replace(settings.load().coordinator, **overrides)
         self.job = InProcessJob(config, on_sighting=self._see, delay_s=delay_s)
-        self._listing = GroupListing(self.job, None, ANSWER_TIMEOUT_MS)
+        self._listing = AllGroups(self.job, None, ANSWER_TIMEOUT_MS)
         self._settings = GroupSettings(self.job, None, ANSWER_TIMEOUT_MS)
         self._view = view
         self.apis = GroupApis(

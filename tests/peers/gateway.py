@@ -11,7 +11,7 @@ from typing import Any, Self
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.local.ports import LOOPBACK, free_row
 from tests.peers.assembled import InProcessGroups
 from tests.peers.markers import following_of_markers
@@ -81,7 +81,7 @@ class InProcessGateway:
         await view.look_again()
         groups = InProcessGroups(view, delay_s=self._delay_s, **self._settings)
         self.refused = groups.job.refused
-        options = Options(Address(LOOPBACK, self._port), LOOPBACK, MAX_IDLE_MS)
+        options = GatewayOptions(Address(LOOPBACK, self._port), LOOPBACK, MAX_IDLE_MS)
         gateway = Gateway(options, view, groups.apis)
         with following_of_markers(self._cluster, groups.job, self._loop):
             await gateway.open()

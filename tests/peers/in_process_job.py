@@ -13,7 +13,7 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.job_channel import read
-from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
+from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError, PendingRequests
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.runtime.replay_session import Replay
 
@@ -41,10 +41,10 @@ class InProcessJob:
         self._on_sighting = on_sighting
         self._delay_s = delay_s
         self._now_ms = now_ms
-        self._open = OpenQuestions("in-process")
+        self._open = PendingRequests("in-process")
         self._topics: Sequence[Body] = ()
         self._due_s = 0.0
-        self.asked: list[Question] = []
+        self.asked: list[GroupRequest] = []
         self.refused: list[str] = []
         """Why events were dead letters; clients' requests must make none."""
         self.is_silent = False
@@ -73,7 +73,7 @@ class InProcessJob:
         """Let deadlines fire that are due."""
         self._line({})
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         self.asked.append(question)
         correlation_id, answer = self._open.add(question.timeout_s)
         event = question.event(correlation_id, None)

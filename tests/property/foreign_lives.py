@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from group_coordinator.tables.compaction.rows import LogEntry
+from group_coordinator.tables.compaction.rows import StoredLogEntry
 
 IDS = {"orders": f"{0:021d}A", "bills": f"{1:021d}A"}
 MEMBERS = st.sampled_from(["m1", "m2", "m3"])
@@ -26,7 +26,7 @@ SOURCES = {"0": ["orders"], "1": ["bills", "repartition"]}
 class ForeignLife:
     """The log of a group id, and who is in the group; `kind` is None while it has no record of its own."""
 
-    log: list[LogEntry] = field(default_factory=list)
+    log: list[StoredLogEntry] = field(default_factory=list)
     now_ms: int = 1_000_000
     kind: str | None = None
     epoch: int = 0
@@ -41,7 +41,9 @@ class ForeignLife:
             about = json.dumps({"type": record_type, "data": key})
             value = None if data is None else json.dumps({"version": 0, "data": data})
             place = (len(self.log), 0)
-            self.log.append(LogEntry(*place, about, value, self.now_ms, "mirrored", inferred=False))
+            self.log.append(
+                StoredLogEntry(*place, about, value, self.now_ms, "mirrored", inferred=False)
+            )
         self.now_ms += 1_000
 
     def commit(self, partition: int) -> None:
@@ -204,7 +206,9 @@ def lived(steps: list[Step]) -> ForeignLife:
     return life
 
 
-def cleaned(log: list[LogEntry], dirty_from: int, tombstones_until: int) -> Iterator[LogEntry]:
+def cleaned(
+    log: list[StoredLogEntry], dirty_from: int, tombstones_until: int
+) -> Iterator[StoredLogEntry]:
     """What a cleaner leaves: before `dirty_from` the newest record of each key, and of those no tombstone that is old."""
     newest = {entry.key: entry for entry in log[:dirty_from]}
     for place, entry in enumerate(log):

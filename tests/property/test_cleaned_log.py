@@ -20,7 +20,7 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, LogEntry, OffsetRow
+from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, OffsetRow, StoredLogEntry
 from group_coordinator.testing import GroupDriver
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.language.lines import Story
@@ -60,7 +60,7 @@ def without_times(row: Any) -> Any:
     )
 
 
-def folded(names: Mapping[str, str], *stretches: Sequence[LogEntry]) -> GroupRows:
+def folded(names: Mapping[str, str], *stretches: Sequence[StoredLogEntry]) -> GroupRows:
     tables = Tables(topic_names=names)
     for stretch in stretches:
         tables.take(stretch)
@@ -68,7 +68,7 @@ def folded(names: Mapping[str, str], *stretches: Sequence[LogEntry]) -> GroupRow
 
 
 def check_cleaned(
-    log: list[LogEntry], data: st.DataObject, names: Mapping[str, str] = NAMES
+    log: list[StoredLogEntry], data: st.DataObject, names: Mapping[str, str] = NAMES
 ) -> GroupRows:
     """The rows of the whole log, which any part that a cleaner leaves must give as well; all topics' names are known."""
     whole = folded(names, log)
@@ -84,7 +84,7 @@ def check_cleaned(
     return whole
 
 
-def mirrored(number: int, record: Record, at_ms: int) -> list[LogEntry]:
+def mirrored(number: int, record: Record, at_ms: int) -> list[StoredLogEntry]:
     """As a mirror that reads what is committed has a record of ours: from Kafka's bytes."""
     match record:
         case ConfigRecord():
@@ -100,10 +100,10 @@ def mirrored(number: int, record: Record, at_ms: int) -> list[LogEntry]:
     _, entry = offsets_topic.decode_entry(*offsets_topic.encode("g", record))
     value = None if entry.value is None else json.encode(entry.value).decode()
     key = json.encode(entry.key).decode()
-    return [LogEntry(number, 0, key, value, at_ms, "mirrored", inferred=False)]
+    return [StoredLogEntry(number, 0, key, value, at_ms, "mirrored", inferred=False)]
 
 
-def mirrored_entries(log: Sequence[LogEntry]) -> list[LogEntry]:
+def mirrored_entries(log: Sequence[StoredLogEntry]) -> list[StoredLogEntry]:
     found = [
         entry
         for own in log
@@ -152,7 +152,7 @@ def test_classic_groups(script: Script, data: st.DataObject) -> None:
 
 @given(steps=st.lists(CONSUMER_STEPS, max_size=30), data=st.data())
 def test_consumer_groups(steps: list[Callable[[Life], None]], data: st.DataObject) -> None:
-    log: list[LogEntry] = []
+    log: list[StoredLogEntry] = []
     done = 0
 
     def write_log(driver: GroupDriver) -> None:
@@ -173,7 +173,7 @@ def check_script(story: Story, data: st.DataObject) -> None:
     logged = [output for output in outputs if output["kind"] == "record"]
     for group_id in {output["groupId"] for output in logged}:
         own = [
-            LogEntry(
+            StoredLogEntry(
                 number, 0, json.encode(output["key"]).decode(), text(output["value"]), output["at"]
             )
             for number, output in enumerate(logged)
@@ -182,7 +182,7 @@ def check_script(story: Story, data: st.DataObject) -> None:
         check_cleaned(mirrored_entries(own), data, names_in(own))
 
 
-def names_in(own: Sequence[LogEntry]) -> dict[str, str]:
+def names_in(own: Sequence[StoredLogEntry]) -> dict[str, str]:
     """What our log tells of topics and a mirrored one does not."""
     names: dict[str, str] = {}
     for entry in own:

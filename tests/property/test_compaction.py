@@ -13,7 +13,7 @@ from msgspec import json, structs
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
@@ -27,8 +27,8 @@ from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRow,
     GroupRows,
-    LogEntry,
     MemberRow,
+    StoredLogEntry,
 )
 from group_coordinator.testing import GroupDriver
 from tests.conformance.kafka.coordinators import Ours
@@ -49,14 +49,14 @@ class Tables:
     """The rows of one group, kept up by compaction."""
 
     def __init__(
-        self, *stretches: Sequence[LogEntry], topic_names: Mapping[str, str] | None = None
+        self, *stretches: Sequence[StoredLogEntry], topic_names: Mapping[str, str] | None = None
     ) -> None:
         self.rows = GroupRows()
         self.topic_names = topic_names or {}
         for stretch in stretches:
             self.take(stretch)
 
-    def take(self, stretch: Sequence[LogEntry]) -> int:
+    def take(self, stretch: Sequence[StoredLogEntry]) -> int:
         """How many rows a stretch of the log changes."""
         changes = list(fold(KEY, self.rows, stretch, RETENTION, self.topic_names))
         for _, delete, row in changes:
@@ -125,7 +125,7 @@ def of_member_row(row: MemberRow) -> tuple[object, ...]:
     )
 
 
-def subscribed(group: ClassicGroup, member: Member) -> list[str] | None:
+def subscribed(group: ClassicGroup, member: ClassicMember) -> list[str] | None:
     topics = member.protocols[0].topics
     return None if topics is None or not group.is_of_consumers else sorted(topics)
 
@@ -201,7 +201,7 @@ def of_consumers(group: ConsumerGroup) -> dict[str, tuple[object, ...]]:
     return shown
 
 
-def names_committed(log: Sequence[LogEntry]) -> dict[str, str]:
+def names_committed(log: Sequence[StoredLogEntry]) -> dict[str, str]:
     """By id the topics that were committed to.
 
     In records of Kafka only commits tell them, and a name that no row has any more is forgotten where the log is cut; the
@@ -216,7 +216,7 @@ def names_committed(log: Sequence[LogEntry]) -> dict[str, str]:
 
 
 def check_compaction(
-    log: Sequence[LogEntry], data: st.DataObject, topic_names: Mapping[str, str] | None = None
+    log: Sequence[StoredLogEntry], data: st.DataObject, topic_names: Mapping[str, str] | None = None
 ) -> Tables:
     """Fold the log cut at random places, and compare with core, with the whole log and with doing it again."""
     group = Group("g")
@@ -247,7 +247,7 @@ def check_compaction(
     return cut
 
 
-def entries_of_lines(lines: Sequence[str]) -> list[LogEntry]:
+def entries_of_lines(lines: Sequence[str]) -> list[StoredLogEntry]:
     """The rows of the log among the lines of a call; every row is a batch of its own."""
     rows = [json.decode(line[1:]) for line in lines if line[0] == "L"]
     return [
@@ -256,9 +256,9 @@ def entries_of_lines(lines: Sequence[str]) -> list[LogEntry]:
     ]
 
 
-def entry(number: int, key: object, value: object, at_ms: int) -> LogEntry:
+def entry(number: int, key: object, value: object, at_ms: int) -> StoredLogEntry:
     text = None if value is None else json.encode(value).decode()
-    return LogEntry(number, 0, json.encode(key).decode(), text, at_ms)
+    return StoredLogEntry(number, 0, json.encode(key).decode(), text, at_ms)
 
 
 @given(script=scripts(), data=st.data())
@@ -271,7 +271,7 @@ def test_the_life_of_a_classic_group(script: Script, data: st.DataObject) -> Non
 def test_the_life_of_a_consumer_group(
     steps: list[Callable[[Life], None]], data: st.DataObject
 ) -> None:
-    log: list[LogEntry] = []
+    log: list[StoredLogEntry] = []
 
     def write_log(driver: GroupDriver) -> None:
         """As the job does it: with the names of the topics that the group knows."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
-from group_coordinator.tables.compaction.rows import GroupRows, LogEntry, to_arrow
+from group_coordinator.tables.compaction.rows import GroupRows, StoredLogEntry, to_arrow
 from group_coordinator.tables.creation import COMPACTED
 from tests.support.message_batches import batch_of
 from tests.support.mirrored_log import MirroredLog, MirroredTables
@@ -55,7 +55,7 @@ def check_reasons(rows: list[LoggedRow]) -> None:
     assert found <= {row.source_offset for row in rows if row.value is None}
 
 
-def check_tables(log: list[LogEntry]) -> None:
+def check_tables(log: list[StoredLogEntry]) -> None:
     tables = MirroredTables()
     tables.take(MirroredLog(log))
     for definition in COMPACTED:
@@ -76,5 +76,5 @@ def logged(place: int, row: dict[str, Any]) -> LoggedRow:
     )
 
 
-def entry(place: int, row: dict[str, Any]) -> LogEntry:
-    return LogEntry(0, place, row["key"], row["value"], place // APPEND, "mirrored")
+def entry(place: int, row: dict[str, Any]) -> StoredLogEntry:
+    return StoredLogEntry(0, place, row["key"], row["value"], place // APPEND, "mirrored")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.job.delivery import Repeats
-from group_coordinator.gateway.job.requests import OpenQuestions, Question
+from group_coordinator.gateway.job.requests import GroupRequest, PendingRequests
 from group_coordinator.gateway.login.caller import Caller
 from tests.support.hand_clock import HandClock, by_hand
 
@@ -71,10 +71,10 @@ class Story:
         self.step = 0
         self.answered: list[int] = []
         """The steps of the job's answers, in the order of its log."""
-        self._open = OpenQuestions("job")
+        self._open = PendingRequests("job")
         self._repeats = Repeats(self)
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         self.log.append(Commit(question.body["memberId"], question.body["offset"]))
         return self._open.add(question.timeout_s)[1]
 
@@ -94,7 +94,7 @@ class Story:
 
     def _commit(self, commit: Commit, body: Body) -> None:
         before = self._waited_for(commit.member)
-        answer = self._repeats.ask(Question("OffsetCommit", 9, "g", body, CALLER, PATIENCE_S))
+        answer = self._repeats.ask(GroupRequest("OffsetCommit", 9, "g", body, CALLER, PATIENCE_S))
         answer.add_done_callback(self._hear)
         self.sent.append(Sent(commit, self.step, answer, before))
 

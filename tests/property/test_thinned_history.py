@@ -18,7 +18,7 @@ from group_coordinator.clients.what_if import what_if
 from group_coordinator.settings import load
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry, from_arrow
+from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, StoredLogEntry, from_arrow
 from group_coordinator.tables.thinning import DAY_MS, Cut, thin_in_folder
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import EPOCH
@@ -127,11 +127,11 @@ def test_what_is_no_ordinary_commit_stays(tables: Tables, view: str) -> None:
 
 def folded(root: Path, until_ms: int) -> dict[GroupKey, list[Any]]:
     rows = DeltaTable(root / "coordinator_log").to_pyarrow_table()
-    log: dict[GroupKey, list[LogEntry]] = defaultdict(list)
-    for row in from_arrow(rows.select([*GroupKey._fields, *LogEntry._fields])):
+    log: dict[GroupKey, list[StoredLogEntry]] = defaultdict(list)
+    for row in from_arrow(rows.select([*GroupKey._fields, *StoredLogEntry._fields])):
         if row["event_time"] < until_ms:
             key = GroupKey(row["cluster_id"], row["group_id"])
-            log[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
+            log[key].append(StoredLogEntry(*(row[name] for name in StoredLogEntry._fields)))
     retention = Retention(RETENTION_MS, 600_000)
     return {
         key: [*fold(key, GroupRows(), entries, retention)] for key, entries in sorted(log.items())

@@ -14,7 +14,7 @@ from kafka.admin import NewTopic
 from pyspark.sql import SparkSession
 
 from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings, run_mirror
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
@@ -86,7 +86,7 @@ def commit(offset: int, group: str = "billing") -> Bytes:
         "metadata": "",
         "commitTimestamp": 1_700_000_000_000,
     }
-    return encode_entry(LogEntry(key, Value(version=3, data=says)))
+    return encode_entry(LogEntry(key, RecordValue(version=3, data=says)))
 
 
 def place_of(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.acls.authorizer import Caller
+from group_coordinator.core.acls.authorizer import RequestSender
 from group_coordinator.core.acls.rule import Acls, Operation, ResourceType
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
@@ -65,7 +65,7 @@ def may_read(spark: SparkSession, settings: Settings, *, checks_acls: bool = Tru
         acls = in_this_task(context).acls
         if acls is None:
             return None
-        identities = acls.identities(Caller("User:a", "127.0.0.1"))
+        identities = acls.identities(RequestSender("User:a", "127.0.0.1"))
         assert identities is not None
         return acls.allows(identities, Operation.READ, ResourceType.GROUP, "billing")
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
-    MemberState,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
@@ -33,7 +33,7 @@ from group_coordinator.tables.compaction import compaction as local_compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import LogEntry
+from group_coordinator.tables.compaction.rows import StoredLogEntry
 from group_coordinator.tables.definition import GROUP_KEY
 from tests.support.log_rows import Log, member
 
@@ -56,7 +56,7 @@ MEMBER = SubscriptionMetadata(
     classic=None,
 )
 REVOKING = CurrentAssignment(
-    2, 1, MemberState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 2}}, {ORDERS_ID: {2: 1}}
+    2, 1, ReconciliationState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 2}}, {ORDERS_ID: {2: 1}}
 )
 
 Take = Callable[[Log, str], None]
@@ -73,7 +73,7 @@ def on_the_driver(spark: SparkSession, catalog: TableCatalog) -> Take:
 @pytest.fixture
 def by_spark(spark: SparkSession, catalog: TableCatalog) -> Take:
     def take(log: Log, application: str) -> None:
-        frame = log.frame(spark).select(*GROUP_KEY, *LogEntry._fields)
+        frame = log.frame(spark).select(*GROUP_KEY, *StoredLogEntry._fields)
         spark_compaction.compact(
             catalog, "test", frame, RETENTION, Transaction(application, log.batch_id)
         )

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.local.broker import EmbeddedBroker
@@ -193,9 +193,9 @@ def test_a_topic_that_its_own_coordinator_refuses_to_load_is_mirrored(
             consumer.assign([TopicPartition("orders", 0)])
             consumer.commit({TopicPartition("orders", 0): OffsetAndMetadata(1, "", -1)})
         kinds = [
-            encode_entry(LogEntry(Key(2, {"group": "both"}), Value(version=3, data=CLASSIC))),
+            encode_entry(LogEntry(Key(2, {"group": "both"}), RecordValue(version=3, data=CLASSIC))),
             encode_entry(
-                LogEntry(Key(3, {"groupId": "both"}), Value(version=0, data={"epoch": 1}))
+                LogEntry(Key(3, {"groupId": "both"}), RecordValue(version=0, data={"epoch": 1}))
             ),
         ]
         # Brokers take records for an internal topic from this client alone.

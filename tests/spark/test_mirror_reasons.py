@@ -17,7 +17,7 @@ from group_coordinator.mirror.known_rows import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.session_conf import session_conf
@@ -60,7 +60,9 @@ def filled(tmp_path: Path) -> Path:
     first, second, _ = of_batches()
     log = pa.Table.from_pylist(first + second, COLUMNS)
     write_deltalake(tmp_path / COORDINATOR_LOG.name, log, mode="append")
-    entries = pa.Table.from_pylist(first, COLUMNS).select([*GroupKey._fields, *LogEntry._fields])
+    entries = pa.Table.from_pylist(first, COLUMNS).select(
+        [*GroupKey._fields, *StoredLogEntry._fields]
+    )
     compaction.compact(
         TableCatalog(str(tmp_path)), "live", entries, RETENTION, Transaction("earlier", 0)
     )

@@ -16,10 +16,10 @@ from prometheus_client.metrics_core import Metric
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.driver.agents.acls import AclAgent
 from group_coordinator.driver.metrics.families import Figures
-from group_coordinator.driver.metrics.job_lag import Backlog, behind_families
+from group_coordinator.driver.metrics.job_lag import UnhandledEvents, behind_families
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableFigures
-from group_coordinator.streaming.checkpoint.plans import Plan
+from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
 from tests.support.files import FilesInMemory
@@ -60,7 +60,7 @@ def all_names() -> frozenset[str]:
 def _families() -> Iterator[Metric]:
     yield InfoMetricFamily("group_coordinator", "", {"version": "1"})
     batches = Batches(CollectorRegistry(), 30)
-    batches.begin(Plan(time.time_ns() // 1_000_000, {"group-events": {0: 1}}), 1)
+    batches.begin(PlannedBatch(time.time_ns() // 1_000_000, {"group-events": {0: 1}}), 1)
     batches.end(BatchCounts(), "group-events")
     yield from batches.families()
     counts = Counts(MeterTotals(FilesInMemory(), lambda *_: {}))
@@ -73,7 +73,7 @@ def _families() -> Iterator[Metric]:
     )
     tables.read()
     yield from tables.families()
-    yield from behind_families(Backlog(1, 1))
+    yield from behind_families(UnhandledEvents(1, 1))
     agent = AclAgent(lambda: Acls(()), lambda _: None)
     agent.begin()
     yield from agent.families()

@@ -19,7 +19,7 @@ from group_coordinator.runtime.outputs import LogRow, Outputs
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.testing import GroupDriver
@@ -142,7 +142,7 @@ def tables_of(root: Path, *histories: Told) -> Path:
         compaction.compact(
             TableCatalog(str(root)),
             history.cluster_id,
-            log.select([*GroupKey._fields, *LogEntry._fields]),
+            log.select([*GroupKey._fields, *StoredLogEntry._fields]),
             Retention(
                 history.config.retention_ms, history.config.offsets_retention_check_interval_ms
             ),

@@ -19,7 +19,7 @@ from group_coordinator.runtime.outputs import (
     LogRow,
     Output,
     RebalancingLine,
-    Response,
+    ResponseRow,
     TopicNeedLine,
 )
 from group_coordinator.runtime.packing import EventRow
@@ -68,7 +68,7 @@ def _without_place(content: dict[str, Any]) -> dict[str, Any]:
 
 def line_of(output: Output) -> str:
     """An output as lines_of has it."""
-    if isinstance(output, Response):
+    if isinstance(output, ResponseRow):
         number = "" if output.partition is None else str(output.partition)
         return f"R{number}{output.value.decode()}"
     content = asdict(output)

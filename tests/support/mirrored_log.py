@@ -19,9 +19,9 @@ from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRow,
     GroupRows,
-    LogEntry,
     MemberRow,
     OffsetRow,
+    StoredLogEntry,
 )
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
@@ -39,7 +39,7 @@ JsonObject = dict[str, Any]
 class MirroredLog:
     """Rows of a group, each a second after the one before."""
 
-    entries: list[LogEntry] = field(default_factory=list)
+    entries: list[StoredLogEntry] = field(default_factory=list)
     now_ms: int = 1_000
     key: GroupKey = KEY
 
@@ -53,7 +53,7 @@ class MirroredLog:
     def put(self, key: str, value: str | None, reason: str = "mirrored") -> None:
         place = (len(self.entries), 0)
         inferred = reason != "mirrored"
-        self.entries.append(LogEntry(*place, key, value, self.now_ms, reason, inferred))
+        self.entries.append(StoredLogEntry(*place, key, value, self.now_ms, reason, inferred))
         self.now_ms += 1_000
 
     def commit(self, topic: str, partition: int, offset: int, **more: Any) -> None:
@@ -71,7 +71,7 @@ def table_rows(log: MirroredLog) -> pa.Table:
     return pa.Table.from_pylist(rows, schema)
 
 
-def _row(group: GroupKey, entry: LogEntry, names: list[str]) -> JsonObject:
+def _row(group: GroupKey, entry: StoredLogEntry, names: list[str]) -> JsonObject:
     key = json.loads(entry.key)
     data = {} if entry.value is None else json.loads(entry.value)["data"]
     when = EPOCH + timedelta(milliseconds=entry.event_time)
@@ -99,7 +99,7 @@ def tables_of_mirror(root: Path, log: MirroredLog, topic_names: dict[str, str]) 
     rows, ids = table_rows(log), topic_id_rows(KEY.cluster_id, topic_names, LATER_MS)
     write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
     write_deltalake(root / TOPIC_IDS.name, ids, mode="append")
-    entries = rows.select([*GroupKey._fields, *LogEntry._fields])
+    entries = rows.select([*GroupKey._fields, *StoredLogEntry._fields])
     compaction.compact(
         TableCatalog(str(root)), KEY.cluster_id, entries, MINUTE, Transaction("mirror", 0)
     )

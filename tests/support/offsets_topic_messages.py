@@ -16,7 +16,7 @@ from group_coordinator.codecs.offsets_topic import (
     UnknownVersionError,
     decode_entry,
 )
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from tests.conformance.language.lines import Json
 from tests.support.damaged_bytes import damaged_bytes
 
@@ -42,7 +42,7 @@ def message(line: Json) -> Message:
 def entry(line: Json) -> LogEntry:
     """From the JSON of a line that says what Kafka is to write."""
     value = line["value"]
-    says = None if value is None else Value(version=line["version"], data=value)
+    says = None if value is None else RecordValue(version=line["version"], data=value)
     return LogEntry(Key(line["type"], line["key"]), says)
 
 

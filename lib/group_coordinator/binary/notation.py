@@ -55,7 +55,7 @@ class Field:
         return self.since <= version and (self.until is None or version <= self.until)
 
 
-class Options(TypedDict, total=False):
+class FieldOptions(TypedDict, total=False):
     """The options of a field constructor. A `nullable` field may be null in all of its versions."""
 
     since: int
@@ -82,7 +82,7 @@ class Message:
 
 
 def _field(
-    name: str, type_: Type, fields: tuple[Field, ...], options: Options, *, is_array: bool
+    name: str, type_: Type, fields: tuple[Field, ...], options: FieldOptions, *, is_array: bool
 ) -> Field:
     since = options.get("since", 0)
     zero = [] if is_array else _ZEROS.get(type_, 0)
@@ -106,12 +106,12 @@ class _Constructor:
         self._type = type_
         self._is_array = is_array
 
-    def __call__(self, name: str, **options: Unpack[Options]) -> Field:
+    def __call__(self, name: str, **options: Unpack[FieldOptions]) -> Field:
         return _field(name, self._type, (), options, is_array=self._is_array)
 
 
 class _StructConstructor:
-    def __init__(self, name: str, options: Options, *, is_array: bool) -> None:
+    def __init__(self, name: str, options: FieldOptions, *, is_array: bool) -> None:
         self._name = name
         self._options = options
         self._is_array = is_array
@@ -121,12 +121,12 @@ class _StructConstructor:
         return _field(self._name, "struct", given, self._options, is_array=self._is_array)
 
 
-def struct(name: str, **options: Unpack[Options]) -> _StructConstructor:
+def struct(name: str, **options: Unpack[FieldOptions]) -> _StructConstructor:
     """Define a field that is a struct; its fields follow in brackets."""
     return _StructConstructor(name, options, is_array=False)
 
 
-def structs(name: str, **options: Unpack[Options]) -> _StructConstructor:
+def structs(name: str, **options: Unpack[FieldOptions]) -> _StructConstructor:
     """Define a field that is an array of structs; their fields follow in brackets."""
     return _StructConstructor(name, options, is_array=True)
 

@@ -19,7 +19,7 @@ from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRows,
-    LogEntry,
+    StoredLogEntry,
     TableRow,
     to_arrow,
 )
@@ -84,12 +84,12 @@ def _folded(
     retention = Retention(
         moment.config.retention_ms, moment.config.offsets_retention_check_interval_ms
     )
-    columns = [name for name in LogEntry._fields if name != "event_time"]
+    columns = [name for name in StoredLogEntry._fields if name != "event_time"]
     rows: dict[str, list[TableRow]] = defaultdict(list)
     for (cluster_id, group_id), log in log_by_group(builder, columns):
         key, topic_names = GroupKey(cluster_id, group_id), names.get(cluster_id, {})
         entries = [
-            LogEntry(**{name: row[name] for name in (*columns, "event_time")}) for row in log
+            StoredLogEntry(**{name: row[name] for name in (*columns, "event_time")}) for row in log
         ]
         for change in fold(key, GroupRows(), entries, retention, topic_names):
             rows[change.table].append(change.row)

@@ -91,7 +91,7 @@ class OutOfLog(NamedTuple):
     nearest: int
 
 
-class Plan(NamedTuple):
+class ResetPlan(NamedTuple):
     """New offset of each partition, in the order of topics and partitions, and warnings."""
 
     offsets: dict[TopicPartition, int]
@@ -99,7 +99,9 @@ class Plan(NamedTuple):
     without_later_record: tuple[TopicPartition, ...] = ()
 
 
-def plan_reset(scenario: Scenario, partitions: Collection[TopicPartition], facts: Facts) -> Plan:
+def plan_reset(
+    scenario: Scenario, partitions: Collection[TopicPartition], facts: Facts
+) -> ResetPlan:
     """Compute the new offsets of these partitions.
 
     Raises:
@@ -109,11 +111,11 @@ def plan_reset(scenario: Scenario, partitions: Collection[TopicPartition], facts
     wanted = sorted(partitions)
     match scenario:
         case ToEarliest():
-            plan = Plan({one: facts.starts[one] for one in wanted})
+            plan = ResetPlan({one: facts.starts[one] for one in wanted})
         case ToLatest():
-            plan = Plan({one: facts.ends[one] for one in wanted})
+            plan = ResetPlan({one: facts.ends[one] for one in wanted})
         case ToCurrent():
-            plan = Plan({one: _current(one, facts) for one in wanted})
+            plan = ResetPlan({one: _current(one, facts) for one in wanted})
         case ToTime():
             plan = _by_time(wanted, facts)
         case ToOffset(offset):
@@ -148,14 +150,14 @@ def _committed(partition: TopicPartition, facts: Facts) -> int:
     return committed
 
 
-def _by_time(wanted: Collection[TopicPartition], facts: Facts) -> Plan:
-    return Plan(
+def _by_time(wanted: Collection[TopicPartition], facts: Facts) -> ResetPlan:
+    return ResetPlan(
         {one: facts.by_time.get(one, facts.ends[one]) for one in wanted},
         without_later_record=tuple(one for one in wanted if one not in facts.by_time),
     )
 
 
-def _within_log(asked: Numbers, facts: Facts) -> Plan:
+def _within_log(asked: Numbers, facts: Facts) -> ResetPlan:
     # As in Kafka's tool, an offset outside the log becomes the nearest offset.
     nearest = {
         one: max(facts.starts[one], min(offset, facts.ends[one])) for one, offset in asked.items()
@@ -165,4 +167,4 @@ def _within_log(asked: Numbers, facts: Facts) -> Plan:
         for one, offset in asked.items()
         if offset != nearest[one]
     ]
-    return Plan(nearest, tuple(moved))
+    return ResetPlan(nearest, tuple(moved))

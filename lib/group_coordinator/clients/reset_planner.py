@@ -11,7 +11,7 @@ from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.errors import ClientError, UnknownTopicOrPartitionError
 from group_coordinator.clients.reset_plan import (
     Facts,
-    Plan,
+    ResetPlan,
     Scenario,
     ShiftBy,
     ToCurrent,
@@ -68,7 +68,7 @@ class ResetPlanner:
 
     def plan(
         self, group_id: str, partitions: Collection[TopicPartition], scenario: Scenario
-    ) -> Plan:
+    ) -> ResetPlan:
         """Compute the new offsets of some partitions.
 
         Raises:

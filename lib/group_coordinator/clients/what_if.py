@@ -20,7 +20,7 @@ from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_STREAMS_GROUPS
 from group_coordinator.core.model.records import Reason, Record
-from group_coordinator.runtime.what_if import LoggedRecord, StreamsAsConsumers, WhatIf
+from group_coordinator.runtime.what_if import StreamsAsConsumers, TimedRecord, WhatIf
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.timestamps import shown_ms
 
@@ -91,7 +91,7 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
         _log.warning("until then coordinator_log has nothing of a group %r", group_id)
 
 
-def _logged(log: Iterable[dict[str, Any]]) -> Iterator[LoggedRecord]:
+def _logged(log: Iterable[dict[str, Any]]) -> Iterator[TimedRecord]:
     """Records of a group's rows for the replay. Share groups have no offsets; streams groups are converted to consumer groups."""
     streams = StreamsAsConsumers()
     for row in log:
@@ -99,7 +99,7 @@ def _logged(log: Iterable[dict[str, Any]]) -> Iterator[LoggedRecord]:
         reason = _REASONS.get(row["reason"], Reason.MIRRORED)
         try:
             for record in _records(row["key"], row["value"], reason, streams):
-                yield LoggedRecord(row["event_time"], record)
+                yield TimedRecord(row["event_time"], record)
         except RecordError as fault:
             _log.warning("a record is left out: %s", fault)
 

@@ -9,7 +9,7 @@ from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
 from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
@@ -62,7 +62,7 @@ def _classic(membership: ClassicGroup) -> JsonObject:
     }
 
 
-def _member(membership: ClassicGroup, member: Member) -> JsonObject:
+def _member(membership: ClassicGroup, member: ClassicMember) -> JsonObject:
     # Before the election a member's first protocol stands for its subscription.
     protocol = member.protocol(membership.protocol) or next(iter(member.protocols), None)
     subscribed = protocol.topics if protocol and membership.is_of_consumers else None

@@ -32,10 +32,10 @@ from group_coordinator.core.model.changes import (
     TopicsLearned,
 )
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.consumer_member import MemberState
+from group_coordinator.core.model.consumer_member import ReconciliationState
 from group_coordinator.core.model.errors import IllegalTransitionError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
@@ -187,7 +187,7 @@ def _begin_timers(membership: ConsumerGroup, now_ms: int, session_timeout_ms: in
     membership.rebalance_epochs.clear()
     for member_id, member in membership.members.items():
         _set_timer(membership, session_timer(member_id), now_ms + session_timeout_ms, now_ms)
-        if member.current.state is MemberState.UNREVOKED_PARTITIONS:
+        if member.current.state is ReconciliationState.UNREVOKED_PARTITIONS:
             due_ms = now_ms + max(0, member.metadata.rebalance_timeout_ms)
             change = RebalanceTimerSet(member_id, due_ms, member.epoch)
             _set_rebalance_timer(membership, change, now_ms)
@@ -257,7 +257,7 @@ def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorCon
 def load_membership(metadata: GroupMetadata, now_ms: int) -> ClassicGroup:
     """Return the group of a GroupMetadata value: Stable with members, Empty without."""
     members = {
-        entry.member_id: Member(
+        entry.member_id: ClassicMember(
             member_id=entry.member_id,
             group_instance_id=entry.group_instance_id,
             client_id=entry.client_id,

@@ -30,7 +30,7 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.pinned import note_empty
 from group_coordinator.streaming.checkpoint.plans import Plans
-from group_coordinator.streaming.coordination import Surroundings
+from group_coordinator.streaming.coordination import CoordinatorHooks
 from group_coordinator.streaming.outage_log import OutageLog
 from group_coordinator.streaming.rest import Rest, no_rest
 from group_coordinator.streaming.small_batch import BatchCounts
@@ -54,7 +54,7 @@ class RunInputs:
     endpoint: Endpoint | None
 
 
-def for_a_drain(given: RunInputs) -> Surroundings:
+def for_a_drain(given: RunInputs) -> CoordinatorHooks:
     """Return the surroundings of a run that ends by itself: outages between two such runs follow from the log."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
@@ -65,7 +65,7 @@ def for_a_drain(given: RunInputs) -> Surroundings:
 @contextmanager
 def for_a_long_run(
     given: RunInputs, measured: Measuring | None, stop: Event
-) -> Iterator[Surroundings]:
+) -> Iterator[CoordinatorHooks]:
     """Yield the surroundings of a long run: after an outage or late responses, members' timers start again."""
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
@@ -101,7 +101,7 @@ def _surroundings(
     before_batch: Callable[[int], None],
     rest: Rest | None,
     measured: Measuring | None = None,
-) -> Surroundings:
+) -> CoordinatorHooks:
     def ticks() -> Ticks:
         written = write_ticks(given.connection, given.job.events_topic)
         # Our own Ticks must not end the idle back-off.
@@ -132,7 +132,7 @@ def _surroundings(
 
     progress = ProgressReport(given.progress_file)
     owner = OwnerWatch(given.spark, given.writer)
-    return Surroundings(
+    return CoordinatorHooks(
         tick=tick,
         must_wait=clock.is_wrong,
         plans=plans,

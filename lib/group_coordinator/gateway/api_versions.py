@@ -6,7 +6,7 @@ from typing import Any
 
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.served import API_VERSIONS, APIS, HIDDEN_FEATURES, Api, Way
+from group_coordinator.gateway.served import API_VERSIONS, APIS, HIDDEN_FEATURES, ServedApi, Way
 
 _FEATURES = ("supportedFeatures", "finalizedFeatures")
 
@@ -60,5 +60,5 @@ def _served(of_broker: list[dict[str, int]]) -> list[dict[str, int]]:
     return sorted([*of_broker, *ours], key=lambda entry: entry["apiKey"])
 
 
-def _entry(api: Api, lowest: int, highest: int) -> dict[str, int]:
+def _entry(api: ServedApi, lowest: int, highest: int) -> dict[str, int]:
     return {"apiKey": api.key, "minVersion": lowest, "maxVersion": highest}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from group_coordinator.gateway.served import Api
+from group_coordinator.gateway.served import ServedApi
 
 BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 """seconds. Upper bounds of the histogram of response times."""
@@ -39,11 +39,11 @@ class Counters:
         self.failed = 0
         self.answers: dict[str, AnswerTimes] = {}
 
-    def count_request(self, api: Api, version: int, node_id: int | None) -> None:
+    def count_request(self, api: ServedApi, version: int, node_id: int | None) -> None:
         """Count an accepted request by API, version and node. ApiVersions is accepted in every version."""
         self.requests[api.name, _counted(api, version), node_id] += 1
 
-    def count_refused(self, api: Api | None, version: int) -> None:
+    def count_refused(self, api: ServedApi | None, version: int) -> None:
         """Count a request that was not accepted."""
         if api is None:
             self.refused["unknown", None] += 1
@@ -55,7 +55,7 @@ class Counters:
         self.answers.setdefault(api, AnswerTimes()).add(seconds)
 
 
-def _counted(api: Api, version: int) -> int:
+def _counted(api: ServedApi, version: int) -> int:
     # Clients choose versions freely: all versions above or below the served range share one label.
     if version in api.versions:
         return version

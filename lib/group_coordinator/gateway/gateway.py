@@ -14,18 +14,23 @@ from group_coordinator.gateway.cluster.addresses import Address, Addresses
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.cluster.fair_turns import FairTurns
 from group_coordinator.gateway.cluster.find_coordinator import Coordinators
-from group_coordinator.gateway.connections.admission import NO_LIMITS, Admission, Closing, Limits
-from group_coordinator.gateway.connections.connection import Connection
+from group_coordinator.gateway.connections.admission import (
+    NO_LIMITS,
+    Admission,
+    CloseReason,
+    ConnectionLimits,
+)
+from group_coordinator.gateway.connections.connection import ClientConnection
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.listeners import Listeners
 from group_coordinator.gateway.connections.read_queue import ReadQueue
 from group_coordinator.gateway.connections.shares import Shares
 from group_coordinator.gateway.connections.strangers import Strangers
 from group_coordinator.gateway.counters import Counters, Gauges
-from group_coordinator.gateway.desk import Desk
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login.failed_logins import FailedLogins
 from group_coordinator.gateway.login.login import Login
+from group_coordinator.gateway.request_router import RequestRouter
 from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
 from group_coordinator.gateway.served import PARKED_APIS
 
@@ -39,7 +44,7 @@ _LONGEST_REST_S = 10.0
 _log = logging.getLogger(__name__)
 
 
-class Options(NamedTuple):
+class GatewayOptions(NamedTuple):
     """Addresses and limits of the gateway."""
 
     listen: Address
@@ -49,7 +54,7 @@ class Options(NamedTuple):
     """TLS context of the clients' ports; None: the ports are plain."""
     subject_claim: str = "sub"
     """Claim of an OAUTHBEARER token with the user's name."""
-    limits: Limits = NO_LIMITS
+    limits: ConnectionLimits = NO_LIMITS
     client_open_max_bytes: int = 8 * 1024 * 1024
     """Limit of the pending requests' bytes of one client."""
     closed: Closed = Closed()
@@ -58,7 +63,7 @@ class Options(NamedTuple):
 class Gateway:
     """Proxy that shows each broker at a port of its own."""
 
-    def __init__(self, options: Options, view: ClusterView, groups: GroupPart) -> None:
+    def __init__(self, options: GatewayOptions, view: ClusterView, groups: GroupPart) -> None:
         self._options = options
         self._view = view
         self.counters = Counters()
@@ -70,7 +75,7 @@ class Gateway:
         self._listeners = Listeners(
             options.listen, options.advertised_host, self, options.tls, self.login_timeout_s
         )
-        self._desk = Desk(
+        self._router = RequestRouter(
             groups=groups,
             addresses=Addresses(self),
             coordinators=Coordinators(self._nodes_with_ports, self._listeners.address_of),
@@ -78,7 +83,7 @@ class Gateway:
             topics=view,
             own_topics=OwnTopics(options.closed, view),
         )
-        self._connections: set[Connection] = set()
+        self._connections: set[ClientConnection] = set()
         self._strangers = Strangers()
         self._turns = defaultdict[Address, FairTurns](partial(FairTurns, _CONNECTING_AT_ONCE))
         """Limits of concurrent connects, by broker."""
@@ -167,8 +172,8 @@ class Gateway:
     # Interface Surroundings, for connections:
 
     @property
-    def desk(self) -> Desk:
-        return self._desk
+    def router(self) -> RequestRouter:
+        return self._router
 
     def login(self, failed: Callable[[], None]) -> Login:
         return Login(
@@ -208,22 +213,22 @@ class Gateway:
             _log.warning("Clients are hung up on, %s", trouble)
         raise ConnectionError(trouble)
 
-    def came(self, connection: Connection) -> None:
+    def came(self, connection: ClientConnection) -> None:
         self.counters.connections += 1
         self._connections.add(connection)
         # A connection accepted just before the shutdown.
         if self._is_draining:
             connection.abort()
 
-    def went(self, connection: Connection) -> None:
+    def went(self, connection: ClientConnection) -> None:
         self._connections.discard(connection)
         self._admission.leave(connection.host)
 
-    def came_too_late(self, connection: Connection) -> None:
-        self._admission.count(Closing.LOGIN_TIMEOUT, connection.host)
+    def came_too_late(self, connection: ClientConnection) -> None:
+        self._admission.count(CloseReason.LOGIN_TIMEOUT, connection.host)
         connection.abort()
 
-    def held(self, connection: Connection, held: int) -> None:
+    def held(self, connection: ClientConnection, held: int) -> None:
         self._admission.note_held(connection, held)
 
     def login_failed(self, host: str) -> None:
@@ -232,11 +237,11 @@ class Gateway:
     def login_wait_s(self, host: str) -> float:
         return self._failed_logins.wait_s(host, asyncio.get_running_loop().time())
 
-    def refused(self, connection: Connection, error: Exception) -> None:
+    def refused(self, connection: ClientConnection, error: Exception) -> None:
         self.counters.malformed += 1
         self._strangers.tell(connection.host, connection.client.first_bytes, error)
 
-    def failed(self, connection: Connection, error: BaseException) -> None:
+    def failed(self, connection: ClientConnection, error: BaseException) -> None:
         self.counters.failed += 1
         self._strangers.tell_defect(connection.host, error)
 
@@ -249,7 +254,7 @@ class Gateway:
         self._admission.leave(host)
 
     def serve(self, node_id: int | None, host: str) -> Line:
-        return Connection(self, node_id, host).client
+        return ClientConnection(self, node_id, host).client
 
     # Interface Nodes, for responses:
 

@@ -26,14 +26,14 @@ from group_coordinator.gateway.cluster.host_and_port import (
     check_protocol,
     listen_address,
 )
-from group_coordinator.gateway.connections.admission import Limits
+from group_coordinator.gateway.connections.admission import ConnectionLimits
 from group_coordinator.gateway.connections.tls_buffers import (
     CertificateRenewal,
     begin_small,
     connections_within_limit,
 )
 from group_coordinator.gateway.counters import metrics_page
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.health_port import Pages, cluster_check, health_port, ready_page
 from group_coordinator.gateway.identity import (
@@ -86,7 +86,7 @@ def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroup
         raise GatewayStartError(str(error)) from error
 
 
-def _options(job: JobSettings, connection: Connection) -> Options:
+def _options(job: JobSettings, connection: Connection) -> GatewayOptions:
     listen = listen_address("gateway.listen", job.gateway_listen)
     named = job.gateway_advertised_host
     host = advertised_host("gateway.advertised.host", named) if named else listen.host
@@ -99,7 +99,7 @@ def _options(job: JobSettings, connection: Connection) -> Options:
     check_protocol("gateway.listen", job.gateway_listen, is_encrypted=tls is not None)
     if tls is None:
         check_passwords_are_hidden(job, listen.host, connection.options)
-    return Options(
+    return GatewayOptions(
         listen=listen,
         advertised_host=host,
         max_idle_ms=job.gateway_connections_max_idle_ms,
@@ -111,8 +111,8 @@ def _options(job: JobSettings, connection: Connection) -> Options:
     )
 
 
-def _limits(job: JobSettings) -> Limits:
-    return Limits(
+def _limits(job: JobSettings) -> ConnectionLimits:
+    return ConnectionLimits(
         connections_within_limit(job.gateway_max_connections),
         job.gateway_max_connections_per_ip,
         job.gateway_login_timeout_ms,
@@ -121,7 +121,7 @@ def _limits(job: JobSettings) -> Limits:
 
 
 async def _served(
-    job: JobSettings, options: Options, view: ClusterView, open_groups: OpenGroups
+    job: JobSettings, options: GatewayOptions, view: ClusterView, open_groups: OpenGroups
 ) -> None:
     # The handlers are set before any wait, so that a signal during the start ends it.
     stop = _stop_on_signals()

@@ -33,7 +33,7 @@ class Way(Enum):
     """The broker; the request is not read."""
 
 
-class Api(NamedTuple):
+class ServedApi(NamedTuple):
     """API for clients: key, name, route and versions."""
 
     key: int
@@ -82,12 +82,12 @@ _LOWEST = {
 }  # after version 0 the tokens have no header, so they look like requests
 
 
-def _api(name: str, way: Way) -> Api:
+def _api(name: str, way: Way) -> ServedApi:
     # Only versions that codecs/wire can read: a broker may already have later ones.
     defined = wire.valid_versions(name)
     highest = _HIGHEST.get(name, defined[-1])
     lowest = _LOWEST.get(name, defined[0])
-    return Api(wire.api_key(name), name, way, range(lowest, highest + 1))
+    return ServedApi(wire.api_key(name), name, way, range(lowest, highest + 1))
 
 
 APIS = {

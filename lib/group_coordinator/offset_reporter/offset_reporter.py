@@ -19,7 +19,7 @@ from pyspark.sql.streaming.listener import (
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.offset_reporter.outbox import Outbox
 from group_coordinator.offset_reporter.query_offsets import Choice, GroupNames
-from group_coordinator.offset_reporter.sender import Counts, Sender
+from group_coordinator.offset_reporter.sender import CommitCounts, Sender
 from group_coordinator.offset_reporter.targets import CoordinatorTarget, KafkaTarget, Target
 
 
@@ -121,7 +121,7 @@ class OffsetReporter(StreamingQueryListener):
         self._sender = Sender(where, Outbox(commit_interval_ms / 1_000, REFRESH_S))
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> CommitCounts:
         """Numbers of successful and of failed commits; a failed commit is retried later."""
         return self._sender.counts
 

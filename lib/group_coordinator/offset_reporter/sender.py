@@ -16,7 +16,7 @@ from group_coordinator.offset_reporter.targets import NotTakenError, Target
 _log = logging.getLogger(__name__)
 
 
-class Counts(NamedTuple):
+class CommitCounts(NamedTuple):
     """Numbers of commits since the start."""
 
     taken: int
@@ -43,7 +43,7 @@ class Sender:
         self._is_closing = False
         self._told: dict[str, str] = {}
         """Last logged failure of each group."""
-        self.counts = Counts(0, 0)
+        self.counts = CommitCounts(0, 0)
 
     def put(self, group_id: str, run: str, offsets: Offsets) -> None:
         """Commit these offsets soon, in place of the run's earlier offsets."""

@@ -26,7 +26,7 @@ from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.spill_file import ScratchFolder, SpillFile, usual_scratch
 
 
-class Response(msgspec.Struct, gc=False):
+class ResponseRow(msgspec.Struct, gc=False):
     """A value for the responses topic. `partition` is the client's reply partition; None: the group's partition."""
 
     partition: int | None
@@ -112,7 +112,7 @@ class DenialRow(msgspec.Struct, gc=False):
 
 
 Output: TypeAlias = (
-    Response
+    ResponseRow
     | LogRow
     | DeadLetterRow
     | TopicNeedLine
@@ -242,7 +242,7 @@ class Outputs:
 
     def _respond(self, partition: int | None, content: object) -> None:
         value = _encode(content)
-        self._add(Response(partition, value), len(value))
+        self._add(ResponseRow(partition, value), len(value))
 
     def _add(self, output: Output, size: int) -> None:
         self._held.append(output)

@@ -14,7 +14,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from group_coordinator.binary.uuids import uuid_text
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls.authorizer import Authorizer, Caller, address_of
+from group_coordinator.core.acls.authorizer import Authorizer, RequestSender, address_of
 from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.acls.rule import ANONYMOUS, THE_JOB
 from group_coordinator.core.coordinator import Step
@@ -68,7 +68,7 @@ def rights_of(event: Event, acls: Authorizer) -> Rights | None:
     """Return the rights of an event's sender: the principal and address in the event. None: the job's own events need no rights."""
     if is_of_the_job(event):
         return None
-    return Rights(acls, Caller(event.principal or ANONYMOUS, address_of(event.client_host)))
+    return Rights(acls, RequestSender(event.principal or ANONYMOUS, address_of(event.client_host)))
 
 
 def take(  # noqa: PLR0913 - all that an event depends on

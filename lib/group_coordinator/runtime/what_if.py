@@ -88,7 +88,7 @@ _BY_RETENTION = (Reason.OFFSET_EXPIRED, Reason.GROUP_EXPIRED)
 """Records written because of the old retention. The other retention decides these itself."""
 
 
-class LoggedRecord(NamedTuple):
+class TimedRecord(NamedTuple):
     """A record and its time."""
 
     at_ms: int
@@ -124,7 +124,7 @@ class WhatIf:
         self._gone: dict[tuple[str, int], Removal] = {}
         self._done: list[Removal] = []
 
-    def removals(self, log: Iterable[LoggedRecord], until_ms: int) -> list[Removal]:
+    def removals(self, log: Iterable[TimedRecord], until_ms: int) -> list[Removal]:
         """Return the offsets that would have been removed until `until_ms`, in the order of their removal."""
         for at_ms, record in log:
             self._pass_time(at_ms)

@@ -28,7 +28,7 @@ from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import LogEntry
+from group_coordinator.tables.compaction.rows import StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY
 from group_coordinator.tables.groups import GROUPS
@@ -150,7 +150,7 @@ class CompactionQuery:
         log = self._catalog.read_stream(self.spark, COORDINATOR_LOG.name)
         return (
             log.where(is_ours & (F.col(BATCH_ID.name) > done))
-            .select(*GROUP_KEY, "record_type", *LogEntry._fields)
+            .select(*GROUP_KEY, "record_type", *StoredLogEntry._fields)
             .writeStream.queryName(QUERY_NAME)
             .foreachBatch(write)
             .option("checkpointLocation", self._folder.address_in_full)

@@ -50,7 +50,7 @@ IsOver = Callable[[StreamingQuery, Backlog], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class CoordinatorHooks:
     """Connections of a run to the rest of the driver.
 
     `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark
@@ -83,7 +83,7 @@ class CoordinatorRun:
     spark: SparkSession
     settings: Settings
     writer: Writer
-    around: Surroundings
+    around: CoordinatorHooks
     stop: Event
     allows_other_version: bool = False
 
@@ -204,7 +204,7 @@ class CoordinatorRun:
         return False
 
 
-def _quick_way(around: Surroundings) -> QuickWay | None:
+def _quick_way(around: CoordinatorHooks) -> QuickWay | None:
     if around.responses is None:
         return None
     return QuickWay(partial(has_few_events, around.plans), around.responses)

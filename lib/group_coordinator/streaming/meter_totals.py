@@ -43,7 +43,7 @@ _COUNTED_ANEW = (
 _decode_line = json.Decoder(RebalancingLine).decode
 
 
-class Files(Protocol):
+class TotalsFiles(Protocol):
     """The part of CheckpointFolder that totals need."""
 
     def read_newest_as(self, name: str, kind: type[Content], remedy: str) -> Content | None:
@@ -74,7 +74,7 @@ class MeterTotals:
         DamagedFileError: the file of the totals cannot be read.
     """
 
-    def __init__(self, files: Files, count_tables: CountTables) -> None:
+    def __init__(self, files: TotalsFiles, count_tables: CountTables) -> None:
         self._files = files
         self._count_tables = count_tables
         self._lock = Lock()

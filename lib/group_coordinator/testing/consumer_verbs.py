@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from group_coordinator.core.model import requests
 
 
-class Sender(Protocol):
+class SendsRequests(Protocol):
     """The receiver of the requests: GroupDriver."""
 
     def send(self, request: requests.Request, version: int) -> Any:
@@ -18,7 +18,7 @@ class Sender(Protocol):
 class ConsumerVerbs:
     """Members by id. Each member sends its requests with the epoch of its last response."""
 
-    def __init__(self, driver: Sender, group_id: str) -> None:
+    def __init__(self, driver: SendsRequests, group_id: str) -> None:
         self._driver = driver
         self._group_id = group_id
         self.epochs: dict[str, int] = {}

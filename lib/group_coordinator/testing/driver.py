@@ -145,9 +145,9 @@ class GroupDriver:
         self, *member_ids: str, instance_id: str | None = None, version: int = 5
     ) -> Outcome[responses.LeaveGroupResponse]:
         """Leave. An instance id alone is an administrator's removal of a static member."""
-        leaving = [requests.MemberIdentity(member_id, None) for member_id in member_ids]
+        leaving = [requests.LeavingMember(member_id, None) for member_id in member_ids]
         if instance_id is not None:
-            leaving.append(requests.MemberIdentity("", instance_id))
+            leaving.append(requests.LeavingMember("", instance_id))
         request = requests.LeaveGroup(self.group.group_id, tuple(leaving))
         return self.send(request, version)
 

@@ -14,7 +14,7 @@ from group_coordinator import settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, LogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.thinning import DAY_MS, Cut, HistoryRule, cut_now, midnight
@@ -103,7 +103,7 @@ class Year:
         """Two days have all that is so now; the last one alone has little yet soon after midnight."""
         config = settings.load().coordinator
         retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
-        log = newest.select([*GroupKey._fields, *LogEntry._fields])
+        log = newest.select([*GroupKey._fields, *StoredLogEntry._fields])
         compaction.compact(
             TableCatalog(str(root)), CLUSTER_ID, log, retention, Transaction("year", 0)
         )

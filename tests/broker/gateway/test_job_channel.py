@@ -10,7 +10,7 @@ from kafka.admin import NewTopic
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.job.requests import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
 from group_coordinator.gateway.job.sightings import Sighting, Told
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
@@ -49,9 +49,9 @@ class Job:
         self._responses.close()
 
 
-def question(group_id: str, timeout_s: float = 20, **body: Any) -> Question:
+def question(group_id: str, timeout_s: float = 20, **body: Any) -> GroupRequest:
     body = {"groupId": group_id, "generationId": 1, "memberId": "m"} | body
-    return Question("Heartbeat", 4, group_id, body, CALLER, timeout_s)
+    return GroupRequest("Heartbeat", 4, group_id, body, CALLER, timeout_s)
 
 
 def test_the_job_is_asked_and_answers_once_its_topics_are_there(broker: EmbeddedBroker) -> None:
@@ -110,7 +110,7 @@ async def answered(channel: JobChannel, job: Job, seen: list[Sighting]) -> None:
 DRAWN = {"correlationId", "replyPartition"}
 
 
-async def refused(channel: JobChannel, asked: Question, code: int) -> None:
+async def refused(channel: JobChannel, asked: GroupRequest, code: int) -> None:
     with pytest.raises(NoAnswerError) as caught:
         async with asyncio.timeout(1):
             await channel.ask(asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from group_coordinator.core.acls.authorizer import Caller
+from group_coordinator.core.acls.authorizer import RequestSender
 from group_coordinator.core.acls.rule import (
     AclRule,
     Acls,
@@ -37,7 +37,7 @@ _QUESTIONS = 8
 class Question(NamedTuple):
     """Whether somebody may do something."""
 
-    caller: Caller
+    caller: RequestSender
     operation: Operation
     kind: ResourceType
     name: str
@@ -59,7 +59,7 @@ def drawn(seed: int) -> Drawn:
     acls = Acls(tuple(dict.fromkeys(rules)), tuple(super_users), draw.random() < 0.3)
     questions = [
         Question(
-            Caller(draw.choice(_CALLERS), draw.choice(_ADDRESSES)),
+            RequestSender(draw.choice(_CALLERS), draw.choice(_ADDRESSES)),
             draw.choice(operations),
             draw.choice(kinds),
             _name(draw),

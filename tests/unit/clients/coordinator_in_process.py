@@ -12,7 +12,7 @@ from msgspec import json
 from group_coordinator import settings
 from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.channel_errors import RequestTimedOutError
-from group_coordinator.runtime.outputs import LogRow, Response
+from group_coordinator.runtime.outputs import LogRow, ResponseRow
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.group_history import log_row
@@ -92,7 +92,7 @@ class CoordinatorInProcess:
         self._batches += 1
         for output in [output for piece in update.pieces for output in piece.outputs]:
             match output:
-                case Response():
+                case ResponseRow():
                     response = json.decode(output.value)
                     self._waiting.pop(response["correlationId"]).set_result(response["body"])
                 case LogRow():

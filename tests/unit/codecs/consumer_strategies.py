@@ -13,8 +13,8 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
-    MemberState,
     OwnedPartitions,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
@@ -67,7 +67,9 @@ subscriptions = st.builds(
     server_assignor=st.none() | names,
     classic=st.none() | classic,
 )
-currents = st.builds(CurrentAssignment, int32s, int32s, st.sampled_from(MemberState), owned, owned)
+currents = st.builds(
+    CurrentAssignment, int32s, int32s, st.sampled_from(ReconciliationState), owned, owned
+)
 
 
 def or_tombstone(value: SearchStrategy[object]) -> SearchStrategy[object]:

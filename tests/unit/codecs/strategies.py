@@ -9,7 +9,7 @@ from hypothesis.strategies import SearchStrategy
 
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol, Ticket
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol, Ticket
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.records import (
@@ -76,7 +76,7 @@ protocol_types = st.sampled_from([None, "consumer", "connect"])
 protocols = st.builds(Protocol, names, metadata)
 
 members = st.builds(
-    Member,
+    ClassicMember,
     member_id=names,
     group_instance_id=st.none() | names,
     client_id=names,

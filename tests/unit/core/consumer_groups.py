@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
+from group_coordinator.core.model.consumer_member import CurrentAssignment, ReconciliationState
 from group_coordinator.core.model.records import CurrentRecord, Record
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
@@ -12,9 +12,9 @@ from group_coordinator.testing import GroupDriver
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 BILLS = Topic("bills", "AAAAAAAAAAAAAAAAAAAAAg", 1)
 ORD, BIL = ORDERS.topic_id, BILLS.topic_id
-STABLE = MemberState.STABLE
-UNREVOKED = MemberState.UNREVOKED_PARTITIONS
-UNRELEASED = MemberState.UNRELEASED_PARTITIONS
+STABLE = ReconciliationState.STABLE
+UNREVOKED = ReconciliationState.UNREVOKED_PARTITIONS
+UNRELEASED = ReconciliationState.UNRELEASED_PARTITIONS
 
 
 def cluster(*topics: Topic, start_ms: int = 1_000, **settings: Any) -> GroupDriver:
@@ -58,6 +58,6 @@ def kinds(records: tuple[Record, ...]) -> list[str]:
     ]
 
 
-def states(records: tuple[Record, ...]) -> list[MemberState]:
+def states(records: tuple[Record, ...]) -> list[ReconciliationState]:
     """The states in the current assignments that were logged."""
     return [r.value.state for r in records if isinstance(r, CurrentRecord) and r.value]

@@ -10,7 +10,7 @@ from group_coordinator.core.model.requests import (
     Heartbeat,
     JoinGroup,
     LeaveGroup,
-    MemberIdentity,
+    LeavingMember,
     OffsetCommit,
     OffsetFetch,
     PartitionCommit,
@@ -77,7 +77,7 @@ def heartbeat(member_id: str, generation: int, instance_id: str) -> Heartbeat:
 
 def leave(*members: tuple[str, str | None]) -> LeaveGroup:
     """Leave, given as pairs (member id, instance id)."""
-    return LeaveGroup("g", tuple(MemberIdentity(*member) for member in members))
+    return LeaveGroup("g", tuple(LeavingMember(*member) for member in members))
 
 
 def commit(

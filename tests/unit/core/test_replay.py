@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
@@ -107,7 +107,7 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
         leader="a",
         subscribed_topics=frozenset({"orders", "refunds"}),
         members={
-            "a": Member(
+            "a": ClassicMember(
                 member_id="a",
                 group_instance_id=None,
                 client_id="client",
@@ -117,7 +117,7 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
                 protocols=(protocol(),),
                 assignment=encode_assignment({"orders": [0]}),
             ),
-            "b": Member(
+            "b": ClassicMember(
                 member_id="b",
                 group_instance_id="i",
                 client_id="client",

@@ -16,7 +16,7 @@ from group_coordinator import settings
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.admin import descriptions
 from group_coordinator.clients.channel.channel import Body, Request
-from group_coordinator.clients.cluster.topics import Look
+from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.demo.coordinator.applications import PARTITION_COUNTS
 from group_coordinator.demo.coordinator.measures import MeasuredChannel
@@ -26,7 +26,7 @@ from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.story import COORDINATOR, Board, DemoOptions, Story
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
-from group_coordinator.runtime.outputs import LogRow, Output, Response, TopicNeedLine
+from group_coordinator.runtime.outputs import LogRow, Output, ResponseRow, TopicNeedLine
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.files import FilesInMemory
@@ -103,7 +103,7 @@ class Coordinator:
     def _take(self, output: Output) -> None:
         if isinstance(output, TopicNeedLine):
             self._needs.append(encode(output).decode())
-        elif isinstance(output, Response):
+        elif isinstance(output, ResponseRow):
             answer = json.loads(output.value)
             self._replies[answer["correlationId"]].set_result(answer["body"])
         else:
@@ -111,8 +111,8 @@ class Coordinator:
             self.rows.append(log_row(output, self.cluster_id, self._batch_id))
 
 
-def _look_at_topics(names: Collection[str] | None) -> Look:
-    return Look(
+def _look_at_topics(names: Collection[str] | None) -> VisibleTopics:
+    return VisibleTopics(
         {
             name: Topic(name, TOPIC_IDS[name], count)
             for name, count in PARTITION_COUNTS.items()

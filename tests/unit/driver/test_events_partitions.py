@@ -15,7 +15,7 @@ from group_coordinator.driver.checks.partitions import (
     tell_of_new_partitions,
 )
 from group_coordinator.driver.errors import JobRefusedError
-from group_coordinator.streaming.checkpoint.plans import Plan
+from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 
 JOB = settings.load().job
 
@@ -53,8 +53,8 @@ def test_a_topic_that_is_as_it_was_is_taken(read: int | None) -> None:
     check_no_new_partitions("group-events", read, present=4)
 
 
-def plan(*partitions: int, topic: str = "group-events") -> Plan:
-    return Plan(at_ms=1, ends={topic: dict.fromkeys(partitions, 10)})
+def plan(*partitions: int, topic: str = "group-events") -> PlannedBatch:
+    return PlannedBatch(at_ms=1, ends={topic: dict.fromkeys(partitions, 10)})
 
 
 def test_the_first_batch_that_reads_new_partitions_is_told_of(
@@ -65,7 +65,7 @@ def test_the_first_batch_that_reads_new_partitions_is_told_of(
     with caplog.at_level(logging.WARNING):
         for before, now in pairwise(batches):
             tell_of_new_partitions("group-events", before, now)
-        tell_of_new_partitions("group-events", Plan(1, {}), plan(0, 1))
+        tell_of_new_partitions("group-events", PlannedBatch(1, {}), plan(0, 1))
 
     [message] = caplog.messages
     assert message == (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from group_coordinator.clients.cluster.topics import Look
+from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.driver.agents.topic_changes import Difference, SeenTopics
 
@@ -16,8 +16,8 @@ def by_name(*topics: Topic) -> dict[str, Topic]:
     return {topic.name: topic for topic in topics}
 
 
-def look(*topics: Topic, hidden: Collection[str] = ()) -> Look:
-    return Look(by_name(*topics), frozenset(hidden))
+def look(*topics: Topic, hidden: Collection[str] = ()) -> VisibleTopics:
+    return VisibleTopics(by_name(*topics), frozenset(hidden))
 
 
 def test_a_look_says_what_is_new_and_what_has_changed() -> None:

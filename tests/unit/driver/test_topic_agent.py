@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients.channel_errors import BrokerUnreachableError
-from group_coordinator.clients.cluster.topics import Look
+from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
@@ -57,12 +57,12 @@ class Cluster:
         sent, self.sent = self.sent, []
         return sent
 
-    def look_at(self, names: Collection[str] | None) -> Look:
+    def look_at(self, names: Collection[str] | None) -> VisibleTopics:
         self.asked.append(None if names is None else set(names))
         self.now_s += self.look_s
         wanted = self.topics.keys() if names is None else set(names)
         found = {name: self.topics[name] for name in self.topics if name in wanted - self.hidden}
-        return Look(found, frozenset(self.hidden.intersection(names or ())))
+        return VisibleTopics(found, frozenset(self.hidden.intersection(names or ())))
 
     def send(self, events: Sequence[tuple[str, bytes]]) -> None:
         if self.is_away:
@@ -203,7 +203,7 @@ def test_an_outage_is_said_once_and_looked_through(caplog: pytest.LogCaptureFixt
     cluster.start()
     stop = Event()
 
-    def look_at(names: Collection[str] | None) -> Look:
+    def look_at(names: Collection[str] | None) -> VisibleTopics:
         cluster.looks += 1
         if cluster.looks == 8:
             stop.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from group_coordinator.clients.cluster.topics import Look
+from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.driver.agents.topic_agent import TellingOfTopics, TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
@@ -22,9 +22,9 @@ class Cluster:
         self.looks = 0
         self.files = FilesInMemory()
 
-    def look_at(self, _names: Collection[str] | None) -> Look:
+    def look_at(self, _names: Collection[str] | None) -> VisibleTopics:
         self.looks += 1
-        return Look({"orders": ORDERS})
+        return VisibleTopics({"orders": ORDERS})
 
     def send(self, events: Sequence[tuple[str, bytes]]) -> None:
         for group_id, event in events:

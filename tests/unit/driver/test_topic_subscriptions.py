@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.driver.agents.topic_subscriptions import Interest, Subscriptions
+from group_coordinator.driver.agents.topic_subscriptions import Interest, TopicSubscriptions
 
 
 def names(*topics: str) -> Interest:
@@ -12,7 +12,7 @@ def pattern(*regexes: str) -> Interest:
 
 
 def test_groups_are_found_by_the_topics_that_they_name_or_match() -> None:
-    subscriptions = Subscriptions()
+    subscriptions = TopicSubscriptions()
     interests = {"g": names("orders"), "h": names("orders", "pay"), "p": pattern("pay.*")}
     subscriptions.take(interests, {"orders", "pay"})
 
@@ -31,7 +31,7 @@ def test_groups_are_found_by_the_topics_that_they_name_or_match() -> None:
 
 
 def test_who_leaves_leaves_nothing_behind() -> None:
-    subscriptions = Subscriptions()
+    subscriptions = TopicSubscriptions()
     subscriptions.take({"g": names("orders"), "p": pattern("pay.*", "or.*")}, {"orders"})
 
     subscriptions.take({"g": None, "p": pattern("pay.*")}, {"orders"})

@@ -15,7 +15,7 @@ from group_coordinator.core.model.topic import Topic
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_apis import GroupApis
-from group_coordinator.gateway.groups.group_listing import GroupListing
+from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.groups.group_tables import FreshTables
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
@@ -24,7 +24,7 @@ from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
-from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights import ClientRights
 from tests.peers.in_process_job import InProcessJob
 
 ORDERS = "AAAAAAAAAAAAAAAAAAAAAg"
@@ -90,7 +90,7 @@ class Everybody:
     """A client of brokers without an authorizer."""
 
     def __init__(self) -> None:
-        self.rights = Rights(_nobody_is_asked, lambda: False)
+        self.rights = ClientRights(_nobody_is_asked, lambda: False)
 
     def hold_requests(self) -> None:
         pass
@@ -131,7 +131,7 @@ class Groups:
         self.job = InProcessJob(
             config, on_sighting=self._see, delay_s=delay_s, now_ms=lambda: self.now_ms
         )
-        self._listing = GroupListing(self.job, tables, answer_timeout_ms)
+        self._listing = AllGroups(self.job, tables, answer_timeout_ms)
         self._settings = GroupSettings(self.job, tables, answer_timeout_ms)
         self.ends = TransactionEnds(self.topics)
         self.apis = GroupApis(

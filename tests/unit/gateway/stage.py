@@ -16,8 +16,8 @@ from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.connections.admission import NO_LIMITS, Limits
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.connections.admission import NO_LIMITS, ConnectionLimits
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.own_topics import Closed
 from group_coordinator.local.ports import free_row
@@ -147,7 +147,7 @@ async def staged(
     certificates: Certificates = PLAIN,
     lends_certificate: bool = False,
     has_authorizer: bool = False,
-    limits: Limits = NO_LIMITS,
+    limits: ConnectionLimits = NO_LIMITS,
     client_open_max_bytes: int = 8 * 1024 * 1024,
     closed: Closed = Closed(),  # noqa: B008 - it cannot be changed
 ) -> AsyncIterator[Stage]:
@@ -160,7 +160,7 @@ async def staged(
         job = JobByHand()
         port = free_block()
         tls = certificates.of_gateway
-        options = Options(
+        options = GatewayOptions(
             Address(LOOPBACK, port),
             LOOPBACK,
             max_idle_ms,

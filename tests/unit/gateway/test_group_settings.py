@@ -4,7 +4,7 @@ import asyncio
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.job.requests import Question
+from group_coordinator.gateway.job.requests import GroupRequest
 from group_coordinator.gateway.job.sightings import Sighting, Told
 from tests.unit.gateway.groups_driver import Groups, in_loop
 
@@ -44,7 +44,7 @@ class SilentJob:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         self.asked.append(question.group_id)
         answer: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
         answer.set_result({"results": []})

@@ -13,7 +13,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, WaitingEvents
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.job.requests import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
 from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import in_loop
 from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBroker
@@ -21,7 +21,7 @@ from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBrok
 BILLING = "User:billing"
 NOBODY_LISTENS = Connection("127.0.0.1:1")
 CALLER = Caller("billing", "/10.0.0.7", "User:billing", None)
-HEARTBEAT = Question("Heartbeat", 4, "billing", {"groupId": "billing"}, CALLER, 20)
+HEARTBEAT = GroupRequest("Heartbeat", 4, "billing", {"groupId": "billing"}, CALLER, 20)
 
 
 @in_loop

@@ -5,7 +5,7 @@ import asyncio
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.delivery import JobPulse
-from group_coordinator.gateway.job.requests import NoAnswerError, Question
+from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
 from group_coordinator.gateway.login.caller import Caller
 
 SOMEBODY = Caller("", "/127.0.0.1", "User:ANONYMOUS", None)
@@ -17,13 +17,13 @@ class Job:
     def __init__(self) -> None:
         self.answers: list[asyncio.Future[Body]] = []
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:  # noqa: ARG002 - the answer is the test's
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:  # noqa: ARG002 - the answer is the test's
         self.answers.append(asyncio.get_running_loop().create_future())
         return self.answers[-1]
 
 
-def question(api: str) -> Question:
-    return Question(api, 0, "billing", {}, SOMEBODY, 9.0)
+def question(api: str) -> GroupRequest:
+    return GroupRequest(api, 0, "billing", {}, SOMEBODY, 9.0)
 
 
 def test_a_job_that_answers_nothing_for_longer_than_it_may_is_told() -> None:

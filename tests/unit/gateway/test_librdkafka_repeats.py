@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from tests.unit.gateway.groups_driver import Groups, in_loop
 from tests.unit.gateway.scripted_broker import ScriptedBroker
 from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, free_block, until
@@ -44,7 +44,7 @@ async def test_commits_that_were_given_up_are_made_once_and_in_order(
         view = ClusterView([broker.address], NEVER_MS, BrokerAccess({}))
         await view.look_again()
         port = free_block()
-        options = Options(Address(LOOPBACK, port), LOOPBACK, NEVER_MS)
+        options = GatewayOptions(Address(LOOPBACK, port), LOOPBACK, NEVER_MS)
         gateway = Gateway(options, view, groups.apis)
         await gateway.open()
 

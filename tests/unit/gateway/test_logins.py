@@ -11,7 +11,7 @@ import pytest
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.admission import NO_LIMITS
-from group_coordinator.gateway.connections.connection import Connection
+from group_coordinator.gateway.connections.connection import ClientConnection
 from group_coordinator.gateway.login import login as login_module
 from group_coordinator.gateway.login.failed_logins import FailedLogins
 from tests.unit.gateway.scripted_broker import Asked
@@ -331,7 +331,7 @@ def test_a_connection_stays_with_its_user() -> None:
     asyncio.run(scene())
 
 
-async def logged_in(stage: Stage) -> tuple[Client, Connection]:
+async def logged_in(stage: Stage) -> tuple[Client, ClientConnection]:
     client = await stage.client()
     await log_in(client)
     [connection] = stage.gateway._connections  # noqa: SLF001 - its clock is moved by hand

@@ -7,7 +7,7 @@ import pytest
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
-from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights import ClientRights
 from tests.unit.gateway.groups_driver import ORDERS, PAYMENTS, Groups, Topics, in_loop
 
 REFUNDS = "AAAAAAAAAAAAAAAAAAAABA"
@@ -154,7 +154,7 @@ class Judged:
     """A client whose rights a broker judges; meanwhile the gateway sees a topic."""
 
     def __init__(self, topics: Topics) -> None:
-        self.rights = Rights(self._granted, lambda: True)
+        self.rights = ClientRights(self._granted, lambda: True)
         self._topics = topics
 
     async def _granted(self, api: str, version: int, body: Body) -> Body:  # noqa: ARG002

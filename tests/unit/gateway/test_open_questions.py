@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions
+from group_coordinator.gateway.job.requests import NoAnswerError, PendingRequests
 from tests.unit.gateway.groups_driver import in_loop
 
 
 @in_loop
 async def test_an_answer_reaches_the_one_who_asked() -> None:
-    questions = OpenQuestions("gw")
+    questions = PendingRequests("gw")
     first_id, first = questions.add(30)
     second_id, second = questions.add(30)
 
@@ -25,7 +25,7 @@ async def test_an_answer_reaches_the_one_who_asked() -> None:
 
 @in_loop
 async def test_answers_that_come_twice_or_to_nobody_are_dropped() -> None:
-    questions = OpenQuestions("gw")
+    questions = PendingRequests("gw")
     _, answer = questions.add(30)
 
     assert questions.answer("gw-1", {"errorCode": 0})
@@ -37,7 +37,7 @@ async def test_answers_that_come_twice_or_to_nobody_are_dropped() -> None:
 
 @in_loop
 async def test_a_question_without_an_answer_fails_in_time() -> None:
-    questions = OpenQuestions("gw")
+    questions = PendingRequests("gw")
     _, late = questions.add(0.01)
     _, patient = questions.add(30)
 
@@ -51,7 +51,7 @@ async def test_a_question_without_an_answer_fails_in_time() -> None:
 
 @in_loop
 async def test_a_question_that_cannot_be_sent_says_why() -> None:
-    questions = OpenQuestions("gw")
+    questions = PendingRequests("gw")
     _, answer = questions.add(30)
 
     questions.fail("gw-1", NoAnswerError(ErrorCode.INVALID_REQUEST))
@@ -63,7 +63,7 @@ async def test_a_question_that_cannot_be_sent_says_why() -> None:
 
 @in_loop
 async def test_who_goes_is_forgotten() -> None:
-    questions = OpenQuestions("gw")
+    questions = PendingRequests("gw")
     _, answer = questions.add(30)
 
     answer.cancel()

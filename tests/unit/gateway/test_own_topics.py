@@ -13,7 +13,7 @@ import pytest
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
-from group_coordinator.gateway.connections.requests import Request
+from group_coordinator.gateway.connections.requests import ClientRequest
 from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
 from group_coordinator.gateway.served import APIS
 from tests.unit.gateway.scripted_broker import ORDERS_ID
@@ -164,7 +164,7 @@ def test_a_long_request_is_searched_in_no_time_whatever_is_in_it() -> None:
 
     own = OwnTopics(Closed(frozenset({"group-events", "group-responses"})), Topics())  # type: ignore[arg-type]  # all that is asked
     fetch = APIS[wire.api_key("Fetch")]
-    request = Request(fetch, 12, 1, bytearray(b"g" * 16 * 1024 * 1024))
+    request = ClientRequest(fetch, 12, 1, bytearray(b"g" * 16 * 1024 * 1024))
     begun_s = process_time()
 
     assert own.named_in(request, "User:other") == frozenset()

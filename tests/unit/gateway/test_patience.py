@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.gateway.job.delivery import Patience
-from group_coordinator.gateway.job.requests import Question
+from group_coordinator.gateway.job.requests import GroupRequest
 from group_coordinator.gateway.login.caller import Caller
 from tests.unit.gateway.groups_driver import join_body
 
@@ -17,8 +17,8 @@ def patience() -> Patience:
     return Patience(9_000)
 
 
-def join(version: int = 9, **body: Any) -> Question:
-    return Question("JoinGroup", version, "g", join_body("g") | body, CALLER, 0)
+def join(version: int = 9, **body: Any) -> GroupRequest:
+    return GroupRequest("JoinGroup", version, "g", join_body("g") | body, CALLER, 0)
 
 
 def sync(member_id: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.delivery import Repeats
-from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
+from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError, PendingRequests
 from group_coordinator.gateway.login.caller import Caller
 from tests.support.hand_clock import HandClock, by_hand
 
@@ -25,10 +25,10 @@ class SlowJob:
     """Keeps questions until the test lets it answer them."""
 
     def __init__(self) -> None:
-        self.asked: list[Question] = []
-        self._open = OpenQuestions("job")
+        self.asked: list[GroupRequest] = []
+        self._open = PendingRequests("job")
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         self.asked.append(question)
         return self._open.add(question.timeout_s)[1]
 
@@ -63,7 +63,7 @@ class Scene:
         return self._ask(api, {"memberId": "m1", **body}, CALLER)
 
     def _ask(self, api: str, body: Body, caller: Caller) -> asyncio.Future[Body]:
-        question = Question(api, 9, "g", {"groupId": "g", **body}, caller, PATIENCE_S)
+        question = GroupRequest(api, 9, "g", {"groupId": "g", **body}, caller, PATIENCE_S)
         self.answers.append(self._repeats.ask(question))
         return self.answers[-1]
 
@@ -83,7 +83,7 @@ def told(test: Callable[[Scene], Coroutine[Any, Any, None]]) -> Callable[[], Non
     return run
 
 
-def offset_of(question: Question) -> int:
+def offset_of(question: GroupRequest) -> int:
     offset: int = question.body["topics"][0]["partitions"][0]["committedOffset"]
     return offset
 

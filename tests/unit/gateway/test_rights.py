@@ -11,7 +11,7 @@ import pytest
 
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway.rights import rights as rights_module
-from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights import ClientRights
 from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked
 from tests.unit.gateway.stage import Client, Stage, settled, staged
 
@@ -487,7 +487,7 @@ def test_grants_are_kept_in_so_many_bytes_and_not_beyond_their_time(
 
     async def scene() -> None:
         nonlocal now_s
-        rights = Rights(everything, lambda: True)
+        rights = ClientRights(everything, lambda: True)
         long, short = topics("long", 400, 32_000), topics("short", 100, 10)
         assert await rights.denied(long) == frozenset()
         of_long = sum(rights.are_known([each]) for each in long)

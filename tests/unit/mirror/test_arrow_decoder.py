@@ -10,7 +10,7 @@ import pytest
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records import raw_message
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.mirror.arrow_decoder import decode_batch, decode_batches
 from tests.support.message_batches import batch_of, expected
 from tests.support.offsets_topic_messages import Message, damaged, recorded
@@ -31,7 +31,7 @@ def commit(offset: int = 42, version: int = 3, partition: int = 0, **fields: obj
         "expireTimestamp": 1_800_000_000_000,
         **fields,
     }
-    return Message(*encode_entry(LogEntry(key, Value(version=version, data=says))))
+    return Message(*encode_entry(LogEntry(key, RecordValue(version=version, data=says))))
 
 
 def of_the_bytes(decoded: pa.RecordBatch) -> list[dict[str, object]]:

@@ -12,7 +12,7 @@ from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, StoredLogEntry
 from tests.support.endings import ENDINGS, RETENTION_MS, GroupSaid, as_logged, recording
 
 RECORDING = recording()
@@ -45,7 +45,7 @@ def endings(rows: Sequence[LoggedRow]) -> list[str]:
 def compacted(group_id: str, rows: Sequence[LoggedRow]) -> GroupRows:
     """What the tables have of these rows of the log."""
     entries = [
-        LogEntry(
+        StoredLogEntry(
             *(row.batch_id, row.seq, row.key, row.value, row.event_time),
             reason=row.reason,
             inferred=row.reason != "mirrored",

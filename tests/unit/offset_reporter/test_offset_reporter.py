@@ -20,7 +20,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.offset_reporter import OffsetReporter
 from group_coordinator.offset_reporter.outbox import Outbox
 from group_coordinator.offset_reporter.query_offsets import Offsets
-from group_coordinator.offset_reporter.sender import Counts, Sender
+from group_coordinator.offset_reporter.sender import CommitCounts, Sender
 from group_coordinator.offset_reporter.targets import NotTakenError
 from tests.support.until import until
 from tests.unit.offset_reporter.progress import ORDERS, QUERY, RUN, offsets, progress, source
@@ -95,7 +95,7 @@ def test_the_end_of_a_query_waits_for_its_last_commit(
     end(reporter)
 
     assert coordinator.commits == [("spark-billing", offsets("orders", 5, 7))]
-    assert reporter.counts == Counts(taken=1, failed=0)
+    assert reporter.counts == CommitCounts(taken=1, failed=0)
 
 
 def test_the_end_of_a_query_waits_for_one_try(
@@ -152,7 +152,7 @@ def test_a_group_with_members_is_told_once(
         "same name. Give the query a group of its own (OffsetReporter's group_ids)"
     )
     assert coordinator.closed == 0
-    assert reporter.counts == Counts(taken=1, failed=3)
+    assert reporter.counts == CommitCounts(taken=1, failed=3)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_reporter_that_has_nothing_to_do_has_no_thread(reporter: OffsetReporte
     report(reporter, source("12", "RateStreamV2[rowsPerSecond=1]"))
     end(reporter)
 
-    assert reporter.counts == Counts(taken=0, failed=0)
+    assert reporter.counts == CommitCounts(taken=0, failed=0)
     assert reporter._sender._thread is None  # noqa: SLF001 - no thread shows in no other way
 
 

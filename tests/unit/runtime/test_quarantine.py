@@ -16,7 +16,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
+    ReconciliationState,
 )
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime import group_call
@@ -109,7 +109,7 @@ def test_damage_in_one_part_of_the_state_concerns_calls_about_it_alone() -> None
 def test_what_an_event_did_before_it_met_damage_is_not_kept() -> None:
     membership = ConsumerGroup(epoch=5, assignment_epoch=5)
     for number, member_id in enumerate("ab"):
-        has = CurrentAssignment(5, 4, MemberState.STABLE, {"orders-id": {number: 5}}, {})
+        has = CurrentAssignment(5, 4, ReconciliationState.STABLE, {"orders-id": {number: 5}}, {})
         membership.put(ConsumerMember(member_id, current=has))
     layout = msgpack.decode(snapshots.dump(Group("g", membership, topics={})))
     owners = layout[1][8]

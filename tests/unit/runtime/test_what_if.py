@@ -8,7 +8,7 @@ from random import Random
 from group_coordinator.core.group_configs.in_effect import OFFSETS_RETENTION
 from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.runtime.what_if import LoggedRecord, Removal, WhatIf
+from group_coordinator.runtime.what_if import Removal, TimedRecord, WhatIf
 from tests.support.group_history import GroupHistory
 
 DAY, HOUR = 86_400_000, 3_600_000
@@ -28,7 +28,7 @@ def living(retention_ms: int = 7 * DAY) -> GroupHistory:
 def removals(group: GroupHistory, retention_ms: int) -> list[Removal]:
     """As of the time that the group has reached."""
     config = replace(group.config, offsets_retention_ms=retention_ms)
-    log = [LoggedRecord(*logged) for logged in group.timed_log]
+    log = [TimedRecord(*logged) for logged in group.timed_log]
     return WhatIf("billing", config).removals(log, group.now_ms)
 
 

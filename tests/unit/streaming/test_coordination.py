@@ -15,7 +15,7 @@ from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import Settings
 from group_coordinator.streaming import coordination
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.coordination import CoordinatorRun, Surroundings
+from group_coordinator.streaming.coordination import CoordinatorHooks, CoordinatorRun
 
 SETTINGS = settings.load()
 BEFORE = replace(SETTINGS, job=replace(SETTINGS.job, timer_slack_ms=7))
@@ -88,7 +88,7 @@ class World:
 
     def run(self) -> None:
         plans: Any = SimpleNamespace(follow=lambda _: None)
-        around = Surroundings(
+        around = CoordinatorHooks(
             tick=self._tick,
             must_wait=self._must_wait,
             plans=plans,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.streaming import rest
-from group_coordinator.streaming.checkpoint.plans import Offsets, Plan
+from group_coordinator.streaming.checkpoint.plans import Offsets, PlannedBatch
 from group_coordinator.streaming.rest import Rest
 from group_coordinator.streaming.small_batch import BatchCounts
 
@@ -27,7 +27,7 @@ class World:
         self.ends: Offsets = ENDS
         self.before: Offsets = ENDS
         plans: Any = SimpleNamespace(
-            of=lambda batch_id: Plan(5_000 + batch_id, self.ends), ranges_of=self._ranges
+            of=lambda batch_id: PlannedBatch(5_000 + batch_id, self.ends), ranges_of=self._ranges
         )
         self.empty: list[int] = []
         self.rest = Rest(plans, self.empty.append, self._await, 250, longest_ms)

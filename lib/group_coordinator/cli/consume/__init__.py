@@ -12,9 +12,9 @@ from group_coordinator import settings
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.consume.formatter import Formatter
 from group_coordinator.cli.consume.opened import opened
-from group_coordinator.cli.consume.printing import Limits, Printing, standard_out
+from group_coordinator.cli.consume.printing import Printing, PrintingLimits, standard_out
 from group_coordinator.cli.consume.properties import Properties, key_values
-from group_coordinator.cli.consume.wanted import Options, wanted
+from group_coordinator.cli.consume.wanted import ReadOptions, wanted
 from group_coordinator.cli.option_types import INT64, LAST_INT32, NumberRange
 from group_coordinator.cli.settings_options import bootstrap_server_option, settings_options
 from group_coordinator.clients.errors import ClientError
@@ -123,7 +123,7 @@ def command(
       group-coordinator consume --topic orders --partition 0 --offset 4711 --formatter-property print.timestamp=true
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     properties = Properties(given["command_config"], given["command_property"])
-    asked = Options(**{name: given[name] for name in Options.__slots__})
+    asked = ReadOptions(**{name: given[name] for name in ReadOptions.__slots__})
     what = wanted(asked, properties, given["isolation_level"])
     formatter = Formatter(_formatter_properties(given))
     job = settings.load(config, overrides).job
@@ -150,10 +150,10 @@ def _formatter_properties(given: dict[str, Any]) -> dict[str, str]:
     return short | key_values(given["formatter_property"])
 
 
-def _limits(given: dict[str, Any]) -> Limits:
+def _limits(given: dict[str, Any]) -> PrintingLimits:
     most, timeout_ms = given["max_messages"], given["timeout_ms"]
     # As in Kafka, -1 records and a negative timeout mean no limit.
-    return Limits(
+    return PrintingLimits(
         None if most in (None, -1) else max(most, 0),
         None if timeout_ms is None or timeout_ms < 0 else timeout_ms / 1000,
         given["skip_message_on_error"],

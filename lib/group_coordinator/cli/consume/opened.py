@@ -14,7 +14,7 @@ from group_coordinator.cli.consume.sources import (
     Commits,
     GroupSource,
     PartitionSource,
-    Source,
+    RecordSource,
 )
 from group_coordinator.cli.consume.topics import PartitionCounts, Topics
 from group_coordinator.cli.consume.wanted import Wanted
@@ -27,7 +27,7 @@ from group_coordinator.settings import JobSettings
 
 
 @contextmanager
-def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator[Source]:
+def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator[RecordSource]:
     """Open the source of the records.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 import click
 
 from group_coordinator.cli.consume.formatter import Formatter
-from group_coordinator.cli.consume.sources import Source
+from group_coordinator.cli.consume.sources import RecordSource
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def standard_out() -> Iterator[IO[bytes]]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class Limits(NamedTuple):
+class PrintingLimits(NamedTuple):
     """Limits of the output; None: no limit."""
 
     max_messages: int | None
@@ -43,9 +43,9 @@ class Printing:
 
     def __init__(
         self,
-        source: Source,
+        source: RecordSource,
         formatter: Formatter,
-        limits: Limits,
+        limits: PrintingLimits,
         out: IO[bytes],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

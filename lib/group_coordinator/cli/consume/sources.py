@@ -95,7 +95,7 @@ _SILENCE_S = 15.0
 _NO_TOPIC = "There is no such topic yet."
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Source of records for a single thread."""
 
     def poll(self, most: int) -> list[Record]:

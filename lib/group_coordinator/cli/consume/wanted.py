@@ -18,7 +18,7 @@ _GENERATED = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ReadOptions:
     """Options for the topics and offsets to read."""
 
     topic: str | None
@@ -142,7 +142,7 @@ class Wanted:
         return self.member.group_protocol == "classic" and bool(self.member.group_instance_id)
 
 
-def wanted(options: Options, properties: Properties, isolation_level: str) -> Wanted:
+def wanted(options: ReadOptions, properties: Properties, isolation_level: str) -> Wanted:
     """Read and check the properties.
 
     Raises:
@@ -168,7 +168,9 @@ def wanted(options: Options, properties: Properties, isolation_level: str) -> Wa
     )
 
 
-def _commit_interval_s(options: Options, properties: Properties, *, is_named: bool) -> float | None:
+def _commit_interval_s(
+    options: ReadOptions, properties: Properties, *, is_named: bool
+) -> float | None:
     interval_s = properties.number("auto.commit.interval.ms", 5_000) / 1000
     commits = properties.is_true("enable.auto.commit")
     if options.partition is not None and commits:
@@ -200,7 +202,7 @@ def _member(properties: Properties) -> MemberOptions:
     )
 
 
-def _fetching(options: Options, properties: Properties) -> dict[str, Any]:
+def _fetching(options: ReadOptions, properties: Properties) -> dict[str, Any]:
     found: dict[str, Any] = {
         name.replace(".", "_"): properties.number(name, default)
         for name, default in _FETCHING.items()

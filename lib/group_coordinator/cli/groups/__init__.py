@@ -12,7 +12,7 @@ from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.groups import actions, reset, usage
 from group_coordinator.cli.groups import output as layout
-from group_coordinator.cli.groups.actions import Session
+from group_coordinator.cli.groups.actions import ActionContext
 from group_coordinator.cli.groups.choices import aim_of, chosen, is_chosen, shown_by
 from group_coordinator.cli.groups.describe import has_lag
 from group_coordinator.cli.groups.options import groups_options
@@ -66,7 +66,7 @@ def command(
     admin = _admin(job, connection, timeout or job.request_timeout_ms)
     output = FORMATS[choices["output"]]()
     try:
-        with Session(admin, connection, output) as session:
+        with ActionContext(admin, connection, output) as session:
             went_well = _ACTIONS[action](session, choices)
     except ClientError as error:
         actions.print_failure(error)
@@ -87,12 +87,12 @@ def _admin(job: JobSettings, connection: Connection, timeout_ms: int) -> AdminCl
     )
 
 
-def _list(session: Session, options: dict[str, Any]) -> bool:
+def _list(session: ActionContext, options: dict[str, Any]) -> bool:
     states, types = usage.states(options["state"]), usage.types(options["type"])
     return actions.list_groups(session, is_chosen(options), states, types)
 
 
-def _describe(session: Session, options: dict[str, Any]) -> bool:
+def _describe(session: ActionContext, options: dict[str, Any]) -> bool:
     groups = chosen(session.admin, options)
     verbose = options["verbose"]
     if options["members"]:
@@ -106,11 +106,11 @@ def _describe(session: Session, options: dict[str, Any]) -> bool:
     return actions.describe_offsets(session, groups, offsets, is_wanted)
 
 
-def _delete(session: Session, options: dict[str, Any]) -> bool:
+def _delete(session: ActionContext, options: dict[str, Any]) -> bool:
     return actions.delete_groups(session, chosen(session.admin, options))
 
 
-def _reset_offsets(session: Session, options: dict[str, Any]) -> bool:
+def _reset_offsets(session: ActionContext, options: dict[str, Any]) -> bool:
     if not options["dry-run"] and not options["execute"]:
         # As in Kafka's tool, a reset without --execute is a dry run.
         click.echo(reset.DRY_RUN, err=True)
@@ -118,7 +118,7 @@ def _reset_offsets(session: Session, options: dict[str, Any]) -> bool:
     return reset.reset_offsets(session, chosen(session.admin, options), request)
 
 
-def _delete_offsets(session: Session, options: dict[str, Any]) -> bool:
+def _delete_offsets(session: ActionContext, options: dict[str, Any]) -> bool:
     topics = [usage.topic_choice(text) for text in options["topic"]]
     return actions.delete_offsets(session, options["group"][0], topics)
 

@@ -27,7 +27,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.topics.patterns import InvalidPatternError, check_pattern
 
 
-class Session:
+class ActionContext:
     """Coordinator, brokers, and output of an action. The brokers are connected at the first use."""
 
     def __init__(self, admin: AdminClient, connection: Connection, output: Output) -> None:
@@ -96,7 +96,7 @@ def print_failure_of_group(group: str, error: ClientError) -> None:
 
 
 def list_groups(
-    session: Session,
+    session: ActionContext,
     is_wanted: Callable[[str], bool],
     states: Collection[str] | None,
     types: Collection[str] | None,
@@ -120,10 +120,10 @@ def list_groups(
 
 
 def describe_offsets(
-    session: Session,
+    session: ActionContext,
     groups: Collection[str],
     columns: Sequence[layout.Column],
-    is_wanted: Callable[[describe.OffsetRow], bool],
+    is_wanted: Callable[[describe.OffsetLine], bool],
 ) -> bool:
     descriptions = session.admin.describe_consumer_groups(groups)
     # Groups with an error have no rows.
@@ -145,7 +145,7 @@ def describe_offsets(
 
 
 def describe_members(
-    session: Session, groups: Collection[str], last: Sequence[layout.Column]
+    session: ActionContext, groups: Collection[str], last: Sequence[layout.Column]
 ) -> bool:
     descriptions = session.admin.describe_consumer_groups(groups)
     for group in _living(descriptions.values()):
@@ -156,7 +156,7 @@ def describe_members(
 
 
 def describe_states(
-    session: Session, groups: Collection[str], columns: Sequence[layout.Column]
+    session: ActionContext, groups: Collection[str], columns: Sequence[layout.Column]
 ) -> bool:
     admin = session.admin
     descriptions = admin.describe_consumer_groups(groups)
@@ -190,7 +190,7 @@ def _print_failures(groups: Collection[GroupDescription]) -> bool:
     return not failed
 
 
-def delete_groups(session: Session, groups: Collection[str]) -> bool:
+def delete_groups(session: ActionContext, groups: Collection[str]) -> bool:
     results = session.admin.delete_consumer_groups(groups)
     failed = {group: error for group, error in results.errors.items() if error is not None}
     deleted = [group for group in results if group not in failed]
@@ -210,7 +210,7 @@ def delete_groups(session: Session, groups: Collection[str]) -> bool:
     return False
 
 
-def delete_offsets(session: Session, group: str, topics: Collection[TopicChoice]) -> bool:
+def delete_offsets(session: ActionContext, group: str, topics: Collection[TopicChoice]) -> bool:
     # Kafka deletes by partition, so whole topics are expanded here.
     whole_topics = [choice.topic for choice in topics if choice.partitions is None]
     known = _partitions_of_topics(session, group, whole_topics)
@@ -236,7 +236,7 @@ def delete_offsets(session: Session, group: str, topics: Collection[TopicChoice]
 
 
 def _partitions_of_topics(
-    session: Session, group: str, topics: Collection[str]
+    session: ActionContext, group: str, topics: Collection[str]
 ) -> dict[str, list[int]]:
     """Partitions of each topic; of a deleted topic, the partitions with offsets of the group."""
     known = {

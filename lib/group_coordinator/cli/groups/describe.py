@@ -13,7 +13,7 @@ from group_coordinator.clients.errors import ClientError
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetRow:
+class OffsetLine:
     """Partition that is assigned, committed, or both; a field without a value is None."""
 
     group_id: str
@@ -42,7 +42,7 @@ class OffsetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberRow:
+class MemberLine:
     """Member of a group with its target assignment."""
 
     group_id: str
@@ -101,7 +101,7 @@ def offset_rows(
     group: GroupDescription,
     offsets: Mapping[TopicPartition, OffsetAndMetadata | None],
     ends: Mapping[TopicPartition, int],
-) -> list[OffsetRow]:
+) -> list[OffsetLine]:
     """Rows of the members with the most partitions first, then the committed partitions without a member."""
     # Their rows have `-` in the columns of the member.
     unassigned = set(offsets) - assigned_partitions(group)
@@ -110,13 +110,13 @@ def offset_rows(
         for member in sorted(group.members, key=lambda member: -len(member.assignment))
     ]
     return [
-        OffsetRow(group.group_id, partition, offsets.get(partition), ends.get(partition), member)
+        OffsetLine(group.group_id, partition, offsets.get(partition), ends.get(partition), member)
         for member, partitions in [*owned, (None, unassigned)]
         for partition in sorted(partitions)
     ]
 
 
-def has_lag(row: OffsetRow) -> bool:
+def has_lag(row: OffsetLine) -> bool:
     return row.lag is not None and row.lag > 0
 
 
@@ -125,9 +125,10 @@ def assigned_partitions(group: GroupDescription) -> set[TopicPartition]:
     return {partition for member in group.members for partition in member.assignment}
 
 
-def member_rows(group: GroupDescription) -> list[MemberRow]:
+def member_rows(group: GroupDescription) -> list[MemberLine]:
     return [
-        MemberRow(group.group_id, member, group.target_assignment_epoch) for member in group.members
+        MemberLine(group.group_id, member, group.target_assignment_epoch)
+        for member in group.members
     ]
 
 

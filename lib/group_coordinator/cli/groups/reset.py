@@ -15,7 +15,7 @@ from kafka import TopicPartition
 from group_coordinator.cli.groups import output as layout
 from group_coordinator.cli.groups.actions import (
     FAILED,
-    Session,
+    ActionContext,
     print_error,
     print_failure_of_group,
 )
@@ -23,7 +23,7 @@ from group_coordinator.cli.groups.output import show_table
 from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
 from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
-from group_coordinator.clients.reset_plan import NothingToShiftError, Plan, Scenario, ToOffsets
+from group_coordinator.clients.reset_plan import NothingToShiftError, ResetPlan, Scenario, ToOffsets
 from group_coordinator.clients.reset_planner import ResetPlanner
 from group_coordinator.core.java_text import java_trimmed
 
@@ -120,7 +120,7 @@ class Aim(NamedTuple):
 
 
 Aiming = Callable[[ResetPlanner, str], Aim]
-Showing = Callable[[Session, Mapping[str, Offsets]], None]
+Showing = Callable[[ActionContext, Mapping[str, Offsets]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def _is_among(partition: TopicPartition, topics: Topics) -> bool:
     return numbers is None or partition.partition in numbers
 
 
-def reset_offsets(session: Session, groups: Collection[str], request: ResetRequest) -> bool:
+def reset_offsets(session: ActionContext, groups: Collection[str], request: ResetRequest) -> bool:
     try:
         plans = _plans(session, groups, request)
     # Kafka's tool prints this error without its usual prefix.
@@ -191,8 +191,8 @@ def reset_offsets(session: Session, groups: Collection[str], request: ResetReque
 
 
 def _plans(
-    session: Session, groups: Collection[str], request: ResetRequest
-) -> dict[str, Plan | None]:
+    session: ActionContext, groups: Collection[str], request: ResetRequest
+) -> dict[str, ResetPlan | None]:
     """Plan of each group, None: the group cannot be reset, and the error is printed."""
     # All groups are described at once, before the first plan.
     planner = ResetPlanner(session.admin, session.cluster)
@@ -200,7 +200,9 @@ def _plans(
     return {group: _plan(planner, descriptions[group], request) for group in sorted(descriptions)}
 
 
-def _plan(planner: ResetPlanner, group: GroupDescription, request: ResetRequest) -> Plan | None:
+def _plan(
+    planner: ResetPlanner, group: GroupDescription, request: ResetRequest
+) -> ResetPlan | None:
     if group.error is not None and not isinstance(group.error, GroupIdNotFoundError):
         print_failure_of_group(group.group_id, group.error)
         return None
@@ -221,7 +223,7 @@ def _plan(planner: ResetPlanner, group: GroupDescription, request: ResetRequest)
     return plan
 
 
-def _print_warnings(plan: Plan) -> None:
+def _print_warnings(plan: ResetPlan) -> None:
     for (topic, number), asked, nearest in plan.out_of_log:
         beyond = "higher than latest" if asked > nearest else "lower than earliest"
         click.echo(
@@ -236,7 +238,7 @@ def _print_warnings(plan: Plan) -> None:
         )
 
 
-def _execute(session: Session, group: str, plan: Plan) -> bool:
+def _execute(session: ActionContext, group: str, plan: ResetPlan) -> bool:
     if not plan.offsets:
         return True
     try:
@@ -247,7 +249,7 @@ def _execute(session: Session, group: str, plan: Plan) -> bool:
     return True
 
 
-def show_offsets(session: Session, offsets: Mapping[str, Offsets]) -> None:
+def show_offsets(session: ActionContext, offsets: Mapping[str, Offsets]) -> None:
     rows = [
         layout.NewOffset(group, partition, offset)
         for group, of_group in offsets.items()
@@ -259,9 +261,9 @@ def show_offsets(session: Session, offsets: Mapping[str, Offsets]) -> None:
         session.output.say("")
 
 
-def export_of_one(session: Session, offsets: Mapping[str, Offsets]) -> None:
+def export_of_one(session: ActionContext, offsets: Mapping[str, Offsets]) -> None:
     session.output.say(export(offsets, with_groups=False))
 
 
-def export_of_several(session: Session, offsets: Mapping[str, Offsets]) -> None:
+def export_of_several(session: ActionContext, offsets: Mapping[str, Offsets]) -> None:
     session.output.say(export(offsets, with_groups=True))

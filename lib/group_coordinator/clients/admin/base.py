@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from group_coordinator import settings
-from group_coordinator.clients.admin.operation import Operation
+from group_coordinator.clients.admin.operation import ClientMethod
 from group_coordinator.clients.channel.channel import Body, Channel, Request, RequestChannel
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
@@ -70,7 +70,7 @@ class AdminBase(ABC):
         """Topic of this client's requests."""
         return self._job.events_topic
 
-    @Operation
+    @ClientMethod
     async def close(self) -> None:
         """Disconnect, if the client is connected.
 

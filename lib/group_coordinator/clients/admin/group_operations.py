@@ -15,7 +15,7 @@ from group_coordinator.clients.admin.descriptions import (
     consumer_description,
     describe_consumer_group,
 )
-from group_coordinator.clients.admin.operation import Operation
+from group_coordinator.clients.admin.operation import ClientMethod
 from group_coordinator.clients.results import (
     GroupAnswers,
     GroupResults,
@@ -32,7 +32,7 @@ _LISTING = (
 class GroupOperations(AdminBase):
     """Operations on groups for both admin clients."""
 
-    @Operation
+    @ClientMethod
     async def list_consumer_groups(
         self, states: Collection[str] | None = None, types: Collection[str] | None = None
     ) -> list[GroupListing]:
@@ -56,7 +56,7 @@ class GroupOperations(AdminBase):
             if _is_among(listing.state, states) and _is_among(listing.group_type, types)
         ]
 
-    @Operation
+    @ClientMethod
     async def describe_consumer_groups(
         self, group_ids: Collection[str], *, include_authorized_operations: bool = False
     ) -> dict[str, GroupDescription]:
@@ -84,7 +84,7 @@ class GroupOperations(AdminBase):
             group_ids, include_authorized_operations=include_authorized_operations
         )
 
-    @Operation
+    @ClientMethod
     async def delete_consumer_groups(self, group_ids: Collection[str]) -> GroupResults:
         """Delete Empty groups with their offsets (KIP-229), with a result for each group.
 
@@ -101,7 +101,7 @@ class GroupOperations(AdminBase):
         asked = {group: descriptions.delete_group(group) for group in dict.fromkeys(group_ids)}
         return GroupResults(await self._outcomes(asked, descriptions.deletion_error))
 
-    @Operation
+    @ClientMethod
     async def remove_members_from_consumer_group(
         self, group_id: str, members: Iterable[MemberToRemove] | None = None, reason: str = ""
     ) -> MemberResults:
@@ -135,7 +135,7 @@ class GroupOperations(AdminBase):
         request = descriptions.remove_members(group_id, leaving, reason)
         return descriptions.removal_results(await self._answer(request), leaving)
 
-    @Operation
+    @ClientMethod
     async def describe_group_configs(
         self,
         group_ids: Collection[str],
@@ -164,7 +164,7 @@ class GroupOperations(AdminBase):
         }
         return GroupAnswers(await self._outcomes(asked, configs.described_configs))
 
-    @Operation
+    @ClientMethod
     async def alter_group_configs(
         self, values: Mapping[str, Mapping[str, str | None]], *, validate_only: bool = False
     ) -> GroupResults:

@@ -10,7 +10,7 @@ from kafka import OffsetAndMetadata, TopicPartition
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.admin import resets
 from group_coordinator.clients.admin.base import AdminBase
-from group_coordinator.clients.admin.operation import Operation
+from group_coordinator.clients.admin.operation import ClientMethod
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.clients.results import OffsetResets, PartitionResults
 
@@ -18,7 +18,7 @@ from group_coordinator.clients.results import OffsetResets, PartitionResults
 class OffsetOperations(AdminBase):
     """Operations on offsets for both admin clients."""
 
-    @Operation
+    @ClientMethod
     async def list_consumer_group_offsets(
         self,
         group_id: str,
@@ -45,7 +45,7 @@ class OffsetOperations(AdminBase):
         request = offset_messages.fetch_offsets(group_id, partitions, require_stable=require_stable)
         return offset_messages.fetched_offsets(await self._answer(request))
 
-    @Operation
+    @ClientMethod
     async def list_offsets_of_groups(
         self, group_ids: Collection[str]
     ) -> dict[str, dict[TopicPartition, OffsetAndMetadata | None]]:
@@ -69,7 +69,7 @@ class OffsetOperations(AdminBase):
             for group, body in (await self._answers(asked)).items()
         }
 
-    @Operation
+    @ClientMethod
     async def alter_consumer_group_offsets(
         self, group_id: str, offsets: offset_messages.Offsets
     ) -> PartitionResults:
@@ -93,7 +93,7 @@ class OffsetOperations(AdminBase):
         """
         return await self._commit(group_id, offsets)
 
-    @Operation
+    @ClientMethod
     async def reset_consumer_group_offsets(
         self, group_id: str, specs: resets.ResetSpecs
     ) -> OffsetResets:
@@ -137,7 +137,7 @@ class OffsetOperations(AdminBase):
         results = await self._commit_reset(group_id, offsets)
         return OffsetResets(results.errors, results.group_error, offsets)
 
-    @Operation
+    @ClientMethod
     async def delete_consumer_group_offsets(
         self, group_id: str, partitions: Collection[TopicPartition]
     ) -> PartitionResults:
@@ -159,7 +159,7 @@ class OffsetOperations(AdminBase):
         request = offset_messages.delete_offsets(group_id, wanted)
         return offset_messages.partition_results(await self._answer(request), wanted)
 
-    @Operation
+    @ClientMethod
     async def commit_reset(
         self, group_id: str, offsets: Mapping[TopicPartition, int]
     ) -> PartitionResults:

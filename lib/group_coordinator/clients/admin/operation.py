@@ -23,7 +23,7 @@ class AsyncioClient:
     """Client whose operations are coroutines."""
 
 
-class Operation(Generic[Arguments, Answer]):
+class ClientMethod(Generic[Arguments, Answer]):
     """Decorator of a coroutine in a base class of a blocking and an asyncio client."""
 
     def __init__(

@@ -21,15 +21,15 @@ from group_coordinator.core.model.topic import Topic
 _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
 
 
-class Look(NamedTuple):
+class VisibleTopics(NamedTuple):
     """Existing topics by name, and names that this user may not see: they may exist or not."""
 
     topics: dict[str, Topic]
     hidden: frozenset[str] = frozenset()
 
-    def with_more(self, other: Look) -> Look:
+    def with_more(self, other: VisibleTopics) -> VisibleTopics:
         """Combine the topics of two results."""
-        return Look({**self.topics, **other.topics}, self.hidden | other.hidden)
+        return VisibleTopics({**self.topics, **other.topics}, self.hidden | other.hidden)
 
 
 class ClusterTopics(LastingClient[KafkaAdminClient]):
@@ -48,7 +48,7 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
         """
         return self.look(names).topics
 
-    def look(self, names: Collection[str] | None) -> Look:
+    def look(self, names: Collection[str] | None) -> VisibleTopics:
         """Existing and hidden topics of these names; None: all that this user may see.
 
         Raises:
@@ -60,7 +60,7 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
         if names is None:
             found = [topic for topic in found if topic["name"] not in self._unlisted]
         racks = {broker["broker_id"]: broker["rack"] for broker in brokers if broker["rack"]}
-        return Look(
+        return VisibleTopics(
             {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)},
             frozenset(topic["name"] for topic in found if topic["error_code"] == _MAY_NOT_SEE),
         )

@@ -154,7 +154,7 @@ _REJOIN = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATI
 _FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND})
 
 
-class ClassicMember(Membership):
+class ClassicMembership(Membership):
     """Member with a step for each poll; GroupMember documents the methods.
 
     Args:

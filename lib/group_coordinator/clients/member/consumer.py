@@ -123,7 +123,7 @@ _FENCED = frozenset(
 _TRY_LATER = COORDINATOR_AWAY | {ErrorCode.UNRELEASED_INSTANCE_ID}
 
 
-class ConsumerMember(Membership):
+class ConsumerMembership(Membership):
     """Member with a step for each poll; GroupMember documents the methods.
 
     Args:

@@ -10,8 +10,8 @@ from typing import TypeVar
 from kafka import TopicPartition
 
 from group_coordinator.clients.channel.channel import Body, Channel
-from group_coordinator.clients.member.classic import ClassicMember
-from group_coordinator.clients.member.consumer import ConsumerMember
+from group_coordinator.clients.member.classic import ClassicMembership
+from group_coordinator.clients.member.consumer import ConsumerMembership
 from group_coordinator.clients.member.membership import Conversation, Membership
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from group_coordinator.clients.offset_messages import Offsets
@@ -68,12 +68,12 @@ class GroupMember:
         self._membership: Membership
         if self._options.group_protocol == "consumer":
             ids = _needed("topic_ids", topic_ids)
-            self._membership = ConsumerMember(
+            self._membership = ConsumerMembership(
                 self._conversation, group_id, topics, ids, self._options
             )
         else:
             counts = _needed("partition_counts", partition_counts)
-            self._membership = ClassicMember(
+            self._membership = ClassicMembership(
                 self._conversation, group_id, topics, counts, self._options
             )
 

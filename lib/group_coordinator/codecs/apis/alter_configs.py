@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.group_resources import Resource, only_group, resource_result
 from group_coordinator.codecs.fields import Int8, Text, or_default
 from group_coordinator.codecs.plain_json import JsonObject
@@ -49,5 +49,5 @@ CODEC = ApiCodec(
     range(2),
     json.Decoder(IncrementalAlterConfigsBody),
     _to_request,
-    Encoder(responses.AlterConfigsResponse, _to_body),
+    ResponseEncoder(responses.AlterConfigsResponse, _to_body),
 )

@@ -22,7 +22,7 @@ RequestBody = TypeVar("RequestBody", bound=Body)
 Response = TypeVar("Response")
 
 
-class Encoder(NamedTuple, Generic[Response]):
+class ResponseEncoder(NamedTuple, Generic[Response]):
     """Converts core's response to the body of the request's version."""
 
     response: type[Response]
@@ -35,4 +35,4 @@ class ApiCodec(NamedTuple, Generic[RequestBody]):
     versions: range
     decoder: json.Decoder[RequestBody]
     to_request: Callable[[RequestBody, int], Request]
-    encoder: Encoder[Any] | None
+    encoder: ResponseEncoder[Any] | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import only_entry
 from group_coordinator.codecs.fields import Text, operations_on_wire
 from group_coordinator.codecs.plain_json import JsonObject
@@ -74,5 +74,5 @@ CODEC = ApiCodec(
     range(2),
     json.Decoder(ConsumerGroupDescribeBody),
     _to_request,
-    Encoder(responses.ConsumerGroupDescribeResponse, _to_body),
+    ResponseEncoder(responses.ConsumerGroupDescribeResponse, _to_body),
 )

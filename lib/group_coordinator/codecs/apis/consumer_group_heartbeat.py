@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.fields import (
@@ -95,5 +95,5 @@ CODEC = ApiCodec(
     range(2),
     json.Decoder(ConsumerGroupHeartbeatBody),
     _to_request,
-    Encoder(responses.ConsumerGroupHeartbeatResponse, _to_body),
+    ResponseEncoder(responses.ConsumerGroupHeartbeatResponse, _to_body),
 )

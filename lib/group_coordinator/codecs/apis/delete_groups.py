@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import only_entry
 from group_coordinator.codecs.fields import Text
 from group_coordinator.codecs.plain_json import JsonObject
@@ -35,5 +35,5 @@ CODEC = ApiCodec(
     range(4),
     json.Decoder(DeleteGroupsBody),
     _to_request,
-    Encoder(responses.DeleteGroupResponse, _to_body),
+    ResponseEncoder(responses.DeleteGroupResponse, _to_body),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.apis.group_resources import Resource, only_group, resource_result
 from group_coordinator.codecs.fields import Text
@@ -67,5 +67,5 @@ CODEC = ApiCodec(
     range(1, 5),
     json.Decoder(DescribeConfigsBody),
     _to_request,
-    Encoder(responses.DescribeConfigsResponse, _to_body),
+    ResponseEncoder(responses.DescribeConfigsResponse, _to_body),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import check_unknown, only_entry
 from group_coordinator.codecs.fields import Text, operations_on_wire
 from group_coordinator.codecs.plain_json import JsonObject
@@ -61,5 +61,5 @@ CODEC = ApiCodec(
     range(7),
     json.Decoder(DescribeGroupsBody),
     _to_request,
-    Encoder(responses.DescribeGroupResponse, _to_body),
+    ResponseEncoder(responses.DescribeGroupResponse, _to_body),
 )

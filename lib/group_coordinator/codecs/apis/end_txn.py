@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.fields import (
     ABSENT,
     FieldError,
@@ -50,5 +50,5 @@ CODEC = ApiCodec(
     range(1),
     json.Decoder(EndTxnBody),
     _to_request,
-    Encoder(responses.EndTxnResponse, _to_body),
+    ResponseEncoder(responses.EndTxnResponse, _to_body),
 )

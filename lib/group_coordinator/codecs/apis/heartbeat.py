@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.fields import Int32, Text, or_default
 from group_coordinator.codecs.plain_json import JsonObject
@@ -40,5 +40,5 @@ CODEC = ApiCodec(
     range(5),
     json.Decoder(HeartbeatBody),
     _to_request,
-    Encoder(responses.HeartbeatResponse, _to_body),
+    ResponseEncoder(responses.HeartbeatResponse, _to_body),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.fields import ABSENT, Int32, Text, number_on_wire, or_default
 from group_coordinator.codecs.plain_json import JsonObject
@@ -87,5 +87,5 @@ CODEC = ApiCodec(
     range(10),
     json.Decoder(JoinGroupBody),
     _to_request,
-    Encoder(responses.JoinGroupResponse, _to_body),
+    ResponseEncoder(responses.JoinGroupResponse, _to_body),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.fields import Text, or_default
 from group_coordinator.codecs.plain_json import JsonObject
@@ -16,7 +16,7 @@ _MEMBERS_SINCE = 3
 """In older versions a request has one member, whose error is that of the response."""
 
 
-class LeavingMember(Body):
+class LeaveGroupMember(Body):
     member_id: Text | UnsetType = UNSET
     group_instance_id: Text | UnsetType | None = UNSET
     reason: Text | UnsetType | None = UNSET
@@ -25,19 +25,17 @@ class LeavingMember(Body):
 class LeaveGroupBody(Body):
     group_id: Text | UnsetType = UNSET
     member_id: Text | UnsetType = UNSET
-    members: list[LeavingMember] | UnsetType = UNSET
+    members: list[LeaveGroupMember] | UnsetType = UNSET
 
 
 def _to_request(body: LeaveGroupBody, version: int) -> requests.LeaveGroup:
     if version < _MEMBERS_SINCE:
         check_unknown("members", body.members, [], version)
-        members = [requests.MemberIdentity(body.member_id or "", None)]
+        members = [requests.LeavingMember(body.member_id or "", None)]
     else:
         check_unknown("memberId", body.member_id, "", version)
         members = [
-            requests.MemberIdentity(
-                entry.member_id or "", or_default(entry.group_instance_id, None)
-            )
+            requests.LeavingMember(entry.member_id or "", or_default(entry.group_instance_id, None))
             for entry in body.members or ()
         ]
     return requests.LeaveGroup(body.group_id or "", tuple(members))
@@ -66,5 +64,5 @@ CODEC = ApiCodec(
     range(6),
     json.Decoder(LeaveGroupBody),
     _to_request,
-    Encoder(responses.LeaveGroupResponse, _to_body),
+    ResponseEncoder(responses.LeaveGroupResponse, _to_body),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import (
     check_unknown,
     results_by_id,
@@ -117,5 +117,5 @@ CODEC = ApiCodec(
     range(1, 11),
     json.Decoder(OffsetCommitBody),
     _to_request,
-    Encoder(responses.OffsetCommitResponse, _to_body),
+    ResponseEncoder(responses.OffsetCommitResponse, _to_body),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import results_by_name
 from group_coordinator.codecs.fields import Int32, Text
 from group_coordinator.codecs.plain_json import JsonObject
@@ -49,5 +49,5 @@ CODEC = ApiCodec(
     range(1),
     json.Decoder(OffsetDeleteBody),
     _to_request,
-    Encoder(responses.OffsetDeleteResponse, _to_body),
+    ResponseEncoder(responses.OffsetDeleteResponse, _to_body),
 )

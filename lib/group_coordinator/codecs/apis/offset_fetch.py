@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import check_unknown, only_entry, topic_name
 from group_coordinator.codecs.fields import (
     FieldError,
@@ -31,23 +31,23 @@ _GROUPS_SINCE = 8
 _MEMBER_SINCE = 9
 
 
-class FetchedTopic(Body):
+class OffsetFetchTopic(Body):
     name: Text | UnsetType | None = UNSET
     topic_id: Uuid | UnsetType = UNSET
     partition_indexes: list[Int32] | UnsetType = UNSET
 
 
-class FetchedGroup(Body):
+class OffsetFetchGroup(Body):
     group_id: Text | UnsetType = UNSET
     member_id: Text | UnsetType | None = UNSET
     member_epoch: Int32 | UnsetType = UNSET
-    topics: list[FetchedTopic] | UnsetType | None = UNSET
+    topics: list[OffsetFetchTopic] | UnsetType | None = UNSET
 
 
 class OffsetFetchBody(Body):
     group_id: Text | UnsetType = UNSET
-    topics: list[FetchedTopic] | UnsetType | None = UNSET
-    groups: list[FetchedGroup] | UnsetType = UNSET
+    topics: list[OffsetFetchTopic] | UnsetType | None = UNSET
+    groups: list[OffsetFetchGroup] | UnsetType = UNSET
     require_stable: bool | UnsetType = UNSET
 
 
@@ -83,12 +83,12 @@ def _of_group(body: OffsetFetchBody, version: int) -> requests.OffsetFetch:
 
 
 def _topics(
-    topics: list[FetchedTopic] | UnsetType | None, version: int
+    topics: list[OffsetFetchTopic] | UnsetType | None, version: int
 ) -> tuple[requests.TopicPartitions, ...] | None:
     return None if topics is None else tuple([_topic(topic, version) for topic in topics or ()])
 
 
-def _topic(topic: FetchedTopic, version: int) -> requests.TopicPartitions:
+def _topic(topic: OffsetFetchTopic, version: int) -> requests.TopicPartitions:
     partitions = tuple(topic.partition_indexes or ())
     if version >= requests.TOPIC_IDS_SINCE:
         return requests.TopicPartitions(None, uuid_or_none(topic.topic_id), partitions)
@@ -134,5 +134,5 @@ CODEC = ApiCodec(
     range(1, 11),
     json.Decoder(OffsetFetchBody),
     _to_request,
-    Encoder(responses.OffsetFetchResponse, _to_body),
+    ResponseEncoder(responses.OffsetFetchResponse, _to_body),
 )

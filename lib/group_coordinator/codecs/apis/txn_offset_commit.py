@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, Encoder
+from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
 from group_coordinator.codecs.apis.body_checks import (
     check_unknown,
     results_by_id,
@@ -119,5 +119,5 @@ CODEC = ApiCodec(
     range(7),
     json.Decoder(TxnOffsetCommitBody),
     _to_request,
-    Encoder(responses.TxnOffsetCommitResponse, _to_body),
+    ResponseEncoder(responses.TxnOffsetCommitResponse, _to_body),
 )

@@ -25,7 +25,7 @@ from group_coordinator.codecs.records.record_types import (
     RECORD_TYPES,
     Key,
     LogEntry,
-    Value,
+    RecordValue,
 )
 from group_coordinator.core.model.records import ConsumerRecord, GroupRecord, OffsetRecord
 
@@ -69,7 +69,7 @@ def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]
         return group_id, LogEntry(entry_key, None, topic, partition, member_id)
     version = _prefix(f"{RECORDS[record_type].value.name}: version", value)
     says = _decoded(_decoder(record_type, version), value)
-    entry_value = Value(version=version, data=says)
+    entry_value = RecordValue(version=version, data=says)
     offset = says.get("offset")
     return group_id, LogEntry(
         key=entry_key,

@@ -8,13 +8,13 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct, json
 
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     GroupEpoch,
-    MemberState,
     OwnedPartitions,
+    ReconciliationState,
     ResolvedRegex,
     TargetEpoch,
 )
@@ -27,7 +27,7 @@ from group_coordinator.core.model.records import (
 )
 
 
-class TopicPartitions(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+class TopicPartitionsData(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """Partitions of a topic. Only the current assignment has the epochs of their assignment, since Kafka 4.3."""
 
     topic_id: str
@@ -41,12 +41,12 @@ def topic_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
-def member_state(number: int) -> MemberState:
+def member_state(number: int) -> ReconciliationState:
     """Convert the number of a member's state. Numbers that Kafka 4.4 does not know are UNKNOWN."""
     try:
-        return MemberState(number)
+        return ReconciliationState(number)
     except ValueError:
-        return MemberState.UNKNOWN
+        return ReconciliationState.UNKNOWN
 
 
 def classic_protocol(name: str, metadata: bytes) -> Protocol:
@@ -54,12 +54,12 @@ def classic_protocol(name: str, metadata: bytes) -> Protocol:
     return Protocol(name, metadata)
 
 
-def assignment(topics: Iterable[TopicPartitions]) -> Assignment:
+def assignment(topics: Iterable[TopicPartitionsData]) -> Assignment:
     """Convert a target assignment. The order of its topics stays."""
     return {topic.topic_id: tuple(sorted(topic.partitions)) for topic in topics if topic.partitions}
 
 
-def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> OwnedPartitions:
+def owned_partitions(topics: Iterable[TopicPartitionsData], member_epoch: int) -> OwnedPartitions:
     """Convert partitions with the epochs of their assignment. Missing epochs are the member's own epoch.
 
     Source: Utils.assignmentFromTopicPartitions in Kafka 4.4.
@@ -73,7 +73,7 @@ def owned_partitions(topics: Iterable[TopicPartitions], member_epoch: int) -> Ow
     }
 
 
-def _epochs(topic: TopicPartitions, member_epoch: int) -> Sequence[int]:
+def _epochs(topic: TopicPartitionsData, member_epoch: int) -> Sequence[int]:
     epochs = topic.assignment_epochs
     # Brokers before Kafka 4.3 write no epochs.
     if epochs is None or len(epochs) != len(topic.partitions):
@@ -86,7 +86,7 @@ RecordOfGroup: TypeAlias = (
 )
 
 
-class GroupKeyData(Struct, frozen=True, gc=False, rename="camel"):
+class ConsumerGroupKeyData(Struct, frozen=True, gc=False, rename="camel"):
     group_id: str
 
 
@@ -113,12 +113,14 @@ class RegexData(Struct, frozen=True, gc=False):
     timestamp: int
 
 
-ValueOfGroup: TypeAlias = Value[GroupEpochData] | Value[TargetEpochData] | Value[RegexData]
+ValueOfGroup: TypeAlias = (
+    RecordValue[GroupEpochData] | RecordValue[TargetEpochData] | RecordValue[RegexData]
+)
 
 _decode_regex_key = json.Decoder(Key[RegexKeyData]).decode
-_decode_group_epoch = json.Decoder(Value[GroupEpochData]).decode
-_decode_target_epoch = json.Decoder(Value[TargetEpochData]).decode
-_decode_regex = json.Decoder(Value[RegexData]).decode
+_decode_group_epoch = json.Decoder(RecordValue[GroupEpochData]).decode
+_decode_target_epoch = json.Decoder(RecordValue[TargetEpochData]).decode
+_decode_regex = json.Decoder(RecordValue[RegexData]).decode
 
 
 def encode(group_id: str, record: RecordOfGroup) -> LogEntry:
@@ -126,11 +128,11 @@ def encode(group_id: str, record: RecordOfGroup) -> LogEntry:
     return LogEntry(_key(group_id, record), _value(record))
 
 
-def _key(group_id: str, record: RecordOfGroup) -> Key[GroupKeyData] | Key[RegexKeyData]:
+def _key(group_id: str, record: RecordOfGroup) -> Key[ConsumerGroupKeyData] | Key[RegexKeyData]:
     record_type = record_types.OF_CONSUMER_GROUPS[type(record)]
     if isinstance(record, RegexRecord):
         return Key(record_type, RegexKeyData(group_id, record.regex))
-    return Key(record_type, GroupKeyData(group_id))
+    return Key(record_type, ConsumerGroupKeyData(group_id))
 
 
 def _value(record: RecordOfGroup) -> ValueOfGroup | None:
@@ -138,11 +140,13 @@ def _value(record: RecordOfGroup) -> ValueOfGroup | None:
         case None:
             return None
         case GroupEpoch() as epoch:
-            return Value(data=GroupEpochData(epoch.epoch, epoch.metadata_hash))
+            return RecordValue(data=GroupEpochData(epoch.epoch, epoch.metadata_hash))
         case TargetEpoch() as target:
-            return Value(data=TargetEpochData(target.epoch, target.timestamp_ms))
+            return RecordValue(data=TargetEpochData(target.epoch, target.timestamp_ms))
         case ResolvedRegex() as regex:
-            return Value(data=RegexData(list(regex.topics), regex.version, regex.timestamp_ms))
+            return RecordValue(
+                data=RegexData(list(regex.topics), regex.version, regex.timestamp_ms)
+            )
         case _:
             assert_never(record.value)
 

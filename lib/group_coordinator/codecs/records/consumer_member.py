@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeAlias, assert_never
 from msgspec import UNSET, Raw, Struct, UnsetType, json
 
 from group_coordinator.codecs.records import consumer_group, record_types
-from group_coordinator.codecs.records.consumer_group import TopicPartitions
-from group_coordinator.codecs.records.record_types import Data, Key, LogEntry, Value
+from group_coordinator.codecs.records.consumer_group import TopicPartitionsData
+from group_coordinator.codecs.records.record_types import Data, Key, LogEntry, RecordValue
 from group_coordinator.core.model.consumer_member import (
     Assignment,
     ClassicMetadata,
@@ -65,7 +65,7 @@ class MemberData(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
 class TargetData(Struct, frozen=True, gc=False, rename="camel"):
     """Record type 7: the target assignment."""
 
-    topic_partitions: list[TopicPartitions]
+    topic_partitions: list[TopicPartitionsData]
 
 
 class CurrentData(Struct, frozen=True, gc=False, rename="camel"):
@@ -74,11 +74,13 @@ class CurrentData(Struct, frozen=True, gc=False, rename="camel"):
     member_epoch: int
     previous_member_epoch: int
     state: int
-    assigned_partitions: list[TopicPartitions]
-    partitions_pending_revocation: list[TopicPartitions]
+    assigned_partitions: list[TopicPartitionsData]
+    partitions_pending_revocation: list[TopicPartitionsData]
 
 
-class NamedValue(Value[Data], Generic[Data], frozen=True, gc=False, kw_only=True, rename="camel"):
+class NamedValue(
+    RecordValue[Data], Generic[Data], frozen=True, gc=False, kw_only=True, rename="camel"
+):
     """Kafka's value, which has only topic ids, and next to it the names of these topics by id."""
 
     topic_names: dict[str, str] | UnsetType = UNSET
@@ -146,7 +148,7 @@ def _classic_data(classic: ClassicMetadata) -> ClassicData:
 def target_data(assignment: Assignment) -> TargetData:
     """Convert a target assignment to the form of Kafka's record."""
     topics = sorted(assignment.items())
-    return TargetData([TopicPartitions(topic_id, list(found)) for topic_id, found in topics])
+    return TargetData([TopicPartitionsData(topic_id, list(found)) for topic_id, found in topics])
 
 
 def _current_data(current: CurrentAssignment) -> CurrentData:
@@ -159,9 +161,9 @@ def _current_data(current: CurrentAssignment) -> CurrentData:
     )
 
 
-def _owned_data(owned: OwnedPartitions) -> list[TopicPartitions]:
+def _owned_data(owned: OwnedPartitions) -> list[TopicPartitionsData]:
     return [
-        TopicPartitions(
+        TopicPartitionsData(
             # Epochs stand in the order of the partitions: both are sorted together.
             topic_id,
             sorted(partitions),

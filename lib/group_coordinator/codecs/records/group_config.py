@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, json
 
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.core.model.records import ConfigRecord, Reason
 
 
@@ -21,13 +21,15 @@ class ConfigData(Struct, frozen=True, gc=False):
 
 
 _decode_key = json.Decoder(Key[ConfigKeyData]).decode
-_decode_value = json.Decoder(Value[ConfigData]).decode
+_decode_value = json.Decoder(RecordValue[ConfigData]).decode
 
 
 def encode(group_id: str, record: ConfigRecord) -> LogEntry:
     """Return the row of the log."""
     key = Key(record_types.GROUP_CONFIG, ConfigKeyData(group_id, record.name))
-    return LogEntry(key, None if record.value is None else Value(data=ConfigData(record.value)))
+    return LogEntry(
+        key, None if record.value is None else RecordValue(data=ConfigData(record.value))
+    )
 
 
 def decode(key: str, value: str | None, reason: Reason) -> ConfigRecord:

@@ -6,7 +6,7 @@ from msgspec import Struct, json
 
 from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_none
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.records import (
     GroupMetadata,
@@ -22,7 +22,7 @@ class GroupKeyData(Struct, frozen=True, gc=False):
     group: str
 
 
-class MemberData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
+class ClassicMemberData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
     """A member. Older versions have fewer fields."""
 
     member_id: str
@@ -43,16 +43,18 @@ class GroupData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
     protocol: str | None
     leader: str | None
     current_state_timestamp: int = ABSENT
-    members: list[MemberData]
+    members: list[ClassicMemberData]
 
 
-_decode_value = json.Decoder(Value[GroupData]).decode
+_decode_value = json.Decoder(RecordValue[GroupData]).decode
 
 
 def encode(group_id: str, record: GroupRecord) -> LogEntry:
     """Return the row of the log."""
     key, group = Key(record_types.GROUP_METADATA, GroupKeyData(group_id)), record.value
-    return LogEntry(key, None if group is None else Value(version=_VERSION, data=_data(group)))
+    return LogEntry(
+        key, None if group is None else RecordValue(version=_VERSION, data=_data(group))
+    )
 
 
 def _data(group: GroupMetadata) -> GroupData:
@@ -66,8 +68,8 @@ def _data(group: GroupMetadata) -> GroupData:
     )
 
 
-def _member_data(member: MemberMetadata) -> MemberData:
-    return MemberData(
+def _member_data(member: MemberMetadata) -> ClassicMemberData:
+    return ClassicMemberData(
         member_id=member.member_id,
         group_instance_id=member.group_instance_id,
         client_id=member.client_id,
@@ -95,7 +97,7 @@ def _group(data: GroupData) -> GroupMetadata:
     )
 
 
-def _member(member: MemberData, group: GroupData) -> MemberMetadata:
+def _member(member: ClassicMemberData, group: GroupData) -> MemberMetadata:
     return MemberMetadata(
         member_id=member.member_id,
         group_instance_id=member.group_instance_id,

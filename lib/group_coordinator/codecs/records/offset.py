@@ -11,7 +11,7 @@ from group_coordinator.codecs.fields import (
     unset_if_none,
 )
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
 
@@ -40,7 +40,7 @@ class OffsetData(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
     topic_id: str | UnsetType | None = UNSET
 
 
-class OffsetValue(Value[OffsetData], frozen=True, gc=False, kw_only=True, rename="camel"):
+class OffsetValue(RecordValue[OffsetData], frozen=True, gc=False, kw_only=True, rename="camel"):
     """Kafka's value. In a transaction it has the producer id, which Kafka keeps in the batch's header."""
 
     producer_id: int | UnsetType | None = UNSET

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct, json
 
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records.record_types import Key, Value
+from group_coordinator.codecs.records.record_types import Key, RecordValue
 
 
 class _KeyData(Struct, frozen=True, gc=False):
@@ -33,7 +33,7 @@ class RawMessage(NamedTuple):
 
 _encode = json.Encoder().encode
 _decode_key = json.Decoder(Key[_KeyData]).decode
-_decode_value = json.Decoder(Value[_ValueData]).decode
+_decode_value = json.Decoder(RecordValue[_ValueData]).decode
 
 
 def encode(message: RawMessage) -> tuple[str, str | None]:
@@ -41,7 +41,7 @@ def encode(message: RawMessage) -> tuple[str, str | None]:
     key = _encode(Key(record_types.RAW_MESSAGE, _KeyData(message.key, message.fault))).decode()
     if message.value is None:
         return key, None
-    return key, _encode(Value(data=_ValueData(message.value))).decode()
+    return key, _encode(RecordValue(data=_ValueData(message.value))).decode()
 
 
 def decode(key: str, value: str | None) -> RawMessage:

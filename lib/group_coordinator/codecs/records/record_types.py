@@ -114,7 +114,7 @@ class Key(Struct, Generic[Data], frozen=True, gc=False):
     data: Data
 
 
-class Value(Struct, Generic[Data], frozen=True, gc=False, kw_only=True, rename="camel"):
+class RecordValue(Struct, Generic[Data], frozen=True, gc=False, kw_only=True, rename="camel"):
     """The value of a record. The version is written but not read: older values have fewer fields."""
 
     version: int = 0
@@ -125,7 +125,7 @@ class LogEntry(Struct, frozen=True, gc=False):
     """A record in the log: the parts that become JSON, and the columns of tables."""
 
     key: Key[Any]
-    value: Value[Any] | None
+    value: RecordValue[Any] | None
     topic: str | None = None
     partition: int | None = None
     member_id: str | None = None

@@ -10,7 +10,7 @@ from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.consumer_group import (
     GroupEpochData,
     TargetEpochData,
-    TopicPartitions,
+    TopicPartitionsData,
 )
 from group_coordinator.codecs.records.consumer_member import TargetData
 from group_coordinator.codecs.records.newest_values import Readers
@@ -31,7 +31,7 @@ class ShareCurrentData(Struct, frozen=True, gc=False, rename="camel"):
     member_epoch: int = 0
     previous_member_epoch: int = 0
     state: int = 0
-    assigned_partitions: list[TopicPartitions] = []
+    assigned_partitions: list[TopicPartitionsData] = []
 
 
 class ShareStateData(Struct, frozen=True, gc=False):

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType, json, structs
 from group_coordinator.codecs.fields import or_default, unset_if_none
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.offset import OffsetData, committed_offset, offset_data
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.core.model.records import Reason, TransactionMarker
 
 # Kafka's types of control records.
@@ -40,7 +40,7 @@ class MarkedOffset(OffsetData, frozen=True, gc=False, rename="camel"):
     partition: int
 
 
-class MarkerValue(Value[MarkerData], frozen=True, gc=False, kw_only=True, rename="camel"):
+class MarkerValue(RecordValue[MarkerData], frozen=True, gc=False, kw_only=True, rename="camel"):
     """Kafka's value with the producer id, the offsets, and the marker's offset in the brokers' log."""
 
     producer_id: int

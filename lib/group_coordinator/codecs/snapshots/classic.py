@@ -6,7 +6,7 @@ from msgspec import Raw, Struct, msgpack
 
 from group_coordinator.codecs.snapshots.errors import reader_of_a_part
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.member_index import MemberIndex
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
@@ -38,7 +38,7 @@ class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False, kw_on
 _OF_NO_MEMBERS = MemberIndex()
 
 _encode = msgpack.Encoder().encode
-_decode_member = msgpack.Decoder(Member).decode
+_decode_member = msgpack.Decoder(ClassicMember).decode
 
 
 def pack(membership: ClassicGroup) -> PackedClassicGroup:
@@ -86,10 +86,10 @@ def unpack(membership: PackedClassicGroup) -> ClassicGroup:
     )
 
 
-def _stored_member(member: Member) -> Raw:
+def _stored_member(member: ClassicMember) -> Raw:
     return Raw(_encode(member))
 
 
 @reader_of_a_part
-def _member(_member_id: str, encoded: Raw) -> Member:
+def _member(_member_id: str, encoded: Raw) -> ClassicMember:
     return _decode_member(encoded)

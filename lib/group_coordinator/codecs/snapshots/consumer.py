@@ -29,8 +29,8 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
     OwnedPartitions,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
 )
@@ -59,7 +59,7 @@ class PackedMember(Struct, array_like=True, gc=False, kw_only=True):
     """Session timeout and protocols."""
     epoch: int
     previous_epoch: int
-    state: MemberState
+    state: ReconciliationState
     assigned: PackedPartitions
     pending_revocation: PackedPartitions
 

@@ -96,7 +96,7 @@ _ALSO_ALLOWED = {
 _ALL = sum(BITS.values())
 
 
-class Caller(Value, frozen=True):
+class RequestSender(Value, frozen=True):
     """The principal and the address of a request's sender."""
 
     principal: str
@@ -137,10 +137,10 @@ class Authorizer:
             self._add(rule)
         self._prefix_lengths = _lengths_by_type(self._prefixed)
         self._range_lengths = self._lengths_of_ranges()
-        self._known: dict[Caller, Identities | None] = {}
+        self._known: dict[RequestSender, Identities | None] = {}
         """Callers of earlier decisions."""
 
-    def identities(self, caller: Caller) -> Identities | None:
+    def identities(self, caller: RequestSender) -> Identities | None:
         """Return the identities of a caller for `allows`; None for a super user: every operation is allowed."""
         if caller not in self._known:
             # Clearing is simpler than evicting: ten thousand callers are rare.
@@ -149,7 +149,7 @@ class Authorizer:
             self._known[caller] = self._identities_of(caller)
         return self._known[caller]
 
-    def _identities_of(self, caller: Caller) -> Identities | None:
+    def _identities_of(self, caller: RequestSender) -> Identities | None:
         if caller.principal in self._super_users:
             return None
         # An ACL may name the caller or any user, its address or any host or a range with it: all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.acls.authorizer import Authorizer, Caller
+from group_coordinator.core.acls.authorizer import Authorizer, RequestSender
 from group_coordinator.core.acls.needs import GROUP_OPERATIONS
 from group_coordinator.core.acls.rule import BITS, Operation, ResourceType
 from group_coordinator.core.value import Value
@@ -24,7 +24,7 @@ class Rights:
 
     __slots__ = ("_authorizer", "_denials", "_identities", "caller")
 
-    def __init__(self, authorizer: Authorizer, caller: Caller) -> None:
+    def __init__(self, authorizer: Authorizer, caller: RequestSender) -> None:
         self.caller = caller
         self._authorizer = authorizer
         self._identities = authorizer.identities(caller)

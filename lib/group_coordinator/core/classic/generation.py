@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupMetadata, MemberMetadata
 from group_coordinator.core.model.responses import (
@@ -32,7 +32,7 @@ def join_answer(membership: ClassicGroup, member_id: str) -> JoinGroupResponse:
     )
 
 
-def sync_answer(membership: ClassicGroup, member: Member) -> SyncGroupResponse:
+def sync_answer(membership: ClassicGroup, member: ClassicMember) -> SyncGroupResponse:
     """Return the SyncGroup response of a member of the current generation."""
     return SyncGroupResponse(
         ErrorCode.NONE, membership.protocol_type, membership.protocol, member.assignment
@@ -95,5 +95,5 @@ def _joined_members(membership: ClassicGroup) -> tuple[JoinedMember, ...]:
     )
 
 
-def _selected(membership: ClassicGroup, member: Member) -> Protocol:
+def _selected(membership: ClassicGroup, member: ClassicMember) -> Protocol:
     return member.protocol(membership.protocol) or Protocol(membership.protocol or "", b"")

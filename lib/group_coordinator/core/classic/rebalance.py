@@ -33,7 +33,7 @@ from group_coordinator.core.classic.generation import (
 )
 from group_coordinator.core.model.changes import Decision, MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Ticket
+from group_coordinator.core.model.classic_member import ClassicMember, Ticket
 from group_coordinator.core.model.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, Reason, Record
@@ -122,7 +122,7 @@ class Rebalance:
         self.membership.timers.arm(key, due_ms, self.now_ms)
         self._soonest_ms = min(self._soonest_ms, due_ms)
 
-    def arm_session(self, member: Member) -> None:
+    def arm_session(self, member: ClassicMember) -> None:
         """Start a member's session timeout again."""
         self.arm(session_timer(member.member_id), member.session_timeout_ms)
 
@@ -141,12 +141,12 @@ class Rebalance:
 
     # Members.
 
-    def put(self, member: Member) -> Member:
+    def put(self, member: ClassicMember) -> ClassicMember:
         """Store a member; it replaces the member with its id."""
         self.membership.put(member)
         return member
 
-    def add_member(self, member: Member, protocol_type: str) -> None:
+    def add_member(self, member: ClassicMember, protocol_type: str) -> None:
         """Add a new member. The first member decides the protocol type and becomes leader."""
         membership = self.membership
         # A new member extends the initial delay (KIP-134).
@@ -180,7 +180,7 @@ class Rebalance:
         membership.pending_syncs.pop(member_id, None)
         self.cancel(session_timer(member_id))
 
-    def replace_static_member(self, old: Member, new_member_id: str) -> Member:
+    def replace_static_member(self, old: ClassicMember, new_member_id: str) -> ClassicMember:
         """Give a static member a new id. Pending requests of the old id are fenced."""
         membership = self.membership
         old = self._answer_join(old, JoinGroupResponse(ErrorCode.FENCED_INSTANCE_ID, old.member_id))
@@ -322,13 +322,13 @@ class Rebalance:
             and membership.previous_state is ClassicState.EMPTY
         )
 
-    def _answer_join(self, member: Member, response: JoinGroupResponse) -> Member:
+    def _answer_join(self, member: ClassicMember, response: JoinGroupResponse) -> ClassicMember:
         if member.awaiting_join is None:
             return member
         self.answer(member.awaiting_join, response)
         return self.put(member.replace(awaiting_join=None))
 
-    def _answer_sync(self, member: Member, response: SyncGroupResponse) -> None:
+    def _answer_sync(self, member: ClassicMember, response: SyncGroupResponse) -> None:
         if member.awaiting_sync is not None:
             self.answer(member.awaiting_sync, response)
             # A session that ended while the member waited was ignored, so it must start again.

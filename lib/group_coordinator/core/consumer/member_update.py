@@ -47,7 +47,7 @@ from group_coordinator.core.model.consumer_member import (
     Assignment,
     ConsumerMember,
     GroupEpoch,
-    MemberState,
+    ReconciliationState,
     SubscriptionMetadata,
     TargetEpoch,
 )
@@ -271,11 +271,11 @@ def _reconcile(update: ConsumerUpdate, member: ConsumerMember, goal: Goal) -> Co
 
 
 def _time_revocation(
-    update: ConsumerUpdate, member: ConsumerMember, state: MemberState, epoch: int
+    update: ConsumerUpdate, member: ConsumerMember, state: ReconciliationState, epoch: int
 ) -> None:
     member_id = member.member_id
     # A member that does not revoke in time is removed, so that the others can go on.
-    if state is MemberState.UNREVOKED_PARTITIONS:
+    if state is ReconciliationState.UNREVOKED_PARTITIONS:
         due_ms = update.now_ms + max(0, member.metadata.rebalance_timeout_ms)
         update.changes.append(RebalanceTimerSet(member_id, due_ms, epoch))
     else:

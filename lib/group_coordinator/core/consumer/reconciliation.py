@@ -26,8 +26,8 @@ from group_coordinator.core.model.consumer_member import (
     JUST_CREATED,
     Assignment,
     CurrentAssignment,
-    MemberState,
     OwnedPartitions,
+    ReconciliationState,
 )
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.requests import TopicPartitions
@@ -59,12 +59,14 @@ def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
         CoordinatorError: FENCED_MEMBER_EPOCH, as a later Kafka left the member in an unknown state.
     """
     match current.state:
-        case MemberState.STABLE if current.epoch == goal.epoch:
+        case ReconciliationState.STABLE if current.epoch == goal.epoch:
             return _trimmed(current, goal) if goal.is_subscription_new else current
         # The client still reports partitions that it must revoke: nothing changes before.
-        case MemberState.UNREVOKED_PARTITIONS if _has(goal.owned, current.pending_revocation):
+        case ReconciliationState.UNREVOKED_PARTITIONS if _has(
+            goal.owned, current.pending_revocation
+        ):
             return _trimmed(current, goal) if goal.is_subscription_new else current
-        case MemberState.UNKNOWN if goal.owned is None or goal.owned:
+        case ReconciliationState.UNKNOWN if goal.owned is None or goal.owned:
             raise CoordinatorError(
                 ErrorCode.FENCED_MEMBER_EPOCH,
                 "The consumer group member is in a unknown state. "
@@ -110,7 +112,8 @@ def _trimmed(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     if not pending or not _has(goal.owned, pending):
         return trimmed
     return trimmed.replace(
-        state=MemberState.UNREVOKED_PARTITIONS, pending_revocation=dict(sorted(pending.items()))
+        state=ReconciliationState.UNREVOKED_PARTITIONS,
+        pending_revocation=dict(sorted(pending.items())),
     )
 
 
@@ -137,16 +140,16 @@ def _next(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     # Revocation is first: the epoch stays until the client has given up the partitions.
     if revoked and _has(goal.owned, revoked):
         return CurrentAssignment(
-            goal.epoch if current.state is MemberState.UNKNOWN else current.epoch,
+            goal.epoch if current.state is ReconciliationState.UNKNOWN else current.epoch,
             current.epoch,
-            MemberState.UNREVOKED_PARTITIONS,
+            ReconciliationState.UNREVOKED_PARTITIONS,
             kept,
             revoked,
         )
     for topic_id, free in added.items():
         partitions = kept.get(topic_id, {}) | dict.fromkeys(free, goal.epoch)
         kept[topic_id] = dict(sorted(partitions.items()))
-    state = MemberState.UNRELEASED_PARTITIONS if waits else MemberState.STABLE
+    state = ReconciliationState.UNRELEASED_PARTITIONS if waits else ReconciliationState.STABLE
     return CurrentAssignment(goal.epoch, current.epoch, state, dict(sorted(kept.items())), {})
 
 

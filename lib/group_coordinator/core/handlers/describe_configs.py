@@ -23,9 +23,9 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import DescribeConfigs, RequestContext
 from group_coordinator.core.model.responses import (
     ConfigSource,
-    ConfigSynonym,
     DescribeConfigsResponse,
     DescribedConfig,
+    DescribedSynonym,
     Reply,
 )
 
@@ -73,18 +73,20 @@ def _described(
 
 def _synonyms(
     definition: GroupConfig, group: Group, config: CoordinatorConfig
-) -> tuple[ConfigSynonym, ...]:
+) -> tuple[DescribedSynonym, ...]:
     # The possible sources of the value, each in its own unit; the first is in effect.
     name = definition.broker_name
-    synonyms = [ConfigSynonym(name, definition.default, ConfigSource.DEFAULT_CONFIG)]
+    synonyms = [DescribedSynonym(name, definition.default, ConfigSource.DEFAULT_CONFIG)]
     static = coordinators_own(definition, config)
     if static != definition.default:
-        synonyms.insert(0, ConfigSynonym(name, static, ConfigSource.STATIC_BROKER_CONFIG))
+        synonyms.insert(0, DescribedSynonym(name, static, ConfigSource.STATIC_BROKER_CONFIG))
     if definition is OFFSETS_RETENTION and config.offsets_retention_ms >= 0:
         value_ms = str(config.offsets_retention_ms)
-        finer = ConfigSynonym("offsets.retention.ms", value_ms, ConfigSource.STATIC_BROKER_CONFIG)
+        finer = DescribedSynonym(
+            "offsets.retention.ms", value_ms, ConfigSource.STATIC_BROKER_CONFIG
+        )
         synonyms.insert(0, finer)
     value = group.configs.get(definition.name)
     if value is not None:
-        synonyms.insert(0, ConfigSynonym(definition.name, value, ConfigSource.GROUP_CONFIG))
+        synonyms.insert(0, DescribedSynonym(definition.name, value, ConfigSource.GROUP_CONFIG))
     return tuple(synonyms)

@@ -13,7 +13,7 @@ from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.migration.classic_join import join_consumer_group
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
@@ -136,7 +136,7 @@ def _require_member_id(rebalance: Rebalance, request: JoinGroup, context: Reques
 
 
 def _add(rebalance: Rebalance, request: JoinGroup, context: RequestContext, member_id: str) -> None:
-    member = Member(
+    member = ClassicMember(
         member_id=member_id,
         group_instance_id=request.group_instance_id,
         client_id=context.client_id,
@@ -172,7 +172,7 @@ def _join_known_id(rebalance: Rebalance, request: JoinGroup, context: RequestCon
     rebalance.rebalance_or_complete_join()
 
 
-def _may_stay(membership: ClassicGroup, member: Member, request: JoinGroup) -> bool:
+def _may_stay(membership: ClassicGroup, member: ClassicMember, request: JoinGroup) -> bool:
     # An unchanged member lost a response, or only requests its generation: no rebalance.
     unchanged = member.protocols == request.protocols
     if membership.state is ClassicState.COMPLETING_REBALANCE:
@@ -183,7 +183,7 @@ def _may_stay(membership: ClassicGroup, member: Member, request: JoinGroup) -> b
     return membership.state is ClassicState.STABLE and unchanged and not is_leader
 
 
-def _renewed(member: Member, request: JoinGroup, context: RequestContext) -> Member:
+def _renewed(member: ClassicMember, request: JoinGroup, context: RequestContext) -> ClassicMember:
     return member.replace(
         protocols=request.protocols,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
@@ -216,7 +216,10 @@ def _join_static(rebalance: Rebalance, request: JoinGroup, context: RequestConte
 
 
 def _keep_generation(
-    rebalance: Rebalance, member: Member, context: RequestContext, previous_leader: str | None
+    rebalance: Rebalance,
+    member: ClassicMember,
+    context: RequestContext,
+    previous_leader: str | None,
 ) -> None:
     # A static member with a new id and no other change needs no rebalance (KIP-345).
     rebalance.put(member.replace(awaiting_join=None))

@@ -15,7 +15,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.requests import LeaveGroup, MemberIdentity, RequestContext
+from group_coordinator.core.model.requests import LeaveGroup, LeavingMember, RequestContext
 from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult, Reply
 from group_coordinator.core.model.states import ClassicState
 
@@ -47,7 +47,7 @@ def decide(
     return rebalance.decision()
 
 
-def _remove(rebalance: Rebalance, identity: MemberIdentity) -> MemberResult:
+def _remove(rebalance: Rebalance, identity: LeavingMember) -> MemberResult:
     try:
         rebalance.remove_member(_leaving_member_id(rebalance, identity))
     except CoordinatorError as error:
@@ -55,7 +55,7 @@ def _remove(rebalance: Rebalance, identity: MemberIdentity) -> MemberResult:
     return MemberResult(identity.member_id, identity.group_instance_id, ErrorCode.NONE)
 
 
-def _leaving_member_id(rebalance: Rebalance, identity: MemberIdentity) -> str:
+def _leaving_member_id(rebalance: Rebalance, identity: LeavingMember) -> str:
     membership = rebalance.membership
     if not identity.member_id:
         instance_id = identity.group_instance_id

@@ -12,7 +12,7 @@ from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.migration.classic_requests import sync_with_consumer_group
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
@@ -67,7 +67,7 @@ def _check_request(request: SyncGroup, version: int) -> None:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
 
 
-def _check(membership: ClassicGroup, request: SyncGroup) -> Member:
+def _check(membership: ClassicGroup, request: SyncGroup) -> ClassicMember:
     member = membership.check_member(request.member_id, request.group_instance_id)
     if request.generation != membership.generation:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)

@@ -19,7 +19,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
-    MemberState,
+    ReconciliationState,
 )
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
@@ -27,7 +27,7 @@ from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import (
     Heartbeat,
     LeaveGroup,
-    MemberIdentity,
+    LeavingMember,
     RequestContext,
     SyncGroup,
 )
@@ -104,9 +104,9 @@ def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:
     if member.epoch < membership.assignment_epoch:
         return True
     match member.current.state:
-        case MemberState.UNREVOKED_PARTITIONS:
+        case ReconciliationState.UNREVOKED_PARTITIONS:
             return True
-        case MemberState.UNRELEASED_PARTITIONS:
+        case ReconciliationState.UNRELEASED_PARTITIONS:
             return not _waits_for_others(membership, member)
         case _:
             return False
@@ -147,7 +147,7 @@ def leave_consumer_group(
     return update.decision([Reply(context.ticket, answer)])
 
 
-def _leaving_member_id(membership: ConsumerGroup, identity: MemberIdentity) -> str:
+def _leaving_member_id(membership: ConsumerGroup, identity: LeavingMember) -> str:
     instance_id = identity.group_instance_id
     if instance_id is None:
         return known_member(membership, identity.member_id).member_id
@@ -200,4 +200,4 @@ def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
 def _has_new_target(membership: ConsumerGroup, member: ConsumerMember) -> bool:
     is_behind = membership.assignment_epoch > member.epoch
     # Revocation precedes a newer target.
-    return is_behind and member.current.state is not MemberState.UNREVOKED_PARTITIONS
+    return is_behind and member.current.state is not ReconciliationState.UNREVOKED_PARTITIONS

@@ -23,7 +23,7 @@ from group_coordinator.core.kafka_order.assignor_order import (
 )
 from group_coordinator.core.migration.embedded_assignments import embedded_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
@@ -168,11 +168,11 @@ def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember])
     return classic
 
 
-def _classic_member(member: ConsumerMember) -> Member:
+def _classic_member(member: ConsumerMember) -> ClassicMember:
     metadata = member.metadata
     if metadata.classic is None:
         raise TypeError(f"{member.member_id} does not speak the classic protocol")
-    return Member(
+    return ClassicMember(
         member_id=member.member_id,
         group_instance_id=metadata.group_instance_id,
         client_id=metadata.client_id,

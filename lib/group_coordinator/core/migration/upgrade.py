@@ -25,7 +25,7 @@ from group_coordinator.core.migration.downgrade import allows_upgrade
 from group_coordinator.core.migration.embedded_assignments import by_topic_id
 from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced, TimerSet
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -33,8 +33,8 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
-    MemberState,
     OwnedPartitions,
+    ReconciliationState,
     SubscriptionMetadata,
     TargetEpoch,
 )
@@ -206,7 +206,7 @@ def _refusal(group: Group, why: str) -> CoordinatorError:
     return CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, message)
 
 
-def _converted(group: Group, classic: ClassicGroup, member: Member) -> Converted:
+def _converted(group: Group, classic: ClassicGroup, member: ClassicMember) -> Converted:
     topics = group.topics or {}
     target = _last_assignment(group, member, topics)
     protocol = member.protocol(classic.protocol)
@@ -226,11 +226,13 @@ def _converted(group: Group, classic: ClassicGroup, member: Member) -> Converted
     )
     epoch = classic.generation
     owned = {topic_id: dict.fromkeys(partitions, epoch) for topic_id, partitions in target.items()}
-    current = CurrentAssignment(epoch, epoch, MemberState.STABLE, owned, {})
+    current = CurrentAssignment(epoch, epoch, ReconciliationState.STABLE, owned, {})
     return Converted(member.member_id, metadata, target, current, tuple(subscription.topics))
 
 
-def _last_assignment(group: Group, member: Member, topics: Mapping[str, Topic]) -> Assignment:
+def _last_assignment(
+    group: Group, member: ClassicMember, topics: Mapping[str, Topic]
+) -> Assignment:
     if not member.assignment:
         return {}
     assignment = read_assignment(member.assignment)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Raw
 
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.member_index import MemberIndex
 from group_coordinator.core.model.states import ClassicState
@@ -33,7 +33,7 @@ class ClassicGroup:
     leader: str | None = None
     subscribed_topics: frozenset[str] | None = None
     """Union of the members' subscriptions at the last join; None: unknown."""
-    members: StoredValues[Member, Raw] = field(default_factory=StoredValues)
+    members: StoredValues[ClassicMember, Raw] = field(default_factory=StoredValues)
     """The members by id. Once the index exists, only put and remove may change them."""
     pending_joins: set[str] = field(default_factory=set)
     """Ids sent with MEMBER_ID_REQUIRED whose owners have not joined again yet."""
@@ -67,7 +67,7 @@ class ClassicGroup:
             known_index=None if self.known_index is None else self.known_index.copy(),
         )
 
-    def put(self, member: Member) -> None:
+    def put(self, member: ClassicMember) -> None:
         """Store a member; it replaces the member with its id."""
         old = self.members.get(member.member_id)
         self.members[member.member_id] = member
@@ -78,7 +78,7 @@ class ClassicGroup:
         else:
             self.known_index.replace(old, member)
 
-    def remove(self, member_id: str) -> Member | None:
+    def remove(self, member_id: str) -> ClassicMember | None:
         """Remove and return a member; None: it is unknown."""
         old = self.members.pop(member_id, None)
         if old is not None and self.known_index is not None:
@@ -122,7 +122,7 @@ class ClassicGroup:
         """Return the present member id of a static member."""
         return next(iter(self.index.static_ids.get(group_instance_id, ())), None)
 
-    def check_member(self, member_id: str, group_instance_id: str | None) -> Member:
+    def check_member(self, member_id: str, group_instance_id: str | None) -> ClassicMember:
         """Return the member that sent a request.
 
         Raises:

@@ -28,7 +28,7 @@ class Protocol(Value, frozen=True):
         return parse_subscription(self.metadata)
 
 
-class Member(Value, frozen=True, kw_only=True):
+class ClassicMember(Value, frozen=True, kw_only=True):
     """A member of a classic group. It is replaced, never changed."""
 
     member_id: str

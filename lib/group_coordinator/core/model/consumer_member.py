@@ -22,7 +22,7 @@ STATIC_LEFT_EPOCH = -2
 """Member epoch of a static member that will join again."""
 
 
-class MemberState(IntEnum):
+class ReconciliationState(IntEnum):
     """The state of a member's reconciliation. The numbers are those of Kafka's log."""
 
     STABLE = 0
@@ -68,7 +68,7 @@ class CurrentAssignment(Value, frozen=True):
 
     epoch: int
     previous_epoch: int
-    state: MemberState
+    state: ReconciliationState
     assigned: OwnedPartitions
     pending_revocation: OwnedPartitions
 
@@ -86,10 +86,10 @@ NO_METADATA = SubscriptionMetadata(
 )
 """The metadata of a member without a record of type 5 so far."""
 
-JUST_CREATED = CurrentAssignment(0, LEFT_EPOCH, MemberState.STABLE, {}, {})
+JUST_CREATED = CurrentAssignment(0, LEFT_EPOCH, ReconciliationState.STABLE, {}, {})
 """The assignment of a member without a record of type 8 so far."""
 
-ASSIGNMENT_GONE = CurrentAssignment(LEFT_EPOCH, LEFT_EPOCH, MemberState.STABLE, {}, {})
+ASSIGNMENT_GONE = CurrentAssignment(LEFT_EPOCH, LEFT_EPOCH, ReconciliationState.STABLE, {}, {})
 """The assignment of a member after a tombstone of type 8."""
 
 
@@ -118,7 +118,7 @@ class ConsumerMember(Value, frozen=True):
     def is_reconciled_to(self, assignment_epoch: int) -> bool:
         """Return True if the member needs no further step at this assignment epoch."""
         current = self.current
-        return current.state is MemberState.STABLE and current.epoch == assignment_epoch
+        return current.state is ReconciliationState.STABLE and current.epoch == assignment_epoch
 
 
 class GroupEpoch(Value, frozen=True):
@@ -158,8 +158,8 @@ __all__ = [
     "ConsumerMember",
     "CurrentAssignment",
     "GroupEpoch",
-    "MemberState",
     "OwnedPartitions",
+    "ReconciliationState",
     "ResolvedRegex",
     "SubscriptionMetadata",
     "TargetEpoch",

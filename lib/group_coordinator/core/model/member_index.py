@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from group_coordinator.core.model.classic_member import Member, Protocol
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol
 
 Name = TypeVar("Name")
 
@@ -33,11 +33,11 @@ Key = TypeVar("Key", str, int)
 Found = TypeVar("Found")
 
 
-def _names(member: Member) -> tuple[str, ...]:
+def _names(member: ClassicMember) -> tuple[str, ...]:
     return tuple(map(_NAME, member.protocols))
 
 
-def _lists_of_names(members: Iterable[Member]) -> Counter[tuple[str, ...]]:
+def _lists_of_names(members: Iterable[ClassicMember]) -> Counter[tuple[str, ...]]:
     # Lists of equal length are counted together: there may be thousands.
     by_length: dict[int, list[tuple[Protocol, ...]]] = {}
     for member in members:
@@ -67,7 +67,7 @@ class MemberIndex(Struct, array_like=True):
     """The number of members with a rebalance timeout."""
 
     @classmethod
-    def of(cls, members: Iterable[Member]) -> MemberIndex:
+    def of(cls, members: Iterable[ClassicMember]) -> MemberIndex:
         """Make the index of these members, for many of them faster than one by one."""
         members = list(members)
         index = cls(len([member for member in members if member.awaiting_join is not None]))
@@ -97,13 +97,13 @@ class MemberIndex(Struct, array_like=True):
             _sorted(self.rebalance_timeouts_ms),
         )
 
-    def add(self, member: Member) -> None:
+    def add(self, member: ClassicMember) -> None:
         """Add a member behind all others."""
         self._count(member, 1)
         if member.group_instance_id is not None:
             self._add_static(member)
 
-    def remove(self, member: Member) -> None:
+    def remove(self, member: ClassicMember) -> None:
         self._count(member, -1)
         instance_id = member.group_instance_id
         if instance_id is None:
@@ -114,7 +114,7 @@ class MemberIndex(Struct, array_like=True):
         else:
             del self.static_ids[instance_id]
 
-    def replace(self, old: Member, new: Member) -> None:
+    def replace(self, old: ClassicMember, new: ClassicMember) -> None:
         """Replace a member by a member with the same ids."""
         self.joined += (new.awaiting_join is not None) - (old.awaiting_join is not None)
         if new.protocols is not old.protocols:
@@ -124,12 +124,12 @@ class MemberIndex(Struct, array_like=True):
             add_to_counts(self.rebalance_timeouts_ms, (old.rebalance_timeout_ms,), -1)
             add_to_counts(self.rebalance_timeouts_ms, (new.rebalance_timeout_ms,))
 
-    def _add_static(self, member: Member) -> None:
+    def _add_static(self, member: ClassicMember) -> None:
         instance_id = member.group_instance_id or ""
         others = self.static_ids.get(instance_id, ())
         self.static_ids[instance_id] = (*others, member.member_id)
 
-    def _count(self, member: Member, change: int) -> None:
+    def _count(self, member: ClassicMember, change: int) -> None:
         self.joined += change * (member.awaiting_join is not None)
         self._count_protocols(_names(member), change)
         add_to_counts(self.rebalance_timeouts_ms, (member.rebalance_timeout_ms,), change)

@@ -87,7 +87,7 @@ class Heartbeat(Value, frozen=True):
 
 
 # An administrator names a static member by its instance id, as its member id changes with every restart.
-class MemberIdentity(Value, frozen=True):
+class LeavingMember(Value, frozen=True):
     """A leaving member. An empty member id with an instance id is an administrator's removal."""
 
     member_id: str
@@ -98,7 +98,7 @@ class LeaveGroup(Value, frozen=True):
     """LeaveGroup 0-5. Versions 0-2 have one member."""
 
     group_id: str
-    members: tuple[MemberIdentity, ...]
+    members: tuple[LeavingMember, ...]
 
 
 class PartitionCommit(Value, frozen=True):

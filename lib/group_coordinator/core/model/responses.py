@@ -213,7 +213,7 @@ class ConfigType(IntEnum):
     LIST = 7
 
 
-class ConfigSynonym(Value, frozen=True):
+class DescribedSynonym(Value, frozen=True):
     """A possible source of a configuration's value."""
 
     name: str
@@ -225,7 +225,7 @@ class DescribedConfig(Value, frozen=True, kw_only=True):
     name: str
     value: str
     source: ConfigSource
-    synonyms: tuple[ConfigSynonym, ...]
+    synonyms: tuple[DescribedSynonym, ...]
     documentation: str | None
     type: ConfigType = ConfigType.INT
 

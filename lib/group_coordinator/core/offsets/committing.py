@@ -128,7 +128,7 @@ def commit_existing(
         return None, []
     try:
         earlier = may_commit()
-        records, results = _commit(topics, terms, Limits(group, config))
+        records, results = _commit(topics, terms, CommitLimits(group, config))
         if earlier is not None:
             check_partitions(earlier, records, group.topics)
     # KafkaApis turns an error of the coordinator into one for each partition.
@@ -137,7 +137,7 @@ def commit_existing(
     return records, results
 
 
-class Limits:
+class CommitLimits:
     """The limits of a commit: the length of a metadata text, and the number of new partitions of the group."""
 
     __slots__ = ("_added", "_config", "_group", "_room")
@@ -175,7 +175,7 @@ class Limits:
 
 
 def _commit(
-    topics: Iterable[TopicCommit], terms: CommitTerms, limits: Limits
+    topics: Iterable[TopicCommit], terms: CommitTerms, limits: CommitLimits
 ) -> tuple[list[OffsetRecord], list[TopicResult]]:
     records, results = [], []
     for topic in topics:

@@ -24,9 +24,9 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
-from group_coordinator.clients.cluster.topics import ClusterTopics, Look
+from group_coordinator.clients.cluster.topics import ClusterTopics, VisibleTopics
 from group_coordinator.driver.agents.topic_changes import Hashes, News, SeenTopics, event, news
-from group_coordinator.driver.agents.topic_subscriptions import Subscriptions, TopicInterests
+from group_coordinator.driver.agents.topic_subscriptions import TopicInterests, TopicSubscriptions
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.driver.pace import Pace
 from group_coordinator.settings import JobSettings
@@ -34,7 +34,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
 _log = logging.getLogger(__name__)
 
-LookAt: TypeAlias = Callable[[Collection[str] | None], Look]
+LookAt: TypeAlias = Callable[[Collection[str] | None], VisibleTopics]
 """Describes the topics of these names, or all topics."""
 Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
 """Writes events, pairs of group id and value; returns when the brokers have them."""
@@ -60,7 +60,7 @@ class TopicAgent:
         self._interests = interests
         self._look_at = look_at
         self._send = send
-        self._subscriptions = Subscriptions()
+        self._subscriptions = TopicSubscriptions()
         self._seen = SeenTopics()
         self._hashes = Hashes()
         self._of_wanted = Pace(clock)
@@ -134,7 +134,7 @@ class TopicAgent:
         self._hashes.forget(went)
         self._has_looked = True
 
-    def _doubtful(self, all_topics: Look) -> set[str]:
+    def _doubtful(self, all_topics: VisibleTopics) -> set[str]:
         # Missing in a list of all topics: only a request by name shows if they are hidden by ACLs.
         known = self._seen.topics.keys() | self._seen.hidden | self._concerning_groups()
         return known - all_topics.topics.keys()

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, json
 
-from group_coordinator.clients.cluster.topics import Look
+from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.codecs.apis.topic_metadata import GoneTopic, TopicMetadataBody, known_topic
 from group_coordinator.core.acls.rule import THE_JOB
 from group_coordinator.core.model.topic import Topic
@@ -37,7 +37,7 @@ class SeenTopics:
         """Names of topics that may exist, but are hidden by ACLs."""
         self._missed: set[str] = set()
 
-    def take(self, asked: Collection[str] | None, look: Look) -> Difference:
+    def take(self, asked: Collection[str] | None, look: VisibleTopics) -> Difference:
         """Apply the response to a look at these topics; None: at all."""
         before, found = self.topics, look.topics
         came = found.keys() - before.keys()

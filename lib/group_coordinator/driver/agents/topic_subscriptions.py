@@ -16,7 +16,7 @@ from msgspec import Struct, json
 
 from group_coordinator.core.topics.patterns import matching_names
 from group_coordinator.runtime.outputs import TopicNeedLine
-from group_coordinator.streaming.checkpoint.journal import Files, Journal
+from group_coordinator.streaming.checkpoint.journal import Journal, JournalFiles
 
 KnownTopics: TypeAlias = dict[str, tuple[str, int]]
 """Topic names with topic ids and hashes (core/topics/hash.py)."""
@@ -41,7 +41,7 @@ class TopicInterests:
     The cost of keeping a change does not depend on the number of groups.
     """
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: JournalFiles) -> None:
         self._journal = Journal(files, _FOLDER, Interest)
         self._lock = Lock()
         self._interests = self._journal.read()
@@ -93,7 +93,7 @@ def _is_the_same(known: Interest, need: TopicNeedLine) -> bool:
     return (known.names, known.regexes) == (need.names, need.regexes)
 
 
-class Subscriptions:
+class TopicSubscriptions:
     """The subscriptions of all groups, and the existing topics that match their patterns."""
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ from group_coordinator.driver.agents.topic_changes import own_event
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.journal import Files, Journal
+from group_coordinator.streaming.checkpoint.journal import Journal, JournalFiles
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
 Since: TypeAlias = dict[int, int]
@@ -46,7 +46,7 @@ _decode = json.Decoder(AwaitedMarkersLine).decode
 class AwaitedMarkers:
     """Awaited markers of all groups. The batch writer adds to them in one thread, the follower reads them in another."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: JournalFiles) -> None:
         self._journal = Journal(files, _FOLDER, Since)
         self._lock = Lock()
         self._awaited: dict[str, Since] = self._journal.read()

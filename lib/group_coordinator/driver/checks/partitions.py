@@ -20,7 +20,11 @@ from group_coordinator.streaming.checkpoint.layout import (
     has_begun,
     read_origin,
 )
-from group_coordinator.streaming.checkpoint.plans import Plan, state_partitions, unended_repartition
+from group_coordinator.streaming.checkpoint.plans import (
+    PlannedBatch,
+    state_partitions,
+    unended_repartition,
+)
 from group_coordinator.streaming.master import is_on_this_machine
 
 _log = logging.getLogger(__name__)
@@ -62,7 +66,9 @@ def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
         )
 
 
-def tell_of_new_partitions(topic: str, before: Plan | None, now: Plan | None) -> None:
+def tell_of_new_partitions(
+    topic: str, before: PlannedBatch | None, now: PlannedBatch | None
+) -> None:
     """Log a warning if a batch is the first that reads more partitions than the batch before it."""
     if before is None or now is None:
         return

@@ -19,7 +19,7 @@ _POLL_MS = 200
 _POLLS = 10
 
 
-class Backlog(NamedTuple):
+class UnhandledEvents(NamedTuple):
     """Unhandled events; `oldest_ms` is the timestamp of the first, None: there are none."""
 
     events: int
@@ -49,7 +49,7 @@ class Unread(LastingClient[KafkaConsumer]):
         )
         self._topic = topic
         self._read_to = read_to
-        self._found: Backlog | None = None
+        self._found: UnhandledEvents | None = None
 
     def look(self) -> None:
         """Measure now. Without a response the lag is unknown; a monitor reports the outage."""
@@ -65,7 +65,7 @@ class Unread(LastingClient[KafkaConsumer]):
         if self._found is not None:
             yield from behind_families(self._found)
 
-    def _asked(self, consumer: KafkaConsumer, read_to: Mapping[int, int]) -> Backlog:
+    def _asked(self, consumer: KafkaConsumer, read_to: Mapping[int, int]) -> UnhandledEvents:
         numbers = consumer.partitions_for_topic(self._topic) or ()
         partitions = [TopicPartition(self._topic, number) for number in numbers]
         begins = consumer.beginning_offsets(partitions)
@@ -77,10 +77,10 @@ class Unread(LastingClient[KafkaConsumer]):
             if first < end:
                 behind[partition] = first
                 events += end - first
-        return Backlog(events, _oldest_ms(consumer, behind))
+        return UnhandledEvents(events, _oldest_ms(consumer, behind))
 
 
-def behind_families(backlog: Backlog) -> Iterator[Metric]:
+def behind_families(backlog: UnhandledEvents) -> Iterator[Metric]:
     """Yield the gauges of a backlog."""
     behind_s = 0.0
     if backlog.oldest_ms is not None:

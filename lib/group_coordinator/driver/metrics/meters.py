@@ -13,7 +13,7 @@ from prometheus_client.metrics_core import Metric
 
 from group_coordinator.driver.metrics.families import Figures, gauge
 from group_coordinator.runtime.meters import METERS
-from group_coordinator.streaming.checkpoint.plans import Plan
+from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.small_batch import (
     DEFECTS_METER,
@@ -75,7 +75,7 @@ class Batches:
     def __init__(self, registry: CollectorRegistry, idle_s: float) -> None:
         self._idle_s = idle_s
         self._lock = Lock()
-        self._begun: tuple[Plan | None, int] = None, 0
+        self._begun: tuple[PlannedBatch | None, int] = None, 0
         self._last_s = time.monotonic()
         self._has_any = False
         self._duration_s = 0.0
@@ -89,7 +89,7 @@ class Batches:
         )
         registry.register(Figures(self.families))
 
-    def begin(self, plan: Plan | None, events: int) -> None:
+    def begin(self, plan: PlannedBatch | None, events: int) -> None:
         """Note the begin of a batch with this number of events."""
         self._begun = plan, events
 

@@ -26,7 +26,7 @@ _MOST_TOPICS = 1_000
 """Topics of one request. Further topics stay unknown until the next request for all topics."""
 
 
-class Wanted(NamedTuple):
+class TopicKey(NamedTuple):
     """A topic, by name or by id."""
 
     field: str
@@ -41,19 +41,21 @@ class LookUps:
     """
 
     def __init__(
-        self, look: Callable[[Sequence[Wanted]], Awaitable[Collection[Wanted]]], interval_s: float
+        self,
+        look: Callable[[Sequence[TopicKey]], Awaitable[Collection[TopicKey]]],
+        interval_s: float,
     ) -> None:
         """Take the function that asks the brokers, and returns the topics that do not exist."""
         self._look = look
         self._interval_s = interval_s
-        self._wanted: dict[Wanted, None] = {}
+        self._wanted: dict[TopicKey, None] = {}
         self._coming: asyncio.Task[None] | None = None
         self._one_by_one = asyncio.Lock()
         self._next_s = 0.0
-        self._missing_until_s: dict[Wanted, float] = {}
+        self._missing_until_s: dict[TopicKey, float] = {}
         """Topics that did not exist in the last interval; the oldest entry is the first."""
 
-    async def take(self, wanted: Iterable[Wanted]) -> None:
+    async def take(self, wanted: Iterable[TopicKey]) -> None:
         """Return after the brokers answered, at once if all topics were missing in this interval."""
         self._forget_lapsed()
         unknown = [each for each in wanted if each not in self._missing_until_s]
@@ -271,8 +273,8 @@ class ClusterView:
 
     async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
         """Look up these topics, together with all other pending look-ups. Without a response the cache stays as it was."""
-        by_name = (Wanted("name", name) for name in names if len(name) <= _LONGEST_NAME)
-        await self._look_ups.take((*by_name, *(Wanted("topicId", each) for each in topic_ids)))
+        by_name = (TopicKey("name", name) for name in names if len(name) <= _LONGEST_NAME)
+        await self._look_ups.take((*by_name, *(TopicKey("topicId", each) for each in topic_ids)))
 
     async def _try_to_look(self) -> None:
         async with self._one_by_one:
@@ -282,7 +284,7 @@ class ClusterView:
             self._take(found)
         await self._authorizers.look(self.brokers)
 
-    async def _look_for(self, wanted: Sequence[Wanted]) -> Collection[Wanted]:
+    async def _look_for(self, wanted: Sequence[TopicKey]) -> Collection[TopicKey]:
         """Return the topics that do not exist."""
         for field in ("name", "topicId"):
             values = [each.value for each in wanted if each.field == field]
@@ -293,7 +295,7 @@ class ClusterView:
                     self._add(found, gone=values if field == "name" else ())
         return [each for each in wanted if not self._has(each)]
 
-    def _has(self, wanted: Wanted) -> bool:
+    def _has(self, wanted: TopicKey) -> bool:
         known = self.topics if wanted.field == "name" else self._names
         return wanted.value in known
 

@@ -48,7 +48,7 @@ _SILENCE_S = 60.0
 _log = logging.getLogger(__name__)
 
 
-class Limits(NamedTuple):
+class ConnectionLimits(NamedTuple):
     """Settings of the gateway, by Kafka's names where Kafka has them."""
 
     max_connections: int
@@ -58,10 +58,10 @@ class Limits(NamedTuple):
     failed_login_delay_ms: int
 
 
-NO_LIMITS = Limits(2**31 - 1, 2**31 - 1, 2**31 - 1, 0)
+NO_LIMITS = ConnectionLimits(2**31 - 1, 2**31 - 1, 2**31 - 1, 0)
 
 
-class Closing(Enum):
+class CloseReason(Enum):
     """Reason to close the connection of a client that sent nothing wrong. The value is its label on /metrics."""
 
     MAX_CONNECTIONS = "max-connections"
@@ -85,28 +85,28 @@ class Held(Protocol):
 class Admission:
     """Limits of the gateway, with their counters and log lines."""
 
-    def __init__(self, limits: Limits, counters: Counters) -> None:
+    def __init__(self, limits: ConnectionLimits, counters: Counters) -> None:
         self._limits = limits
         self._counters = counters
-        self._logged: dict[Closing, tuple[float, int]] = {}
+        self._logged: dict[CloseReason, tuple[float, int]] = {}
         """Time of the last log line, and the count at that time."""
         self._total = 0
         self._clients: Counter[str] = Counter()
         self._held_by_new: HeldBytes[Held] = HeldBytes(BEFORE_LOGIN_BYTES)
         self._held_by_others: HeldBytes[Held] = HeldBytes(AFTER_LOGIN_BYTES)
         self._why = {
-            Closing.MAX_CONNECTIONS: f"gateway.max.connections = {limits.max_connections}",
-            Closing.MAX_CONNECTIONS_PER_IP: f"gateway.max.connections.per.ip = {limits.max_connections_per_ip}",
-            Closing.LOGIN_TIMEOUT: f"no login or request within gateway.login.timeout.ms = {limits.login_timeout_ms}",
-            Closing.UNFINISHED_REQUESTS: "its unfinished request, or its answers that could not leave, were the largest of too many",
+            CloseReason.MAX_CONNECTIONS: f"gateway.max.connections = {limits.max_connections}",
+            CloseReason.MAX_CONNECTIONS_PER_IP: f"gateway.max.connections.per.ip = {limits.max_connections_per_ip}",
+            CloseReason.LOGIN_TIMEOUT: f"no login or request within gateway.login.timeout.ms = {limits.login_timeout_ms}",
+            CloseReason.UNFINISHED_REQUESTS: "its unfinished request, or its answers that could not leave, were the largest of too many",
         }
 
     def admits(self, host: str) -> bool:
         """Return True if a client from this host may stay. It counts until `leave`."""
         if self._total >= self._limits.max_connections:
-            self.count(Closing.MAX_CONNECTIONS, host)
+            self.count(CloseReason.MAX_CONNECTIONS, host)
         elif self._clients[host] >= self._limits.max_connections_per_ip:
-            self.count(Closing.MAX_CONNECTIONS_PER_IP, host)
+            self.count(CloseReason.MAX_CONNECTIONS_PER_IP, host)
         else:
             self._total += 1
             self._clients[host] += 1
@@ -124,10 +124,10 @@ class Admission:
         """Set the bytes that the connection holds; abort the largest connections over the limit."""
         holders = self._held_by_new if connection.is_new else self._held_by_others
         for largest in holders.note(connection, held):
-            self.count(Closing.UNFINISHED_REQUESTS, largest.host)
+            self.count(CloseReason.UNFINISHED_REQUESTS, largest.host)
             largest.abort()
 
-    def count(self, why: Closing, host: str) -> None:
+    def count(self, why: CloseReason, host: str) -> None:
         """Count a closed connection. Each reason is logged once a minute at most."""
         self._counters.closed[why.value] += 1
         count, now_s = self._counters.closed[why.value], get_running_loop().time()

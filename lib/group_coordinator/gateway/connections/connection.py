@@ -18,11 +18,11 @@ from group_coordinator.gateway.connections.pipeline import (
     Exchange,
 )
 from group_coordinator.gateway.connections.read_queue import ReadQueue
-from group_coordinator.gateway.connections.requests import Desk, RequestReader
+from group_coordinator.gateway.connections.requests import RequestReader, Router
 from group_coordinator.gateway.connections.shares import Share, Shares
 from group_coordinator.gateway.login.caller import Caller, client_host
 from group_coordinator.gateway.login.login import Login
-from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights import ClientRights
 from group_coordinator.gateway.served import PARKED_APIS
 
 _KEEP_AFTER_S = 240.0
@@ -30,7 +30,7 @@ _KEEP_AFTER_S = 240.0
 _ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
 
 
-class Surroundings(Protocol):
+class ConnectionHost(Protocol):
     """Interface of the gateway for its connections."""
 
     login_timeout_s: float
@@ -38,7 +38,7 @@ class Surroundings(Protocol):
     unknown: ReadQueue
 
     @property
-    def desk(self) -> Desk: ...
+    def router(self) -> Router: ...
 
     def login(self, failed: Callable[[], None]) -> Login:
         """Login of a new client; `failed` is called when the broker rejects it."""
@@ -53,14 +53,14 @@ class Surroundings(Protocol):
             OSError: the broker is unreachable.
         """
 
-    def came(self, connection: Connection) -> None: ...
+    def came(self, connection: ClientConnection) -> None: ...
 
-    def went(self, connection: Connection) -> None: ...
+    def went(self, connection: ClientConnection) -> None: ...
 
-    def came_too_late(self, connection: Connection) -> None:
+    def came_too_late(self, connection: ClientConnection) -> None:
         """The client has not logged in within `login_timeout_s`."""
 
-    def held(self, connection: Connection, held: int) -> None:
+    def held(self, connection: ClientConnection, held: int) -> None:
         """Set the bytes of incomplete requests and of requests that are not forwarded yet."""
 
     def login_failed(self, host: str) -> None:
@@ -69,17 +69,17 @@ class Surroundings(Protocol):
     def login_wait_s(self, host: str) -> float:
         """Seconds that the next login from the host must wait."""
 
-    def refused(self, connection: Connection, error: Exception) -> None:
+    def refused(self, connection: ClientConnection, error: Exception) -> None:
         """The client sent an invalid request or frame."""
 
-    def failed(self, connection: Connection, error: BaseException) -> None:
+    def failed(self, connection: ClientConnection, error: BaseException) -> None:
         """The client's broker sent an invalid response, or the gateway has an internal error."""
 
 
-class Connection:
+class ClientConnection:
     """Lifetime of a client's connection. The broker's connection may end sooner and be opened again."""
 
-    def __init__(self, gateway: Surroundings, node_id: int | None, host: str) -> None:
+    def __init__(self, gateway: ConnectionHost, node_id: int | None, host: str) -> None:
         self._gateway = gateway
         self.node_id = node_id
         self.host = host
@@ -94,9 +94,9 @@ class Connection:
         if not self.login.is_accepted:
             # Brokers handle the steps of a login in order too.
             self.exchange.most_open = 1
-        self.rights = Rights(self.exchange.ask_aside, gateway.has_authorizer)
+        self.rights = ClientRights(self.exchange.ask_aside, gateway.has_authorizer)
         # The reader needs the pipeline, and the pipeline the line to the client: both are linked here.
-        self._reader = RequestReader(self.exchange, gateway.desk, self)
+        self._reader = RequestReader(self.exchange, gateway.router, self)
         self.client = Line(self, self._reader.follower(), gateway.unknown)
         self.exchange.client = self.client
         self._connecting: Task[None] | None = None

@@ -17,10 +17,10 @@ from group_coordinator.gateway.connections.produce_request import (
     read_beginning,
 )
 from group_coordinator.gateway.connections.slots import Rewriting, Slot
-from group_coordinator.gateway.connections.topic_search import OwnTopics, TopicSearch
+from group_coordinator.gateway.connections.topic_search import ClosedTopics, TopicSearch
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
-from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, Api, Way
+from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, ServedApi, Way
 
 _HEAD = Struct(">ihhi")
 _SIZES = range(8, 100 * 1024 * 1024 + 1)
@@ -37,10 +37,10 @@ _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 5
 """Limits of requests before the login. The last is Kafka's default of sasl.server.max.receive.size."""
 
 
-class Request(NamedTuple):
+class ClientRequest(NamedTuple):
     """Collected request; the frame begins with its size."""
 
-    api: Api
+    api: ServedApi
     version: int
     correlation_id: int
     frame: bytearray
@@ -71,7 +71,7 @@ class LoginOfClient(Protocol):
     def trouble(self) -> str | None:
         """Reason why group requests are not allowed now; None: they are."""
 
-    def plan(self, request: Request) -> SentOn:
+    def plan(self, request: ClientRequest) -> SentOn:
         """Read a login step that is forwarded.
 
         Raises:
@@ -94,41 +94,41 @@ class Client(RightsHolder, Protocol):
         """Return True if the login must wait; `take_requests` is called after the delay."""
 
 
-class Desk(Protocol):
+class Router(Protocol):
     """Router of collected requests, and of brokers' responses."""
 
-    def plan(self, request: Request, client: Client) -> MadeHere | SentOn:
+    def plan(self, request: ClientRequest, client: Client) -> MadeHere | SentOn:
         """Choose between forwarding and a local response.
 
         Raises:
             WireError: the request does not parse.
         """
 
-    def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
+    def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None:
         """Error response to a request that is too long to read; None: a response needs the request's content."""
 
     @property
-    def own_topics(self) -> OwnTopics:
+    def own_topics(self) -> ClosedTopics:
         """Topics of the coordinator itself."""
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """Function that rewrites the broker's responses to requests that are not read."""
 
-    def count(self, api: Api, version: int, node_id: int | None) -> None:
+    def count(self, api: ServedApi, version: int, node_id: int | None) -> None:
         """Count an accepted request by API."""
 
-    def count_refused(self, api: Api | None, version: int) -> None:
+    def count_refused(self, api: ServedApi | None, version: int) -> None:
         """Count a request whose API or version is not served."""
 
 
 class RequestReader:
     """Decides about each request by the table of APIs."""
 
-    def __init__(self, exchange: Exchange, desk: Desk, client: Client) -> None:
+    def __init__(self, exchange: Exchange, router: Router, client: Client) -> None:
         self._exchange = exchange
-        self._desk = desk
-        self._own_topics = desk.own_topics
-        self._search = TopicSearch(desk.own_topics, client.login)
+        self._router = router
+        self._own_topics = router.own_topics
+        self._search = TopicSearch(router.own_topics, client.login)
         self._client = client
         self.has_read = False
         """A request was read to its end."""
@@ -164,7 +164,7 @@ class RequestReader:
             return Course.PASS
         return self._begin_read(slot, size)
 
-    def _is_delayed(self, api: Api, size: int) -> bool:
+    def _is_delayed(self, api: ServedApi, size: int) -> bool:
         if size > _MOST_BYTES[api.name]:
             raise FrameError(f"{api.name} with {size} bytes, allowed are {_MOST_BYTES[api.name]}")
         return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
@@ -176,7 +176,7 @@ class RequestReader:
         if pays and self._exchange.share.must_wait():
             return Course.WAIT
         if size > most_bytes:
-            answer = self._desk.too_large(api, slot.version, slot.correlation_id)
+            answer = self._router.too_large(api, slot.version, slot.correlation_id)
             if answer is None:
                 raise FrameError(f"{api.name} with {size} bytes, allowed are {most_bytes}")
             # A client whose connection is closed repeats its request for ever, so it gets an error response where the
@@ -186,7 +186,7 @@ class RequestReader:
         if pays:
             slot.size = size
             self._exchange.share.take(size)
-        self._desk.count(api, slot.version, self._client.node_id)
+        self._router.count(api, slot.version, self._client.node_id)
         self.is_collecting = size <= most_bytes
         return Course.COLLECT if self.is_collecting else Course.DROP
 
@@ -211,12 +211,12 @@ class RequestReader:
             self._produced.follow(piece)
 
     def _pass(self, slot: Slot, *, wants_answer: bool) -> None:
-        self._desk.count(slot.api, slot.version, self._client.node_id)
+        self._router.count(slot.api, slot.version, self._client.node_id)
         if wants_answer:
-            slot.rewriting = self._desk.rewriting(slot.api.name, slot.version)
+            slot.rewriting = self._router.rewriting(slot.api.name, slot.version)
             self._exchange.expect(slot)
 
-    def _needs_broker(self, api: Api) -> bool:
+    def _needs_broker(self, api: ServedApi) -> bool:
         # The broker itself decides which requests need a login. Local responses go only to clients with a login.
         if api is API_VERSIONS or api.way is Way.LOGIN:
             return True
@@ -241,8 +241,8 @@ class RequestReader:
         slot = self._read
         begun_s = thread_time()
         try:
-            plan = self._desk.plan(
-                Request(slot.api, slot.version, slot.correlation_id, frame), self._client
+            plan = self._router.plan(
+                ClientRequest(slot.api, slot.version, slot.correlation_id, frame), self._client
             )
         except WireError as error:
             raise FrameError(str(error)) from error
@@ -263,19 +263,19 @@ class RequestReader:
         self.has_read = True
         self._exchange.answer(self._read, self._answer_unread)
 
-    def _served(self, key: int, version: int) -> Api:
+    def _served(self, key: int, version: int) -> ServedApi:
         # As in Kafka, an unknown API closes the connection, and ApiVersions always gets a response.
         api = self._own_topics.apis.get(key)
         if api is API_VERSIONS:
             return api
         if api is None or version not in api.versions:
-            self._desk.count_refused(api, version)
+            self._router.count_refused(api, version)
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")
         return api
 
 
-def _counts_for_client(api: Api) -> bool:
+def _counts_for_client(api: ServedApi) -> bool:
     # Members of a group wait for each other, so a throttled member would delay all. Before the login the payer is unknown.
     is_before_login = api is API_VERSIONS or api.way is Way.LOGIN
     return not is_before_login and api.name not in PARKED_APIS

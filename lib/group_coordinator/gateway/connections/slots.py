@@ -6,7 +6,7 @@ from asyncio import Future
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from group_coordinator.gateway.served import Api
+from group_coordinator.gateway.served import ServedApi
 
 Rewriting: TypeAlias = Callable[[memoryview], bytes | Awaitable[bytes]]
 """Function from a broker's response, without its size, to the response for the client, with its size."""
@@ -18,7 +18,7 @@ class Slot:
     __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version", "waiting_bytes")
 
     def __init__(
-        self, api: Api, version: int, correlation_id: int, rewriting: Rewriting | None = None
+        self, api: ServedApi, version: int, correlation_id: int, rewriting: Rewriting | None = None
     ) -> None:
         self.api = api
         self.version = version

@@ -7,7 +7,7 @@ from typing import Protocol
 from weakref import ref
 
 from group_coordinator.gateway.connections.frames import SIZE
-from group_coordinator.gateway.served import Api
+from group_coordinator.gateway.served import ServedApi
 
 _REQUEST_MAX_BYTES = 4 * 1024
 """Limit of a searched request. A longer request is collected and decoded."""
@@ -15,13 +15,13 @@ _SEARCHED_BYTES = 8 * 1024
 """Bytes that are searched together, as small requests arrive together."""
 
 
-class OwnTopics(Protocol):
+class ClosedTopics(Protocol):
     """Topics that only the users of the coordinator may use."""
 
     encoded: frozenset[bytes]
     """Topic names as bytes."""
 
-    apis: Mapping[int, Api]
+    apis: Mapping[int, ServedApi]
     """Served APIs, by key."""
 
     def traces(self, principal: str) -> Sequence[bytes]:
@@ -40,7 +40,7 @@ class Principal(Protocol):
 class TopicSearch:
     """Search of a client's requests."""
 
-    def __init__(self, own_topics: OwnTopics, client: Principal) -> None:
+    def __init__(self, own_topics: ClosedTopics, client: Principal) -> None:
         self._own_topics = own_topics
         self._client = client
         self._searched: Callable[[], memoryview | None] = _nothing

@@ -11,13 +11,13 @@ from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import error_responses
 from group_coordinator.gateway.groups.error_responses import ListFields, OfOneGroup, refused
-from group_coordinator.gateway.groups.group_listing import GroupListing
+from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.groups.offset_apis import OffsetApis
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.groups.subscriptions import Subscriptions
 from group_coordinator.gateway.job.delivery import Patience
-from group_coordinator.gateway.job.requests import Job, NoAnswerError, Question
+from group_coordinator.gateway.job.requests import GroupRequest, JobClient, NoAnswerError
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.served import PARKED_APIS
@@ -33,10 +33,10 @@ class GroupApis:
 
     def __init__(
         self,
-        job: Job,
+        job: JobClient,
         topics: KnownTopics,
         ends: TransactionEnds,
-        listing: GroupListing,
+        listing: AllGroups,
         settings: GroupSettings,
         patience: Patience,
     ) -> None:
@@ -95,7 +95,7 @@ class GroupApis:
         self, api: str, version: int, group_id: str, body: Body, caller: Caller
     ) -> Awaitable[Body]:
         timeout_s = self._patience.timeout_s(api, version, body)
-        question = Question(
+        question = GroupRequest(
             api=api,
             version=version,
             group_id=group_id,
@@ -109,7 +109,7 @@ class GroupApis:
             question = question._replace(body=_small_fields(body))
         return self._settled(question, asked)
 
-    async def _settled(self, question: Question, asked: asyncio.Future[Body]) -> Body:
+    async def _settled(self, question: GroupRequest, asked: asyncio.Future[Body]) -> Body:
         try:
             answer = _understood(question, await asked)
         except NoAnswerError as error:
@@ -127,7 +127,7 @@ def _small_fields(body: Body) -> Body:
     return {name: value for name, value in body.items() if not isinstance(value, list)}
 
 
-def _understood(question: Question, answer: Body) -> Body:
+def _understood(question: GroupRequest, answer: Body) -> Body:
     """Fill in all fields of the response's version, as a job of another version may write others.
 
     Raises:

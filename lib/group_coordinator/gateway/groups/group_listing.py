@@ -13,7 +13,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.find_coordinator import Coordinators
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_tables import FreshTables, TableOfGroups
-from group_coordinator.gateway.job.requests import ASKER, Job, NoAnswerError, Question
+from group_coordinator.gateway.job.requests import ASKER, GroupRequest, JobClient, NoAnswerError
 from group_coordinator.gateway.job.sightings import CLASSIC, CONSUMERS, ListedGroup, Sighting, Told
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.remembered import Remembered
@@ -142,10 +142,10 @@ def _is_doubtful(group_id: str, seen: _Seen, table: TableOfGroups | None) -> boo
     return seen.group is None or time.monotonic() - seen.seen_s > _BELIEVED_S
 
 
-class GroupListing:
+class AllGroups:
     """List of all groups; NodeShares reduces it for a node's port."""
 
-    def __init__(self, job: Job, tables: FreshTables | None, answer_timeout_ms: int) -> None:
+    def __init__(self, job: JobClient, tables: FreshTables | None, answer_timeout_ms: int) -> None:
         """Without tables, only groups with responses since the gateway's start are known."""
         self._job = job
         self._tables = tables
@@ -206,9 +206,9 @@ class GroupListing:
         if all(map(_is_unknown, answers)):
             self._picture.see_gone(group_id)
 
-    def _question(self, api: str, version: int, group_id: str, body: Body) -> Question:
+    def _question(self, api: str, version: int, group_id: str, body: Body) -> GroupRequest:
         body = {**body, "includeAuthorizedOperations": False}
-        return Question(
+        return GroupRequest(
             api=api,
             version=version,
             group_id=group_id,

@@ -7,7 +7,7 @@ import asyncio
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.responses import ConfigSource
 from group_coordinator.gateway.groups.group_tables import FreshTables
-from group_coordinator.gateway.job.requests import ASKER, Job, NoAnswerError, Question
+from group_coordinator.gateway.job.requests import ASKER, GroupRequest, JobClient, NoAnswerError
 from group_coordinator.gateway.job.sightings import Sighting, Told
 from group_coordinator.gateway.remembered import Remembered
 
@@ -21,7 +21,7 @@ _QUESTIONS = 500
 class GroupSettings:
     """Requests the settings of altered groups, as the response to an alteration does not contain them."""
 
-    def __init__(self, job: Job, tables: FreshTables | None, answer_timeout_ms: int) -> None:
+    def __init__(self, job: JobClient, tables: FreshTables | None, answer_timeout_ms: int) -> None:
         """Without tables, only settings since the gateway's start are known."""
         self._job = job
         self._tables = tables
@@ -64,7 +64,7 @@ class GroupSettings:
             "configurationKeys": None,
         }
         body = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
-        question = Question(
+        question = GroupRequest(
             api="DescribeConfigs",
             version=4,
             group_id=group_id,

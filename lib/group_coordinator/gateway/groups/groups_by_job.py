@@ -11,7 +11,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.group_part import GroupService
 from group_coordinator.gateway.groups.group_apis import GroupApis
-from group_coordinator.gateway.groups.group_listing import GroupListing
+from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupTables
 from group_coordinator.gateway.job.delivery import JobPulse, Patience, Repeats
@@ -51,7 +51,7 @@ class _GroupsByJob:
         self._pulse = JobPulse(self._channel, timeout_ms)
         tables = _tables_of(job)
         list_timeout_ms = min(timeout_ms, _LIST_TIMEOUT_MS)
-        self._listing = GroupListing(self._pulse, tables, list_timeout_ms)
+        self._listing = AllGroups(self._pulse, tables, list_timeout_ms)
         self._group_settings = GroupSettings(self._pulse, tables, list_timeout_ms)
         self._ends = TransactionEnds(view, view.access)
         self._apis = GroupApis(

@@ -22,10 +22,10 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.requests import (
     ASKER,
-    Job,
+    GroupRequest,
+    JobClient,
     NoAnswerError,
-    OpenQuestions,
-    Question,
+    PendingRequests,
 )
 from group_coordinator.gateway.remembered import Remembered
 from group_coordinator.gateway.served import PARKED_APIS
@@ -59,7 +59,7 @@ class Patience:
             return known_ms / 1000 + GRACE_S
         return self._answer_timeout_s
 
-    def learn(self, question: Question, answer: Body) -> None:
+    def learn(self, question: GroupRequest, answer: Body) -> None:
         """Remember the rebalance timeout of a member that has joined, for its SyncGroup."""
         if question.api != "JoinGroup" or answer.get("errorCode") != ErrorCode.NONE:
             return
@@ -81,7 +81,7 @@ class JobPulse:
     """Forwards requests to the job, and watches its responses."""
 
     def __init__(
-        self, job: Job, answer_timeout_ms: int, clock_s: Callable[[], float] = monotonic
+        self, job: JobClient, answer_timeout_ms: int, clock_s: Callable[[], float] = monotonic
     ) -> None:
         self._job = job
         self._answer_timeout_s = answer_timeout_ms / 1000
@@ -90,7 +90,7 @@ class JobPulse:
         """Time of the first request after the last response."""
         self._probed_s = -inf
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         """Send the request to the job."""
         if self._waiting_since_s is None and question.api not in PARKED_APIS:
             self._waiting_since_s = self._clock_s()
@@ -116,9 +116,9 @@ class JobPulse:
             self._waiting_since_s = None
 
 
-def _probe(timeout_s: float) -> Question:
+def _probe(timeout_s: float) -> GroupRequest:
     """Request that changes no group."""
-    return Question(
+    return GroupRequest(
         api="DescribeGroups",
         version=5,
         group_id=_PROBED,
@@ -151,7 +151,9 @@ class _Asked:
 
     __slots__ = ("answer", "late", "question", "waiting_id")
 
-    def __init__(self, question: Question, waiting_id: str, answer: asyncio.Future[Body]) -> None:
+    def __init__(
+        self, question: GroupRequest, waiting_id: str, answer: asyncio.Future[Body]
+    ) -> None:
         self.question = question
         self.waiting_id = waiting_id
         self.answer = answer
@@ -167,13 +169,13 @@ class _Asked:
 class Repeats:
     """Deduplication of requests to the job."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: JobClient) -> None:
         self._job = job
-        self._waiting = OpenQuestions("waiting")
+        self._waiting = PendingRequests("waiting")
         self._asked: dict[_Line, list[_Asked]] = {}
         """Requests in the order of their events."""
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         """Send the request to the job, or wait for the response of the same request before."""
         if question.api not in _REPEATED:
             return self._job.ask(question)
@@ -188,7 +190,7 @@ class Repeats:
             self._give(asked, asked.late)
         return answer
 
-    def _first_of(self, question: Question) -> _Asked | None:
+    def _first_of(self, question: GroupRequest) -> _Asked | None:
         # A repeat must come behind a later request of the same member that is pending, so this resets the match.
         first = None
         for asked in self._asked.get(_line(question), ()):
@@ -236,9 +238,9 @@ class Repeats:
             self._asked.pop(line, None)
 
 
-def _line(question: Question) -> _Line:
+def _line(question: GroupRequest) -> _Line:
     return question.api, question.group_id, question.body["memberId"]
 
 
-def _is_same(one: Question, other: Question) -> bool:
+def _is_same(one: GroupRequest, other: GroupRequest) -> bool:
     return one == other._replace(timeout_s=one.timeout_s)

@@ -15,7 +15,7 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent
-from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions, Question
+from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError, PendingRequests
 from group_coordinator.gateway.job.responses_in import ResponsesIn
 from group_coordinator.gateway.job.sightings import Sighting, sighted
 
@@ -77,7 +77,7 @@ class JobChannel:
         instance = uuid.uuid4()
         # Gateways spread over the partitions of the responses topic.
         self._lot = instance.int
-        self._open = OpenQuestions(instance.hex)
+        self._open = PendingRequests(instance.hex)
         self._event_max_bytes = topics.event_max_bytes
         self._answer_timeout_s = answer_timeout_ms / 1000
         self._on_sighting = on_sighting
@@ -120,7 +120,7 @@ class JobChannel:
         """Number of pending requests, waiting JoinGroups included."""
         return len(self._open)
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         """Send the request. The future returns the body of the response, or raises NoAnswerError."""
         correlation_id, answer = self._open.add(question.timeout_s)
         partitions = self._responses.partitions

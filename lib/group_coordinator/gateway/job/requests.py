@@ -13,7 +13,7 @@ ASKER = Caller("gateway", "/gateway", "User:gateway", None)
 """Caller of the gateway's own requests."""
 
 
-class Question(NamedTuple):
+class GroupRequest(NamedTuple):
     """Request of an API for a group."""
 
     api: str
@@ -38,17 +38,17 @@ class NoAnswerError(Exception):
         self.code = code
 
 
-class Job(Protocol):
+class JobClient(Protocol):
     """Interface of the job: its two topics, or in tests the state machine in this process."""
 
-    def ask(self, question: Question) -> asyncio.Future[Body]:
+    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         """Send the request before this returns; a group's requests keep the order of calls.
 
         The future returns the body of the response, or raises NoAnswerError. A cancelled future drops the request.
         """
 
 
-class OpenQuestions(PendingReplies[asyncio.Future[Body]]):
+class PendingRequests(PendingReplies[asyncio.Future[Body]]):
     """Pending requests with deadlines in the heap of the event loop."""
 
     def add(self, timeout_s: float) -> tuple[str, asyncio.Future[Body]]:

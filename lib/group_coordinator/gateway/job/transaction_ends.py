@@ -140,7 +140,7 @@ class NoEndError(Exception):
         self.code = code
 
 
-class Leaders(Protocol):
+class PartitionLeaders(Protocol):
     """Interface for the leaders of partitions."""
 
     def partition_count(self, name: str) -> int:
@@ -159,7 +159,7 @@ class Leaders(Protocol):
 class TransactionEnds:
     """Requests to the leader of a group's partition, on the gateway's own connections."""
 
-    def __init__(self, leaders: Leaders, access: BrokerAccess = PLAIN_ACCESS) -> None:
+    def __init__(self, leaders: PartitionLeaders, access: BrokerAccess = PLAIN_ACCESS) -> None:
         self._leaders = leaders
         self._links = BrokerLinks(access)
         self._open = OpenTransactions(leaders, self._links)

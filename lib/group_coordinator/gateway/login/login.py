@@ -21,7 +21,7 @@ from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import ANONYMOUS
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.connections.frames import FrameError
-from group_coordinator.gateway.connections.requests import Request, SentOn
+from group_coordinator.gateway.connections.requests import ClientRequest, SentOn
 
 LONGEST_FIRST_BYTES = 64 * 1024
 """Limit of a first message that is read: names have at most 32,767 bytes."""
@@ -144,7 +144,7 @@ class Login:
         """The session is over: the broker accepts only another login."""
         return self._ends_at_s is not None and monotonic() > self._ends_at_s
 
-    def plan(self, request: Request) -> SentOn:
+    def plan(self, request: ClientRequest) -> SentOn:
         """Forward a step of the login, and read it.
 
         Raises:
@@ -167,7 +167,7 @@ class Login:
         request.frame[_VERSION_AT] = _SAYS_LIFETIME.to_bytes(2)
         return SentOn(request.frame, partial(self._answered_older, version))
 
-    def _named(self, mechanism: str, request: Request) -> str | None:
+    def _named(self, mechanism: str, request: ClientRequest) -> str | None:
         # A message that is too long is not even decoded.
         if len(request.frame) > LONGEST_FIRST_BYTES:
             return None
@@ -216,7 +216,7 @@ class Login:
         self._is_done = True
 
 
-def _body(request: Request) -> Body:
+def _body(request: ClientRequest) -> Body:
     return wire.request_body(memoryview(request.frame)[4:])
 
 

@@ -18,7 +18,7 @@ from group_coordinator.gateway.groups.config_requests import merged
 from group_coordinator.gateway.groups.error_responses import no_offset, refused
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.login.caller import Caller
-from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights import ClientRights
 from group_coordinator.gateway.rights.visible_answers import shows_more_than_asked, visible
 from group_coordinator.gateway.served import GROUP_APIS
 
@@ -123,7 +123,7 @@ _Denied = frozenset[Right]
 class RightsHolder(Protocol):
     """Client whose rights are checked."""
 
-    rights: Rights
+    rights: ClientRights
 
     def hold_requests(self) -> None:
         """Read no further request until `take_requests`."""
@@ -187,7 +187,7 @@ class CheckedGroups:
         )
 
     async def _checked(
-        self, api: str, version: int, body: Body, caller: Caller, rights: Rights
+        self, api: str, version: int, body: Body, caller: Caller, rights: ClientRights
     ) -> Awaitable[Body]:
         unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
         if unknown_ids:

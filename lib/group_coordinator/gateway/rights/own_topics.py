@@ -19,10 +19,10 @@ from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.connections.frames import FrameError
-from group_coordinator.gateway.connections.requests import Request
+from group_coordinator.gateway.connections.requests import ClientRequest
 from group_coordinator.gateway.groups.error_responses import refused
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.served import APIS, Api
+from group_coordinator.gateway.served import APIS, ServedApi
 
 _TOPIC = wire.Part("topics", is_element=True)
 _SIZE_BYTES = 4
@@ -131,7 +131,7 @@ class OwnTopics:
 
     def __init__(self, closed: Closed, topics: KnownTopics) -> None:
         self._names, self._users, hidden_apis = closed
-        self.apis: Mapping[int, Api] = {
+        self.apis: Mapping[int, ServedApi] = {
             key: api for key, api in APIS.items() if api.name not in hidden_apis
         }
         """Served APIs, by key."""
@@ -149,7 +149,7 @@ class OwnTopics:
             return ()
         return _bytes_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
 
-    def named_in(self, request: Request, principal: str) -> frozenset[str]:
+    def named_in(self, request: ClientRequest, principal: str) -> frozenset[str]:
         """Names and ids of the closed topics in a request.
 
         Raises:
@@ -165,7 +165,7 @@ class OwnTopics:
         ids = {self._topics.id_of(name) for name in self._names} - {None, ZERO_UUID}
         return frozenset(_texts(body)) & (self._names | ids)
 
-    def refusal(self, request: Request, named: Collection[str]) -> bytes:
+    def refusal(self, request: ClientRequest, named: Collection[str]) -> bytes:
         """Error response to a request that names closed topics, for the whole request.
 
         Raises:
@@ -180,7 +180,7 @@ class OwnTopics:
         answer = refused(api, version, body, _CODE, message)
         return wire.response(api, version, request.correlation_id, answer)
 
-    def hide(self, request: Request, named: Collection[str], answer: bytes) -> bytes:
+    def hide(self, request: ClientRequest, named: Collection[str], answer: bytes) -> bytes:
         """Remove closed topics from the response, its size first; `named` topics get an error, as from brokers.
 
         Raises:

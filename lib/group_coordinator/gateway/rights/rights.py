@@ -180,7 +180,7 @@ _MOST_BYTES = 2 * 1024 * 1024
 """Limit of the cached grants of one connection, about 9,000."""
 
 
-class Rights:
+class ClientRights:
     """Rights of a client on its connection. Grants are cached for a while, denials are checked each time."""
 
     def __init__(self, ask: AskBroker, is_checked: Callable[[], bool]) -> None:

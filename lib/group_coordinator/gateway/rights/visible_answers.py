@@ -13,7 +13,7 @@ from group_coordinator.core.acls.needs import GROUP_OPERATIONS, UNSEEN_TOPICS
 from group_coordinator.core.acls.rule import BITS, Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.rights.rights import DESCRIBE_CLUSTER, Rights
+from group_coordinator.gateway.rights.rights import DESCRIBE_CLUSTER, ClientRights
 
 
 def shows_more_than_asked(api: str, body: Body) -> bool:
@@ -25,7 +25,9 @@ def shows_more_than_asked(api: str, body: Body) -> bool:
     return api in {"ListGroups", "ConsumerGroupDescribe"}
 
 
-async def visible(api: str, body: Body, answer: Body, rights: Rights, topics: KnownTopics) -> Body:
+async def visible(
+    api: str, body: Body, answer: Body, rights: ClientRights, topics: KnownTopics
+) -> Body:
     """Response without the parts that the client may not see."""
     if api == "ListGroups":
         return await _listed(answer, rights)
@@ -38,7 +40,7 @@ async def visible(api: str, body: Body, answer: Body, rights: Rights, topics: Kn
     return answer
 
 
-async def _listed(answer: Body, rights: Rights) -> Body:
+async def _listed(answer: Body, rights: ClientRights) -> Body:
     # The right to describe the cluster shows all groups.
     if not await rights.denied([DESCRIBE_CLUSTER]):
         return answer
@@ -48,7 +50,7 @@ async def _listed(answer: Body, rights: Rights) -> Body:
     return {**answer, "groups": groups}
 
 
-async def _fetched(body: Body, answer: Body, rights: Rights, topics: KnownTopics) -> Body:
+async def _fetched(body: Body, answer: Body, rights: ClientRights, topics: KnownTopics) -> Body:
     groups, asked = answer.get("groups", [answer]), body.get("groups", [body])
     open_ones = {one["groupId"] for one in asked if one["topics"] is None}
     names = {_identity(t): _name_of(t, topics) for group in groups for t in group["topics"]}
@@ -77,7 +79,7 @@ def _name_of(topic: Body, topics: KnownTopics) -> str | None:
     return topic["name"] if "name" in topic else topics.name_of(topic["topicId"])
 
 
-async def _described(answer: Body, rights: Rights) -> Body:
+async def _described(answer: Body, rights: ClientRights) -> Body:
     names = [name for group in answer["groups"] for name in _assigned_topics(group)]
     hidden = await _not_described(rights, ResourceType.TOPIC, names)
     groups = [
@@ -100,7 +102,7 @@ def _unseen(group: Body) -> Body:
     return {"groupId": group["groupId"], "errorCode": code, "errorMessage": UNSEEN_TOPICS}
 
 
-async def _with_operations(answer: Body, rights: Rights) -> Body:
+async def _with_operations(answer: Body, rights: ClientRights) -> Body:
     # Only groups without an error have operations.
     there = [g["groupId"] for g in answer["groups"] if g["errorCode"] == ErrorCode.NONE]
     wanted = [Right(op, ResourceType.GROUP, name) for name in there for op in GROUP_OPERATIONS]
@@ -118,7 +120,7 @@ async def _with_operations(answer: Body, rights: Rights) -> Body:
 
 
 async def _not_described(
-    rights: Rights, kind: ResourceType, names: Iterable[str | None]
+    rights: ClientRights, kind: ResourceType, names: Iterable[str | None]
 ) -> frozenset[str]:
     wanted = [Right(Operation.DESCRIBE, kind, name) for name in names if name is not None]
     return frozenset(right.name for right in await rights.denied(wanted))

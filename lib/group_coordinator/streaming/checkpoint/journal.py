@@ -19,7 +19,7 @@ FEW_FILES = 20
 """From this number of files on, the next file merges the small files."""
 
 
-class Files(Protocol):
+class JournalFiles(Protocol):
     """The part of CheckpointFolder that a journal needs."""
 
     def names_in(self, name: str) -> set[str]:
@@ -51,7 +51,7 @@ class Journal(Generic[Value]):
         value: the type of the values, which msgspec writes as JSON.
     """
 
-    def __init__(self, files: Files, name: str, value: type[Value]) -> None:
+    def __init__(self, files: JournalFiles, name: str, value: type[Value]) -> None:
         self._files = files
         self._name = name
         self._kind = dict[str, value | None]  # type: ignore[valid-type]

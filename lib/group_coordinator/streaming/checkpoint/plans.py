@@ -29,7 +29,7 @@ TextOfPlan = Callable[[int], str | None]
 def _nothing(_batch_id: int) -> None: ...
 
 
-class Plan(Struct, frozen=True):
+class PlannedBatch(Struct, frozen=True):
     """An entry of the offset log: time, end offsets, number of state partitions and class of the state store."""
 
     at_ms: int
@@ -60,14 +60,14 @@ class Plans:
 
     def __init__(self, folder: CheckpointFolder) -> None:
         self._folder = folder
-        self._known: dict[int, Plan] = {}
+        self._known: dict[int, PlannedBatch] = {}
         self._in_memory: TextOfPlan = _nothing
 
     def follow(self, texts: TextOfPlan) -> None:
         """Read from a running query first: it has the last entries in memory, and a store may take long to read a file."""
         self._in_memory = texts
 
-    def of(self, batch_id: int) -> Plan | None:
+    def of(self, batch_id: int) -> PlannedBatch | None:
         """Return the entry of a batch that has begun, by Spark's number; None: Spark has none, or has removed it."""
         if batch_id not in self._known:
             plan = self._read(batch_id)
@@ -91,7 +91,7 @@ class Plans:
             for partition, end in ends.items()
         ]
 
-    def _read(self, batch_id: int) -> Plan | None:
+    def _read(self, batch_id: int) -> PlannedBatch | None:
         name = f"{OFFSETS}/{batch_id}"
         text = self._in_memory(batch_id) or self._folder.read(name)
         lines = self._checked(name, text, at_least=3)
@@ -101,7 +101,9 @@ class Plans:
         try:
             said = json.decode(metadata, type=_Metadata, strict=False)
             conf = said.conf
-            return Plan(said.batchTimestampMs, _offsets(events), conf.partitions, conf.state_store)
+            return PlannedBatch(
+                said.batchTimestampMs, _offsets(events), conf.partitions, conf.state_store
+            )
         except DecodeError as error:
             raise self._folder.damaged(name, error) from error
 

@@ -38,7 +38,7 @@ from group_coordinator.runtime.outputs import (
     Output,
     Piece,
     RebalancingLine,
-    Response,
+    ResponseRow,
     TopicNeedLine,
 )
 from group_coordinator.runtime.quarantine import is_defect
@@ -111,7 +111,7 @@ class OutputRows:
         for output in piece.outputs:
             if isinstance(output, LogRow):
                 self._add_to_log(output)
-            elif isinstance(output, Response):
+            elif isinstance(output, ResponseRow):
                 responses.setdefault(output.partition, []).append(output.value)
             else:
                 self._rows.append(_row_of(output))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.expiration import rule_of
 from group_coordinator.tables.compaction.rows import (
@@ -58,7 +58,7 @@ def classic_group_row(
     )
 
 
-def classic_member_row(membership: ClassicGroup, member: Member, stamp: Stamp) -> MemberRow:
+def classic_member_row(membership: ClassicGroup, member: ClassicMember, stamp: Stamp) -> MemberRow:
     """Return the row of a member, by the group's latest record."""
     # A record of the log has only the metadata of the protocol that the group elected.
     (subscription,) = member.protocols
@@ -77,7 +77,7 @@ def classic_member_row(membership: ClassicGroup, member: Member, stamp: Stamp) -
 
 
 def _assigned_partitions(
-    membership: ClassicGroup, member: Member
+    membership: ClassicGroup, member: ClassicMember
 ) -> list[AssignedPartition] | None:
     if not membership.is_of_consumers:
         return None

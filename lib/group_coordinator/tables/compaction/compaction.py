@@ -38,7 +38,7 @@ from group_coordinator.tables.compaction.rows import (
     ROW_TYPES,
     GroupKey,
     GroupRows,
-    LogEntry,
+    StoredLogEntry,
     from_arrow,
     to_arrow,
 )
@@ -62,16 +62,16 @@ def compact(
     Args:
         catalog: of tables that the package can write.
         cluster_id: the cluster of all rows.
-        log: columns cluster_id, group_id and those of LogEntry.
+        log: columns cluster_id, group_id and those of StoredLogEntry.
         retention: for the forecasts.
         transaction: the application and its version; each table takes one version once.
     """
     if not log.num_rows:
         return
-    entries: dict[GroupKey, list[LogEntry]] = defaultdict(list)
+    entries: dict[GroupKey, list[StoredLogEntry]] = defaultdict(list)
     for row in from_arrow(log):
         key = GroupKey(*(row[name] for name in GroupKey._fields))
-        entries[key].append(LogEntry(*(row[name] for name in LogEntry._fields)))
+        entries[key].append(StoredLogEntry(*(row[name] for name in StoredLogEntry._fields)))
     before = _rows_of_groups(catalog, cluster_id, entries)
     is_mirrored = any(entry.is_mirrored for log in entries.values() for entry in log)
     # Our own log has names next to the ids, and needs no other table.
@@ -165,9 +165,9 @@ _TRIES = Retrying(
 
 
 def entries_of(log: DataFrame) -> DataFrame:
-    """Return the part of coordinator_log that changes groups: its record types, with the columns of GROUP_KEY and LogEntry."""
+    """Return the part of coordinator_log that changes groups: its record types, with the columns of GROUP_KEY and StoredLogEntry."""
     of_groups = F.col("record_type").isin(*COMPACTED_TYPES)
-    return log.where(of_groups).select(*GROUP_KEY, *LogEntry._fields)
+    return log.where(of_groups).select(*GROUP_KEY, *StoredLogEntry._fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
     OwnedPartitions,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
 )
@@ -192,7 +192,7 @@ def _current_of(row: MemberRow) -> CurrentAssignment:
     return CurrentAssignment(
         _known(row.member_epoch),
         _known(row.previous_member_epoch),
-        MemberState[_known(row.member_state)],
+        ReconciliationState[_known(row.member_state)],
         _owned_of(_known(row.current_assignment)),
         _owned_of(_known(row.pending_revocation)),
     )

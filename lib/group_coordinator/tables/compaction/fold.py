@@ -10,7 +10,7 @@ from msgspec import structs
 
 from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.replayed_group import ReplayedGroup
-from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, LogEntry, TableRow
+from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, StoredLogEntry, TableRow
 
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
@@ -26,7 +26,7 @@ class Change(NamedTuple):
 def fold(
     key: GroupKey,
     before: GroupRows,
-    log: Iterable[LogEntry],
+    log: Iterable[StoredLogEntry],
     retention: Retention,
     topic_names: Mapping[str, str] = _NO_NAMES,
 ) -> Iterator[Change]:

@@ -73,11 +73,11 @@ from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRow,
     GroupRows,
-    LogEntry,
     MemberRow,
     OffsetRow,
     OffsetTotals,
     Stamp,
+    StoredLogEntry,
     stamp,
 )
 
@@ -114,11 +114,11 @@ def names_told(record: Record, value: str | None) -> dict[str, str]:
 class NewestEntries:
     """Newest entries by partition, by member id and by setting; missing if no new entry changed the row."""
 
-    offsets: dict[tuple[str, int], LogEntry] = field(default_factory=dict)
-    members: dict[str, LogEntry] = field(default_factory=dict)
-    configs: dict[str, LogEntry] = field(default_factory=dict)
+    offsets: dict[tuple[str, int], StoredLogEntry] = field(default_factory=dict)
+    members: dict[str, StoredLogEntry] = field(default_factory=dict)
+    configs: dict[str, StoredLogEntry] = field(default_factory=dict)
 
-    def note(self, record: Record, entry: LogEntry) -> None:
+    def note(self, record: Record, entry: StoredLogEntry) -> None:
         """Note an entry that is newer than those before."""
         match record:
             case OffsetRecord(producer_id=None):
@@ -136,7 +136,7 @@ class NewestEntries:
             case _:
                 self.note_member(member_of(record), entry)
 
-    def note_member(self, member_id: str | None, entry: LogEntry) -> None:
+    def note_member(self, member_id: str | None, entry: StoredLogEntry) -> None:
         """Note an entry about a member; None: it is about none."""
         if member_id is not None:
             self.members[member_id] = entry
@@ -164,7 +164,7 @@ class ReplayedGroup:
         self._topic_names = ChainMap(names_in(before), others)
         self._newest = NewestEntries()
 
-    def apply(self, entry: LogEntry) -> None:
+    def apply(self, entry: StoredLogEntry) -> None:
         """Replay an entry, and note the rows that it changes.
 
         Raises:
@@ -183,7 +183,7 @@ class ReplayedGroup:
                 raise
             _log.warning("%s: a mirrored record is left out: %s", self._key, fault)
 
-    def _replay(self, record: Record, entry: LogEntry) -> None:
+    def _replay(self, record: Record, entry: StoredLogEntry) -> None:
         if self._foreign is not None and isinstance(record, GroupRecord | ConsumerRecord):
             # The tombstone of a former group under this name.
             if record.value is None:
@@ -196,7 +196,7 @@ class ReplayedGroup:
         self._topic_names |= names_told(record, entry.value)
         self._note_emptiness(record, entry)
 
-    def _replay_foreign(self, kind: ForeignKind, record_type: int, entry: LogEntry) -> None:
+    def _replay_foreign(self, kind: ForeignKind, record_type: int, entry: StoredLogEntry) -> None:
         present = self._foreign
         # A record of another type begins another group under the same name.
         if present is None or present.kind is not kind:
@@ -227,7 +227,7 @@ class ReplayedGroup:
             if classic.protocol_type or classic is self._loaded_classic:
                 self._group.membership = None
 
-    def _note_emptiness(self, record: Record, entry: LogEntry) -> None:
+    def _note_emptiness(self, record: Record, entry: StoredLogEntry) -> None:
         # A classic group's record has the time since which it is empty; for a consumer group the record's own time
         # counts.
         membership = self._group.membership
@@ -245,14 +245,14 @@ class ReplayedGroup:
         elif self._foreign is None and (membership is None or membership.members):
             self._empty_since_ms = None
 
-    def _note_time(self, entry: LogEntry, *, has_members: bool, is_epoch: bool) -> None:
+    def _note_time(self, entry: StoredLogEntry, *, has_members: bool, is_epoch: bool) -> None:
         # The epoch's record comes with the last member's tombstones, and stays when a cleaner removes those.
         if has_members:
             self._empty_since_ms = None
         elif self._empty_since_ms is None or (is_epoch and entry.is_mirrored):
             self._empty_since_ms = entry.event_time
 
-    def rows(self, last: LogEntry, retention: Retention) -> GroupRows:
+    def rows(self, last: StoredLogEntry, retention: Retention) -> GroupRows:
         """Return the group's rows, with derived columns: forecasts and counts.
 
         A row has the entry that changed it, or the last entry if none was about the row alone.
@@ -290,7 +290,7 @@ class ReplayedGroup:
                     row = structs.replace(row, protocol_type="")
                 return GroupRows(row, self._classic_member_rows(membership, last), offsets, configs)
 
-    def _membership_at_end(self, last: LogEntry) -> ClassicGroup | ConsumerGroup | None:
+    def _membership_at_end(self, last: StoredLogEntry) -> ClassicGroup | ConsumerGroup | None:
         # In a mirrored log offsets alone make a simple group, and the last offset ends it.
         membership = self._group.membership
         if not last.is_mirrored or not (membership is None or self._is_simple(membership)):
@@ -305,19 +305,25 @@ class ReplayedGroup:
             and self._empty_since_ms is None
         )
 
-    def _foreign_member_rows(self, group: ForeignGroup, last: LogEntry) -> dict[str, MemberRow]:
+    def _foreign_member_rows(
+        self, group: ForeignGroup, last: StoredLogEntry
+    ) -> dict[str, MemberRow]:
         return {
             member_id: foreign_member_row(member_id, member, self._member_stamp(member_id, last))
             for member_id, member in group.members.items()
         }
 
-    def _classic_member_rows(self, group: ClassicGroup, last: LogEntry) -> dict[str, MemberRow]:
+    def _classic_member_rows(
+        self, group: ClassicGroup, last: StoredLogEntry
+    ) -> dict[str, MemberRow]:
         return {
             member_id: classic_member_row(group, member, self._member_stamp(member_id, last))
             for member_id, member in group.members.items()
         }
 
-    def _consumer_member_rows(self, group: ConsumerGroup, last: LogEntry) -> dict[str, MemberRow]:
+    def _consumer_member_rows(
+        self, group: ConsumerGroup, last: StoredLogEntry
+    ) -> dict[str, MemberRow]:
         return {
             member_id: consumer_member_row(
                 group, member, self._topic_names, self._member_stamp(member_id, last)
@@ -325,7 +331,7 @@ class ReplayedGroup:
             for member_id, member in sorted(group.members.items())
         }
 
-    def _member_stamp(self, member_id: str, last: LogEntry) -> Stamp:
+    def _member_stamp(self, member_id: str, last: StoredLogEntry) -> Stamp:
         return stamp(self._key, self._newest.members.get(member_id, last))
 
     def _config_rows(self) -> dict[str, ConfigRow]:
@@ -337,7 +343,7 @@ class ReplayedGroup:
         }
 
     def _offset_rows(
-        self, rule: ExpirationRule, last: LogEntry, retention: Retention
+        self, rule: ExpirationRule, last: StoredLogEntry, retention: Retention
     ) -> dict[tuple[str, int], OffsetRow]:
         # A group may have a retention of its own (IncrementalAlterConfigs), which its rows have.
         own_ms = offsets_retention_ms(self._group, retention.retention_ms)
@@ -355,7 +361,11 @@ class ReplayedGroup:
         return ExpirationRule("commit") if membership is None else rule_of(membership)
 
     def _offset_row(
-        self, key: tuple[str, int], offset: CommittedOffset, expires_at: int | None, last: LogEntry
+        self,
+        key: tuple[str, int],
+        offset: CommittedOffset,
+        expires_at: int | None,
+        last: StoredLogEntry,
     ) -> OffsetRow:
         entry = self._newest.offsets.get(key)
         if entry is not None:

@@ -23,7 +23,7 @@ class GroupKey(NamedTuple):
     group_id: str
 
 
-class LogEntry(NamedTuple):
+class StoredLogEntry(NamedTuple):
     """The relevant columns of a row of coordinator_log; entries sort in the order of writing."""
 
     batch_id: int
@@ -50,7 +50,7 @@ class Stamp(TypedDict):
     batch_id: int
 
 
-def stamp(group: GroupKey, entry: LogEntry) -> Stamp:
+def stamp(group: GroupKey, entry: StoredLogEntry) -> Stamp:
     """Return the common columns of a row of the group that the entry changed."""
     return {
         "cluster_id": group.cluster_id,

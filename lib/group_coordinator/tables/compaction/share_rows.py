@@ -11,7 +11,7 @@ from functools import partial
 from msgspec import Raw
 
 from group_coordinator.codecs.records import consumer_group
-from group_coordinator.codecs.records.consumer_group import TopicPartitions
+from group_coordinator.codecs.records.consumer_group import TopicPartitionsData
 from group_coordinator.codecs.records.newest_values import NewestValues, read
 from group_coordinator.codecs.records.record_types import (
     SHARE_CURRENT_ASSIGNMENT,
@@ -80,7 +80,7 @@ def _member(values: Mapping[int, Raw], topic_names: Mapping[str, str]) -> Foreig
 
 
 def _named(
-    topics: Iterable[TopicPartitions], topic_names: Mapping[str, str]
+    topics: Iterable[TopicPartitionsData], topic_names: Mapping[str, str]
 ) -> list[TargetPartition]:
     # The id of a topic takes the place of an unknown name.
     return [

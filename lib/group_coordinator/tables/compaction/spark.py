@@ -28,7 +28,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.commit_lock import commit_of_spark
 from group_coordinator.tables.compaction.fold import Change, fold
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, LogEntry
+from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, StoredLogEntry
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, GROUP_KEY, TableDefinition
 from group_coordinator.tables.session_conf import session_conf
@@ -132,11 +132,11 @@ def folded(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str,
     """Return the state tables after the whole log, by the table's name.
 
     Args:
-        log: the columns of GROUP_KEY and LogEntry, of any clusters.
+        log: the columns of GROUP_KEY and StoredLogEntry, of any clusters.
         retention: for the forecasts.
         names: names of the clusters' topics in addition to the log.
     """
-    changes = _changes(_in_one_shape(log, _LOG, [*LogEntry._fields]), retention, names)
+    changes = _changes(_in_one_shape(log, _LOG, [*StoredLogEntry._fields]), retention, names)
     return {definition.name: _rows(changes, definition).drop("delete") for definition in COMPACTED}
 
 
@@ -180,7 +180,7 @@ def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: Colum
         )
         for table in COMPACTED
     ]
-    return reduce(DataFrame.union, tables, _in_one_shape(log, _LOG, [*LogEntry._fields]))
+    return reduce(DataFrame.union, tables, _in_one_shape(log, _LOG, [*StoredLogEntry._fields]))
 
 
 def _in_one_shape(frame: DataFrame, kind: str, columns: list[str]) -> DataFrame:
@@ -210,7 +210,7 @@ def _fold_all(
         before, log = GroupRows(), []
         for *_, kind, text in of_group:
             if kind == _LOG:
-                log.append(LogEntry(**json.decode(text)))
+                log.append(StoredLogEntry(**json.decode(text)))
             else:
                 before.add(json.decode(text, type=ROW_TYPES[kind]))
         key = GroupKey(*group_id)

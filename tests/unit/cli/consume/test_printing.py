@@ -7,10 +7,10 @@ from threading import Event
 import pytest
 
 from group_coordinator.cli.consume.formatter import Formatter, Record
-from group_coordinator.cli.consume.printing import Limits, Printing
+from group_coordinator.cli.consume.printing import Printing, PrintingLimits
 from tests.unit.cli.consume.records import record
 
-FOR_EVER = Limits(None, None, skips_errors=False)
+FOR_EVER = PrintingLimits(None, None, skips_errors=False)
 
 
 class Source:
@@ -43,7 +43,7 @@ class Source:
 
 
 def printed(
-    source: Source, limits: Limits, stop: Event | None = None, **properties: str
+    source: Source, limits: PrintingLimits, stop: Event | None = None, **properties: str
 ) -> tuple[int, bytes]:
     out = BytesIO()
     given = {name.replace("_", "."): value for name, value in properties.items()}

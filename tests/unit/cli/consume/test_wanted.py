@@ -7,13 +7,13 @@ import click
 import pytest
 
 from group_coordinator.cli.consume.properties import Properties
-from group_coordinator.cli.consume.wanted import Options, Wanted, wanted
+from group_coordinator.cli.consume.wanted import ReadOptions, Wanted, wanted
 
 
 def asked(*properties: str, **options: Any) -> Wanted:
     given = {"topic": "orders", **dict.fromkeys(("include", "partition", "offset", "group"))}
     return wanted(
-        Options(**{**given, "from_beginning": False, **options}),
+        ReadOptions(**{**given, "from_beginning": False, **options}),
         Properties(None, properties),
         "read_uncommitted",
     )

@@ -191,7 +191,7 @@ def test_members_of_the_consumer_protocol_alone_need_no_column_for_it() -> None:
 def test_topics_of_an_assignment_are_sorted_with_their_partitions() -> None:
     member = MemberDescription("m", None, "c", "h", (ORDERS[0], TopicPartition("orders-2", 1)))
 
-    assert describe.MemberRow("g", member, None).assignment == "orders-2:1;orders:0"
+    assert describe.MemberLine("g", member, None).assignment == "orders-2:1;orders:0"
 
 
 def test_the_state_of_a_consumer_group() -> None:

@@ -4,20 +4,20 @@ import asyncio
 
 import pytest
 
-from group_coordinator.clients.admin.operation import AsyncioClient, BlockingClient, Operation
+from group_coordinator.clients.admin.operation import AsyncioClient, BlockingClient, ClientMethod
 
 
 class Shop:
     price = 3
 
-    @Operation
+    @ClientMethod
     async def cost(self, pieces: int) -> int:
         """What so many pieces cost."""
         if pieces < 0:
             raise ValueError(pieces)
         return pieces * self.price
 
-    @Operation
+    @ClientMethod
     async def nap(self) -> None:
         """Give way."""
         await asyncio.sleep(0)

@@ -10,7 +10,7 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
+    ReconciliationState,
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.errors import ErrorCode
@@ -44,7 +44,7 @@ def described(classic: ClassicMetadata | None = None) -> ConsumerGroupDescribeRe
         server_assignor=None,
         classic=classic,
     )
-    has = CurrentAssignment(3, 2, MemberState.STABLE, {ORDERS.topic_id: {0: 3}}, {})
+    has = CurrentAssignment(3, 2, ReconciliationState.STABLE, {ORDERS.topic_id: {0: 3}}, {})
     member = ConsumerMember("m", metadata, has)
     return ConsumerGroupDescribeResponse(
         error=ErrorCode.NONE,

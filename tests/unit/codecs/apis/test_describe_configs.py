@@ -9,10 +9,10 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import DescribeConfigs
 from group_coordinator.core.model.responses import (
     ConfigSource,
-    ConfigSynonym,
     ConfigType,
     DescribeConfigsResponse,
     DescribedConfig,
+    DescribedSynonym,
 )
 from tests.unit.codecs.apis.messages import read, written_fields
 
@@ -50,7 +50,7 @@ def test_what_cannot_be_asked(version: int, asked: dict[str, Any], reason: str) 
 
 
 def test_an_answer_with_synonyms_and_documentation() -> None:
-    synonym = ConfigSynonym(SESSION, "50000", ConfigSource.GROUP_CONFIG)
+    synonym = DescribedSynonym(SESSION, "50000", ConfigSource.GROUP_CONFIG)
     config = DescribedConfig(
         name=SESSION,
         value="50000",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.requests import LeaveGroup, MemberIdentity
+from group_coordinator.core.model.requests import LeaveGroup, LeavingMember
 from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult
 from tests.unit.codecs.apis.messages import read, written
 
@@ -12,14 +12,14 @@ from tests.unit.codecs.apis.messages import read, written
 def test_a_request_carried_one_member_at_first(version: int) -> None:
     body = {"groupId": "g", "memberId": "m", "members": []}
 
-    assert read("LeaveGroup", version, body) == LeaveGroup("g", (MemberIdentity("m", None),))
+    assert read("LeaveGroup", version, body) == LeaveGroup("g", (LeavingMember("m", None),))
 
 
 @pytest.mark.parametrize("version", range(3, 6))
 def test_a_request_carries_several_members(version: int) -> None:
     members = [{"memberId": "m"}, {"memberId": "", "groupInstanceId": "i", "reason": "gone"}]
 
-    identities = (MemberIdentity("m", None), MemberIdentity("", "i"))
+    identities = (LeavingMember("m", None), LeavingMember("", "i"))
     assert read("LeaveGroup", version, {"groupId": "g", "members": members}) == LeaveGroup(
         "g", identities
     )

@@ -11,7 +11,7 @@ from group_coordinator.core.model.requests import (
     Heartbeat,
     JoinGroup,
     LeaveGroup,
-    MemberIdentity,
+    LeavingMember,
     OffsetDelete,
     Request,
     SyncGroup,
@@ -49,7 +49,7 @@ from tests.unit.codecs.sent_events import event, refused
             ),
         ),
         ("Heartbeat", Heartbeat("", 0, "", None)),
-        ("LeaveGroup", LeaveGroup("", (MemberIdentity("", None),))),
+        ("LeaveGroup", LeaveGroup("", (LeavingMember("", None),))),
         ("OffsetDelete", OffsetDelete("", ())),
     ],
 )

@@ -15,7 +15,7 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
-    MemberState,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
@@ -66,7 +66,7 @@ CLASSIC = BY_REGEX.replace(
     classic=ClassicMetadata(10_000, (RANGE,)),
 )
 REVOKING = CurrentAssignment(
-    4, 3, MemberState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 3, 2: 4}}, {ORDERS_ID: {1: 3}}
+    4, 3, ReconciliationState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 3, 2: 4}}, {ORDERS_ID: {1: 3}}
 )
 CASES: dict[str, tuple[ConsumerRecord, str, str]] = {
     "epoch": (GroupEpochRecord(GroupEpoch(5), MIRRORED), "0003 0001 67", "0000 00000005 00"),
@@ -158,7 +158,7 @@ def test_a_tombstone(key: str, record: ConsumerRecord) -> None:
 def test_what_older_brokers_wrote_has_no_epochs_of_partitions(epochs: str) -> None:
     value = f"0000 00000004 00000003 00 02 {ORDERS} 03 00000000 00000002 {epochs} 01 00"
     read = decode(bytes.fromhex("0008 0001 67 0001 6d"), bytes.fromhex(value))
-    current = CurrentAssignment(4, 3, MemberState.STABLE, {ORDERS_ID: {0: 4, 2: 4}}, {})
+    current = CurrentAssignment(4, 3, ReconciliationState.STABLE, {ORDERS_ID: {0: 4, 2: 4}}, {})
     assert read == ("g", CurrentRecord("m", current, MIRRORED))
 
 
@@ -166,7 +166,7 @@ def test_a_state_of_a_later_kafka_is_unknown() -> None:
     read = decode(
         bytes.fromhex("0008 0001 67 0001 6d"), bytes.fromhex("0000 00000004 00000003 4d 01 01 00")
     )
-    current = CurrentAssignment(4, 3, MemberState.UNKNOWN, {}, {})
+    current = CurrentAssignment(4, 3, ReconciliationState.UNKNOWN, {}, {})
     assert read == ("g", CurrentRecord("m", current, MIRRORED))
 
 

@@ -14,7 +14,7 @@ from group_coordinator.codecs.offsets_topic import (
     decode_entry,
     encode_entry,
 )
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from tests.conformance.decoder.drawn_messages import TYPES_AND_VERSIONS, drawn
 from tests.support.offsets_topic_messages import entry
 
@@ -23,7 +23,7 @@ V3 = {"offset": 42, "leaderEpoch": 3, "metadata": "note", "commitTimestamp": 1_0
 
 
 def entry_of(record_type: int, about: dict[str, Any], version: int, says: Any) -> LogEntry:
-    return LogEntry(Key(record_type, about), Value(version=version, data=says))
+    return LogEntry(Key(record_type, about), RecordValue(version=version, data=says))
 
 
 def refused(unfit: LogEntry) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.offsets_topic.schemas import RECORDS
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from tests.conformance.language.lines import Json
 from tests.support.offsets_topic_messages import Message, recorded, verdict
 
@@ -28,7 +28,7 @@ def test_what_kafka_prints_becomes_the_bytes_that_kafka_wrote(
     key, value = kafkas["json"]["key"], kafkas["json"]["value"]
     entry = LogEntry(
         Key(key["type"], key["data"]),
-        None if value is None else Value(version=value["version"], data=value["data"]),
+        None if value is None else RecordValue(version=value["version"], data=value["data"]),
     )
 
     assert Message(*encode_entry(entry)) == message

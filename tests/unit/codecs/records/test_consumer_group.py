@@ -11,7 +11,7 @@ from hypothesis import given
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import LogEntry
-from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
+from group_coordinator.core.model.consumer_member import CurrentAssignment, ReconciliationState
 from group_coordinator.core.model.records import (
     CurrentRecord,
     PartitionMetadataTombstone,
@@ -127,7 +127,7 @@ def test_what_older_brokers_wrote_has_no_epochs_of_partitions() -> None:
         '{"version":0,"data":{"memberEpoch":4,"previousMemberEpoch":3,"state":0,"assignedPartitions":'
         f'[{{"topicId":"{ORDERS_ID}","partitions":[2,0]}}],"partitionsPendingRevocation":[]}}}}'
     )
-    current = CurrentAssignment(4, 3, MemberState.STABLE, {ORDERS_ID: {0: 4, 2: 4}}, {})
+    current = CurrentAssignment(4, 3, ReconciliationState.STABLE, {ORDERS_ID: {0: 4, 2: 4}}, {})
     assert log_entry.decode(key, value) == CurrentRecord("m", current, MIRRORED)
 
 

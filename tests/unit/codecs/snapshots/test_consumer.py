@@ -14,7 +14,7 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
 )
@@ -68,7 +68,7 @@ def group_with_everything() -> Group:
     holding = CurrentAssignment(
         5,
         4,
-        MemberState.UNREVOKED_PARTITIONS,
+        ReconciliationState.UNREVOKED_PARTITIONS,
         {ORDERS_ID: {0: 3, 1: 4}},
         {BILLS_ID: {0: 4, 2: 4}},
     )
@@ -173,7 +173,7 @@ def test_a_member_with_ten_partitions_takes_less_than_370_bytes() -> None:
         member_id = f"{number:036d}"
         partitions = tuple(range(10 * number, 10 * number + 10))
         held = {ORDERS_ID: dict.fromkeys(partitions, 9)}
-        has = CurrentAssignment(9, 8, MemberState.STABLE, held, {})
+        has = CurrentAssignment(9, 8, ReconciliationState.STABLE, held, {})
         membership.put(ConsumerMember(member_id, wish, has))
         membership.targets[member_id] = {ORDERS_ID: partitions}
         now_ms = 1_700_000_000_000 + number

@@ -12,7 +12,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
+    ReconciliationState,
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
@@ -36,7 +36,7 @@ def member(number: int, *topic_ids: str, host: str = "/h", names: str = "o") -> 
         classic=None,
     )
     held = {topic_id: {number: 4, number + 10: 4} for topic_id in topic_ids}
-    current = CurrentAssignment(5, 4, MemberState.STABLE, held, {})
+    current = CurrentAssignment(5, 4, ReconciliationState.STABLE, held, {})
     return ConsumerMember(f"m{number}", metadata, current)
 
 

@@ -12,12 +12,12 @@ from msgspec import Raw
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol, Ticket
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol, Ticket
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
     CurrentAssignment,
-    MemberState,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
 )
@@ -56,9 +56,9 @@ FOLLOWER = "client-1c78a3d2-524d-5ca8-96bd-4e21d037eeef"
 
 def member(
     member_id: str, assignment: bytes = b"\x00\x01", instance_id: str | None = None
-) -> Member:
+) -> ClassicMember:
     subscription = Protocol("range", encode_subscription(["orders"]))
-    return Member(
+    return ClassicMember(
         member_id=member_id,
         group_instance_id=instance_id,
         client_id="client",
@@ -70,7 +70,7 @@ def member(
     )
 
 
-def by_id(*members: Member) -> StoredValues[Member, Raw]:
+def by_id(*members: ClassicMember) -> StoredValues[ClassicMember, Raw]:
     return StoredValues.of({each.member_id: each for each in members})
 
 
@@ -223,9 +223,9 @@ def of_consumers() -> Group:
         metadata_deadline_ms=T + 2_001 + 2**31 - 1,
     )
     revoking = CurrentAssignment(
-        2, 2, MemberState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 2}}, {ORDERS_ID: {1: 2}}
+        2, 2, ReconciliationState.UNREVOKED_PARTITIONS, {ORDERS_ID: {0: 2}}, {ORDERS_ID: {1: 2}}
     )
-    waiting = CurrentAssignment(3, 0, MemberState.UNRELEASED_PARTITIONS, {}, {})
+    waiting = CurrentAssignment(3, 0, ReconciliationState.UNRELEASED_PARTITIONS, {}, {})
     membership.put(ConsumerMember("m1", metadata, revoking))
     wish = metadata.replace(group_instance_id=None, topic_regex="o.*")
     membership.put(ConsumerMember("m2", wish, waiting))

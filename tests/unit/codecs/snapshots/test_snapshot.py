@@ -16,7 +16,7 @@ from group_coordinator.codecs.snapshots.snapshot import (
 )
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member, Protocol, Ticket
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol, Ticket
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.states import ClassicState
@@ -30,7 +30,7 @@ ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 
 
 def group_with_everything() -> Group:
-    member = Member(
+    member = ClassicMember(
         member_id="m",
         group_instance_id="i",
         client_id="client",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.acls.authorizer import Authorizer, Caller
+from group_coordinator.core.acls.authorizer import Authorizer, RequestSender
 from group_coordinator.core.acls.rights import Denial, Rights
 from group_coordinator.core.acls.rule import Acls, Operation, ResourceType
 from tests.support.acls import authorizer, rule, rules
@@ -16,10 +16,12 @@ READ, WRITE, DELETE, DESCRIBE = (
     Operation.DELETE,
     Operation.DESCRIBE,
 )
-BILLING = Caller("User:billing", "10.0.0.7")
+BILLING = RequestSender("User:billing", "10.0.0.7")
 
 
-def may(line: str, operation: Operation, name: str = "billing", caller: Caller = BILLING) -> bool:
+def may(
+    line: str, operation: Operation, name: str = "billing", caller: RequestSender = BILLING
+) -> bool:
     return Rights(authorizer(line), caller).may(operation, GROUP, name)
 
 
@@ -112,7 +114,7 @@ def test_super_users_may_do_everything() -> None:
     denied = authorizer("DENY User:* ALL GROUP *", super_users=("User:admin", "User:billing"))
 
     assert Rights(denied, BILLING).may(DELETE, GROUP, "billing")
-    assert not Rights(denied, Caller("User:audit", "10.0.0.7")).may(DELETE, GROUP, "billing")
+    assert not Rights(denied, RequestSender("User:audit", "10.0.0.7")).may(DELETE, GROUP, "billing")
 
 
 def test_a_rule_about_any_name_is_not_about_those_that_begin_with_an_asterisk() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
+from group_coordinator.core.model.consumer_member import CurrentAssignment, ReconciliationState
 from group_coordinator.core.model.errors import ErrorCode
 from tests.unit.core.consumer_groups import (
     BIL,
@@ -127,7 +127,7 @@ def test_another_client_host_is_logged_and_changes_nothing_else() -> None:
 def test_a_member_in_a_state_of_the_future_begins_anew() -> None:
     driver = cluster()
     driver.consumers.join("m1", ["orders"])
-    unknown = current(driver, "m1").replace(state=MemberState.UNKNOWN)
+    unknown = current(driver, "m1").replace(state=ReconciliationState.UNKNOWN)
     membership = driver.group.consumer
     assert membership is not None
     membership.put(membership.members["m1"].replace(current=unknown))
@@ -137,7 +137,7 @@ def test_a_member_in_a_state_of_the_future_begins_anew() -> None:
 
     outcome = driver.consumers.beat("m1", {})
     assert kinds(outcome.records) == ["+Current"]
-    assert current(driver, "m1").state is MemberState.STABLE
+    assert current(driver, "m1").state is ReconciliationState.STABLE
 
 
 def test_members_that_leave_make_room_at_the_next_heartbeat() -> None:

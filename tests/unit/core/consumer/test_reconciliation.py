@@ -10,7 +10,7 @@ from group_coordinator.core.consumer.reconciliation import Goal, reconcile
 from group_coordinator.core.model.consumer_member import (
     JUST_CREATED,
     CurrentAssignment,
-    MemberState,
+    ReconciliationState,
 )
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.requests import TopicPartitions
@@ -171,7 +171,7 @@ def test_a_new_member_of_a_group_at_epoch_0_has_nothing_to_do() -> None:
 
 @pytest.mark.parametrize("reported", [None, owned(T1, 1)])
 def test_an_unknown_state_is_fenced(reported: tuple[TopicPartitions, ...] | None) -> None:
-    unknown = stable().replace(state=MemberState.UNKNOWN)
+    unknown = stable().replace(state=ReconciliationState.UNKNOWN)
 
     with pytest.raises(CoordinatorError) as refusal:
         reconcile(unknown, goal({T1: (1,)}, owned=reported))
@@ -179,7 +179,7 @@ def test_an_unknown_state_is_fenced(reported: tuple[TopicPartitions, ...] | None
 
 
 def test_an_unknown_state_begins_anew_without_partitions() -> None:
-    unknown = stable().replace(state=MemberState.UNKNOWN)
+    unknown = stable().replace(state=ReconciliationState.UNKNOWN)
 
     assert reconcile(unknown, goal({T1: (1, 3)}, owned=())) == CurrentAssignment(
         11, 10, STABLE, {T1: {1: 10, 3: 11}}, {}

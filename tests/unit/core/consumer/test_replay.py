@@ -12,7 +12,7 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
-    MemberState,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
@@ -148,11 +148,11 @@ def test_tombstones_of_a_member_free_its_partitions() -> None:
 
 
 def test_an_unknown_state_is_kept() -> None:
-    unknown = HOLDS.replace(state=MemberState.UNKNOWN)
+    unknown = HOLDS.replace(state=ReconciliationState.UNKNOWN)
     group = replayed(CurrentRecord("m1", unknown, M)).consumer
 
     assert group is not None
-    assert group.members["m1"].current.state is MemberState.UNKNOWN
+    assert group.members["m1"].current.state is ReconciliationState.UNKNOWN
 
 
 def test_the_kind_of_subscription_follows_a_pattern_only_with_the_next_member() -> None:

@@ -11,9 +11,9 @@ from group_coordinator.core.model.records import ConfigRecord, Reason
 from group_coordinator.core.model.requests import ConfigChange, ConfigOperation, DescribeConfigs
 from group_coordinator.core.model.responses import (
     ConfigSource,
-    ConfigSynonym,
     ConfigType,
     DescribedConfig,
+    DescribedSynonym,
 )
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.group_settings import alter, deletion, described, setting
@@ -83,7 +83,7 @@ def test_where_a_value_comes_from() -> None:
             value="sticky",
             source=ConfigSource.DEFAULT_CONFIG,
             synonyms=(
-                ConfigSynonym("group.streams.assignors", "sticky", ConfigSource.DEFAULT_CONFIG),
+                DescribedSynonym("group.streams.assignors", "sticky", ConfigSource.DEFAULT_CONFIG),
             ),
             documentation=None,
             type=ConfigType.STRING,
@@ -93,8 +93,8 @@ def test_where_a_value_comes_from() -> None:
             value="rack,zone",
             source=ConfigSource.GROUP_CONFIG,
             synonyms=(
-                ConfigSynonym(TAGS, "rack,zone", ConfigSource.GROUP_CONFIG),
-                ConfigSynonym(f"group.{TAGS}", "", ConfigSource.DEFAULT_CONFIG),
+                DescribedSynonym(TAGS, "rack,zone", ConfigSource.GROUP_CONFIG),
+                DescribedSynonym(f"group.{TAGS}", "", ConfigSource.DEFAULT_CONFIG),
             ),
             documentation=None,
             type=ConfigType.LIST,
@@ -104,8 +104,8 @@ def test_where_a_value_comes_from() -> None:
             value="false",
             source=ConfigSource.GROUP_CONFIG,
             synonyms=(
-                ConfigSynonym(RENEW, "false", ConfigSource.GROUP_CONFIG),
-                ConfigSynonym(RENEW, "true", ConfigSource.DEFAULT_CONFIG),
+                DescribedSynonym(RENEW, "false", ConfigSource.GROUP_CONFIG),
+                DescribedSynonym(RENEW, "true", ConfigSource.DEFAULT_CONFIG),
             ),
             documentation=None,
             type=ConfigType.BOOLEAN,

@@ -13,7 +13,7 @@ from group_coordinator.core.model.requests import (
     Heartbeat,
     JoinGroup,
     LeaveGroup,
-    MemberIdentity,
+    LeavingMember,
     OffsetCommit,
     OffsetDelete,
     OffsetFetch,
@@ -95,7 +95,7 @@ def leaves(member_ids: list[str], _: list[int]) -> Requests:
     for member_id, instance_id in product(member_ids, INSTANCE_IDS):
         yield messages.leave((member_id, instance_id)), 5
         yield messages.leave((member_id, None)), 0
-    yield LeaveGroup("g", tuple(MemberIdentity(member_id, None) for member_id in member_ids)), 5
+    yield LeaveGroup("g", tuple(LeavingMember(member_id, None) for member_id in member_ids)), 5
     yield messages.leave(), 5
 
 

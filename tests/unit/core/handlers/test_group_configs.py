@@ -19,9 +19,9 @@ from group_coordinator.core.model.requests import (
 from group_coordinator.core.model.responses import (
     AlterConfigsResponse,
     ConfigSource,
-    ConfigSynonym,
     ConfigType,
     DescribedConfig,
+    DescribedSynonym,
 )
 from group_coordinator.settings import load
 from group_coordinator.testing import GroupDriver
@@ -81,9 +81,9 @@ def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_as_kafka_has_n
         value="1000",
         source=ConfigSource.GROUP_CONFIG,
         synonyms=(
-            ConfigSynonym(RETENTION, "1000", ConfigSource.GROUP_CONFIG),
-            ConfigSynonym(RETENTION, "60000", ConfigSource.STATIC_BROKER_CONFIG),
-            ConfigSynonym("offsets.retention.minutes", "10080", ConfigSource.DEFAULT_CONFIG),
+            DescribedSynonym(RETENTION, "1000", ConfigSource.GROUP_CONFIG),
+            DescribedSynonym(RETENTION, "60000", ConfigSource.STATIC_BROKER_CONFIG),
+            DescribedSynonym("offsets.retention.minutes", "10080", ConfigSource.DEFAULT_CONFIG),
         ),
         documentation=None,
         type=ConfigType.LONG,
@@ -116,7 +116,7 @@ def test_who_asks_for_the_retention_of_a_group_without_one_gets_the_coordinators
     [retention] = described(driver, RETENTION)
 
     assert (retention.value, retention.source) == (value_ms, source)
-    assert retention.synonyms[0] == ConfigSynonym(*synonym, source)
+    assert retention.synonyms[0] == DescribedSynonym(*synonym, source)
 
 
 def test_a_setting_is_made_and_deleted() -> None:
@@ -135,8 +135,8 @@ def test_a_setting_is_made_and_deleted() -> None:
             value="50000",
             source=ConfigSource.GROUP_CONFIG,
             synonyms=(
-                ConfigSynonym(SESSION, "50000", ConfigSource.GROUP_CONFIG),
-                ConfigSynonym(f"group.{SESSION}", "45000", ConfigSource.DEFAULT_CONFIG),
+                DescribedSynonym(SESSION, "50000", ConfigSource.GROUP_CONFIG),
+                DescribedSynonym(f"group.{SESSION}", "45000", ConfigSource.DEFAULT_CONFIG),
             ),
             documentation=None,
         ),
@@ -195,8 +195,8 @@ def test_a_value_that_the_coordinator_was_told_is_its_static_configuration() -> 
     [session] = described(driver, SESSION)
     assert (session.value, session.source) == ("50000", ConfigSource.STATIC_BROKER_CONFIG)
     assert session.synonyms == (
-        ConfigSynonym(f"group.{SESSION}", "50000", ConfigSource.STATIC_BROKER_CONFIG),
-        ConfigSynonym(f"group.{SESSION}", "45000", ConfigSource.DEFAULT_CONFIG),
+        DescribedSynonym(f"group.{SESSION}", "50000", ConfigSource.STATIC_BROKER_CONFIG),
+        DescribedSynonym(f"group.{SESSION}", "45000", ConfigSource.DEFAULT_CONFIG),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from group_coordinator.core.model.consumer_member import ClassicMetadata
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.requests import Heartbeat, LeaveGroup, MemberIdentity
+from group_coordinator.core.model.requests import Heartbeat, LeaveGroup, LeavingMember
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import ORD, UNREVOKED, cluster, current, kinds, target
@@ -39,7 +39,7 @@ def heartbeat(
 
 
 def leave(driver: GroupDriver, *members: tuple[str, str | None]) -> Any:
-    leaving = tuple(MemberIdentity(*member) for member in members)
+    leaving = tuple(LeavingMember(*member) for member in members)
     return driver.send(LeaveGroup("g", leaving), 5)
 
 

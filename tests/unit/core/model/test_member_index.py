@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import Member
+from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.member_index import MemberIndex
 from tests.unit.codecs import strategies
 
@@ -41,7 +41,7 @@ def asked(group: ClassicGroup) -> tuple[object, ...]:
 
 @given(changes=CHANGES)
 def test_the_index_says_what_a_look_at_all_members_says(
-    changes: list[tuple[str, tuple[str | None, Member] | None]],
+    changes: list[tuple[str, tuple[str | None, ClassicMember] | None]],
 ) -> None:
     group = ClassicGroup()
     for member_id, change in changes:
@@ -62,7 +62,7 @@ def test_the_index_says_what_a_look_at_all_members_says(
 
 def test_a_protocol_that_a_member_lists_twice_counts_twice() -> None:
     index = MemberIndex()
-    member = Member(
+    member = ClassicMember(
         member_id="m",
         group_instance_id=None,
         client_id="c",
@@ -81,7 +81,7 @@ def test_a_protocol_that_a_member_lists_twice_counts_twice() -> None:
 def test_of_many_members_each_protocol_counts_as_often_as_it_is_listed() -> None:
     a, b, c = (strategies.Protocol(name, b"") for name in ("a", "b", "c"))
     lists = {"m1": (a, b), "m2": (a,), "m3": (b, a), "m4": (), "m5": (c, c), "m6": (a, b)}
-    nobody = Member(
+    nobody = ClassicMember(
         member_id="",
         group_instance_id=None,
         client_id="c",

@@ -6,15 +6,15 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from group_coordinator.driver.metrics.meters import Batches
-from group_coordinator.streaming.checkpoint.plans import Plan
+from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.small_batch import BatchCounts
 from tests.unit.driver.metrics.scraped import scraped
 
 TOPIC = "group-events"
 
 
-def plan(ends: dict[int, int], ago_s: float = 1.0) -> Plan:
-    return Plan(time.time_ns() // 1_000_000 - round(ago_s * 1000), {TOPIC: ends})
+def plan(ends: dict[int, int], ago_s: float = 1.0) -> PlannedBatch:
+    return PlannedBatch(time.time_ns() // 1_000_000 - round(ago_s * 1000), {TOPIC: ends})
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from group_coordinator.runtime.outputs import (
     Output,
     Piece,
     RebalancingLine,
-    Response,
+    ResponseRow,
     TopicNeedLine,
 )
 from group_coordinator.streaming.operator import output_rows
@@ -43,9 +43,9 @@ def logged(row: Row) -> list[tuple[str, int]]:
 
 
 def test_responses_of_a_group_are_a_row_for_each_partition() -> None:
-    of_a: list[Output] = [Response(None, b"1"), Response(4, b"22"), Response(None, b"333")]
+    of_a: list[Output] = [ResponseRow(None, b"1"), ResponseRow(4, b"22"), ResponseRow(None, b"333")]
 
-    rows = taken(("a", of_a), ("b", [Response(None, b"4")]))
+    rows = taken(("a", of_a), ("b", [ResponseRow(None, b"4")]))
 
     assert rows == [
         ("R", "a", None, b"1\n333", 2),
@@ -101,7 +101,7 @@ def test_all_else_is_a_row_each() -> None:
 
 def test_what_was_taken_is_gone() -> None:
     rows = OutputRows()
-    rows.add("a", Piece([log_row("a", 0), Response(None, b"1")], 300))
+    rows.add("a", Piece([log_row("a", 0), ResponseRow(None, b"1")], 300))
     assert (len(rows), rows.bytes) == (3, 300)
 
     assert len(rows.take()) == 3
@@ -111,11 +111,11 @@ def test_what_was_taken_is_gone() -> None:
 
 def test_what_is_more_than_the_driver_takes_of_a_task_is_kept_back() -> None:
     rows = OutputRows(OutputLimits(task_bytes=9, response_bytes=4))
-    rows.add("a", Piece([Response(None, b"22"), Response(1, b"333")], 300))
-    rows.add("b", Piece([Response(None, b"4444")], 300))
+    rows.add("a", Piece([ResponseRow(None, b"22"), ResponseRow(1, b"333")], 300))
+    rows.add("b", Piece([ResponseRow(None, b"4444")], 300))
     assert [row[3] for row in rows.take()] == [b"22", b"333", b"4444"]
 
-    rows.add("a", Piece([Response(None, b"1")], 300))
+    rows.add("a", Piece([ResponseRow(None, b"1")], 300))
 
     assert rows.take() == [("R", "a", None, None, 1)]
 
@@ -123,7 +123,7 @@ def test_what_is_more_than_the_driver_takes_of_a_task_is_kept_back() -> None:
 def test_a_response_that_is_too_long_is_kept_back_and_nothing_else() -> None:
     rows = OutputRows(OutputLimits(task_bytes=1_000, response_bytes=4))
 
-    rows.add("a", Piece([Response(None, b"55555"), letter("longer than a response")], 300))
+    rows.add("a", Piece([ResponseRow(None, b"55555"), letter("longer than a response")], 300))
 
     other, response = rows.take()
     assert response == ("R", "a", None, None, 1)
@@ -137,4 +137,4 @@ def test_a_row_has_a_value_for_each_column() -> None:
     rows = OutputRows()
     rows.add("a", Piece([log_row("a", 0), letter("x")], 300))
     assert {len(row) for row in rows.take()} == {len(names)}
-    assert {field.name for field in structs.fields(Response)} == {"partition", "value"}
+    assert {field.name for field in structs.fields(ResponseRow)} == {"partition", "value"}

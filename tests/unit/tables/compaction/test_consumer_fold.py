@@ -10,7 +10,7 @@ from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
-    MemberState,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
@@ -31,9 +31,9 @@ from group_coordinator.core.model.records import (
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.tables.compaction.rows import (
     AssignedPartition,
-    LogEntry,
     OwnedPartition,
     ResolvedPattern,
+    StoredLogEntry,
     TableRow,
     TargetPartition,
 )
@@ -70,14 +70,14 @@ B = SubscriptionMetadata(
 
 def log_of(
     *found: Record, at_ms: int = 0, batch_id: int = 0, topics: dict[str, Topic] | None = None
-) -> list[LogEntry]:
+) -> list[StoredLogEntry]:
     """Rows as the job logs them, all of one moment, while the group knows these topics."""
     logged = []
     for seq, record in enumerate(found):
         entry = log_entry.encode("g", record, TOPICS if topics is None else topics)
         value = None if entry.value is None else json.encode(entry.value).decode()
         key = json.encode(entry.key).decode()
-        logged.append(LogEntry(batch_id, seq, key, value, at_ms))
+        logged.append(StoredLogEntry(batch_id, seq, key, value, at_ms))
     return logged
 
 
@@ -85,7 +85,7 @@ def current(
     epoch: int,
     assigned: dict[str, dict[int, int]],
     pending: dict[str, dict[int, int]] | None = None,
-    state: MemberState = MemberState.STABLE,
+    state: ReconciliationState = ReconciliationState.STABLE,
 ) -> CurrentAssignment:
     return CurrentAssignment(epoch, epoch - 1, state, assigned, pending or {})
 
@@ -189,7 +189,9 @@ def test_a_rebalance_in_the_next_stretch_goes_on_from_the_rows() -> None:
     assert tables.group.protected_topics == ["orders", "pay"]
     assert tables.group.resolved_regexes == [ResolvedPattern("pay.*", ["pay"], 7, 2_000)]
 
-    revoking = current(2, {ORDERS: {0: 2}}, {ORDERS: {1: 2}}, MemberState.UNREVOKED_PARTITIONS)
+    revoking = current(
+        2, {ORDERS: {0: 2}}, {ORDERS: {1: 2}}, ReconciliationState.UNREVOKED_PARTITIONS
+    )
     tables.take_entries(
         log_of(
             TargetRecord("a", {ORDERS: (0,)}, JOIN),

@@ -13,9 +13,9 @@ from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRow,
     GroupRows,
-    LogEntry,
     MemberRow,
     OffsetRow,
+    StoredLogEntry,
     TableRow,
 )
 from tests.support.log_rows import Log, member
@@ -33,7 +33,7 @@ class Tables:
     def take(self, log: Log) -> list[Change]:
         return self.take_entries(entries(log))
 
-    def take_entries(self, log: list[LogEntry]) -> list[Change]:
+    def take_entries(self, log: list[StoredLogEntry]) -> list[Change]:
         changes = list(fold(GroupKey("c", "g"), self.rows, log, MINUTE))
         for _, delete, row in changes:
             if delete:
@@ -62,8 +62,10 @@ class Tables:
         return self.rows.offsets[topic, partition].expires_at
 
 
-def entries(log: Log) -> list[LogEntry]:
-    return [LogEntry(row.batch_id, row.seq, row.key, row.value, row.at_ms) for row in log.rows]
+def entries(log: Log) -> list[StoredLogEntry]:
+    return [
+        StoredLogEntry(row.batch_id, row.seq, row.key, row.value, row.at_ms) for row in log.rows
+    ]
 
 
 def test_the_first_offset_makes_a_simple_group() -> None:
@@ -255,7 +257,9 @@ def taken(*stretches: list[Record]) -> Tables:
         logged = [log_entry.encode("g", record) for record in stretch]
         texts = [(json.encode(entry.key).decode(), entry.value) for entry in logged]
         log = [
-            LogEntry(batch_id, seq, key, value and json.encode(value).decode(), 1_000 * batch_id)
+            StoredLogEntry(
+                batch_id, seq, key, value and json.encode(value).decode(), 1_000 * batch_id
+            )
             for seq, (key, value) in enumerate(texts)
         ]
         tables.take_entries(log)

@@ -20,7 +20,7 @@ from group_coordinator.gateway.cluster.find_coordinator import (
     Coordinators,
     keys_of,
 )
-from group_coordinator.gateway.connections.requests import Client, MadeHere, Request, SentOn
+from group_coordinator.gateway.connections.requests import Client, ClientRequest, MadeHere, SentOn
 from group_coordinator.gateway.connections.slots import Rewriting
 from group_coordinator.gateway.counters import Counters
 from group_coordinator.gateway.group_part import GroupPart
@@ -36,13 +36,13 @@ from group_coordinator.gateway.groups.group_listing import NodeShares
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.own_topics import OwnTopics
-from group_coordinator.gateway.served import Api, Way
+from group_coordinator.gateway.served import ServedApi, Way
 
 Plan: TypeAlias = MadeHere | SentOn
 
 
-class Desk:
-    """Router of all connections. Its interface is Desk of gateway/connections/requests.py."""
+class RequestRouter:
+    """Router of all connections. Its interface is Router of gateway/connections/requests.py."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Desk:
         self._coordinators = coordinators
         self._counters = counters
         self._own_topics = own_topics
-        self._plans: dict[str, Callable[[Request, Body, Client], Plan]] = {
+        self._plans: dict[str, Callable[[ClientRequest, Body, Client], Plan]] = {
             "FindCoordinator": self._find_coordinator,
             "DescribeConfigs": self._configs,
             "AlterConfigs": self._configs,
@@ -67,7 +67,7 @@ class Desk:
             "ListConfigResources": self._config_resources,
         }
 
-    def plan(self, request: Request, client: Client) -> Plan:
+    def plan(self, request: ClientRequest, client: Client) -> Plan:
         """Choose between forwarding and a local response.
 
         Raises:
@@ -86,7 +86,7 @@ class Desk:
             return MadeHere(_when_encoded(request._replace(frame=bytearray()), asked))
         return self._plans[request.api.name](request, body, client)
 
-    def too_large(self, api: Api, version: int, correlation_id: int) -> bytes | None:
+    def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None:
         """Error response of the job to an event that is too large; None: the response would have to repeat the request's fields."""
         body = refused_unread(api.name, version, ErrorCode.INVALID_REQUEST)
         return None if body is None else wire.response(api.name, version, correlation_id, body)
@@ -100,14 +100,14 @@ class Desk:
         """Function that rewrites the broker's responses; None: they are forwarded unchanged."""
         return self._addresses.rewriting(api, version)
 
-    def count(self, api: Api, version: int, node_id: int | None) -> None:
+    def count(self, api: ServedApi, version: int, node_id: int | None) -> None:
         self._counters.count_request(api, version, node_id)
 
-    def count_refused(self, api: Api | None, version: int) -> None:
+    def count_refused(self, api: ServedApi | None, version: int) -> None:
         """Count a request whose API or version is not served."""
         self._counters.count_refused(api, version)
 
-    def _about_topics(self, request: Request, client: Client) -> Plan:
+    def _about_topics(self, request: ClientRequest, client: Client) -> Plan:
         principal, api = client.login.principal, request.api.name
         if not self._own_topics.traces(principal):
             return SentOn(request.frame, self._addresses.rewriting(api, request.version))
@@ -119,13 +119,13 @@ class Desk:
         return SentOn(request.frame, None)
 
     def _without_own(
-        self, request: Request, named: Collection[str], frame: memoryview
+        self, request: ClientRequest, named: Collection[str], frame: memoryview
     ) -> bytes | Awaitable[bytes]:
         answer = self._own_topics.hide(request, named, len(frame).to_bytes(4) + frame)
         rewriting = self._addresses.rewriting(request.api.name, request.version)
         return answer if rewriting is None else rewriting(memoryview(answer)[4:])
 
-    def _find_coordinator(self, request: Request, body: Body, client: Client) -> Plan:
+    def _find_coordinator(self, request: ClientRequest, body: Body, client: Client) -> Plan:
         if body.get("keyType") == OF_TRANSACTIONS:
             rewriting = self._addresses.rewriting("FindCoordinator", request.version)
             return SentOn(request.frame, rewriting)
@@ -145,7 +145,7 @@ class Desk:
 
         return MadeHere(found())
 
-    def _configs(self, request: Request, body: Body, client: Client) -> Plan:
+    def _configs(self, request: ClientRequest, body: Body, client: Client) -> Plan:
         named = self._own_topics.named_in(request, client.login.principal)
         if named:
             return MadeHere(self._own_topics.refusal(request, named))
@@ -174,13 +174,13 @@ class Desk:
         return SentOn(theirs, together)
 
     def _configs_of_groups(
-        self, request: Request, body: Body, client: Client
+        self, request: ClientRequest, body: Body, client: Client
     ) -> asyncio.Future[Body]:
         if request.api.name == "AlterConfigs":
             return asyncio.ensure_future(_told(refused_groups(body["resources"])))
         return self._asked(request, body, client)
 
-    def _config_resources(self, request: Request, body: Body, _client: Client) -> Plan:
+    def _config_resources(self, request: ClientRequest, body: Body, _client: Client) -> Plan:
         asked_types = body.get("resourceTypes")
         if asked_types is None:
             return SentOn(request.frame, None)  # version 0 has only client metrics
@@ -193,7 +193,7 @@ class Desk:
 
         return SentOn(request.frame, with_ours)
 
-    def _asked(self, request: Request, body: Body, client: Client) -> asyncio.Future[Body]:
+    def _asked(self, request: ClientRequest, body: Body, client: Client) -> asyncio.Future[Body]:
         # The job's request is sent before this returns, so a group's requests keep the order of their arrival.
         asked_at_s = monotonic()
         client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
@@ -209,7 +209,7 @@ class Desk:
         return asyncio.ensure_future(timed())
 
 
-def _api_versions(request: Request) -> Plan:
+def _api_versions(request: ClientRequest) -> Plan:
     if request.version not in request.api.versions:
         return MadeHere(api_versions.too_new(request.correlation_id))
     return SentOn(request.frame, partial(api_versions.rewritten, request.version))
@@ -219,11 +219,11 @@ async def _told(body: Body) -> Body:
     return body
 
 
-async def _when_encoded(request: Request, body: Awaitable[Body]) -> bytes:
+async def _when_encoded(request: ClientRequest, body: Awaitable[Body]) -> bytes:
     return _encoded(request, await body)
 
 
-def _encoded(request: Request, body: Body) -> bytes:
+def _encoded(request: ClientRequest, body: Body) -> bytes:
     return wire.response(request.api.name, request.version, request.correlation_id, body)
 
 
