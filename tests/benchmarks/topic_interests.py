@@ -39,7 +39,7 @@ def measure(spark: SparkSession, folder: Path, groups: int) -> dict[str, Any]:
     files = CheckpointFolder(spark, str(folder))
     interests = TopicInterests(files)
     interests.note([need(number) for number in range(groups)])
-    interests.told({f"group-{number}": TOPIC for number in range(groups)})
+    interests.received({f"group-{number}": TOPIC for number in range(groups)})
     took_ms = []
     for batch in range(BATCHES):
         begun_s = time.perf_counter()

@@ -21,7 +21,7 @@ from group_coordinator.core.offsets.expiration import next_sweep
 from group_coordinator.core.replay import replay_record
 from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.replayed_group import names_told
+from group_coordinator.tables.compaction.replayed_group import named_topics
 from group_coordinator.tables.compaction.rows import (
     ConfigRow,
     GroupKey,
@@ -211,7 +211,7 @@ def names_committed(log: Sequence[StoredLogEntry]) -> dict[str, str]:
     return {
         topic_id: topic
         for record in records
-        for topic_id, topic in names_told(record, None).items()
+        for topic_id, topic in named_topics(record, None).items()
     }
 
 

@@ -126,10 +126,10 @@ def test_a_table_that_takes_no_sample_is_told_and_the_next_round_tries_again(
     with pytest.raises(JobRefusedError, match="has no table topic_positions: `group-coordinator"):
         tables_by_spark(spark, job)
 
-    two.run_or_tell()
+    two.run_or_report()
     location = f"USING delta LOCATION '{tmp_path}/{TOPIC_POSITIONS.name}'"
     spark.sql(f"CREATE TABLE of_positions.topic_positions {location}")
-    two.run_or_tell()
+    two.run_or_report()
 
     has_times(spark, job, ("orders", MINUTE), ("refunds", MINUTE))
     assert "`topic_positions` cannot be written: " in caplog.messages[0]

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Self
 
 import group_coordinator
-from tests.support.until import Found, told, until
+from tests.support.until import Found, text_of, until
 
 STOP_TIMEOUT_S = 180
 
@@ -89,7 +89,7 @@ class JobProcess:
         return until(
             while_alive,
             seconds=seconds,
-            awaited=lambda: f"{told(awaited)}\n{self.log}",
+            awaited=lambda: f"{text_of(awaited)}\n{self.log}",
             poll_s=poll_s,
         )
 

@@ -29,12 +29,12 @@ def until(
     deadline_s = time.monotonic() + seconds
     while not (found := condition()):
         left_s = deadline_s - time.monotonic()
-        assert left_s > 0, f"waited {seconds:g} s for {told(awaited)}"
+        assert left_s > 0, f"waited {seconds:g} s for {text_of(awaited)}"
         # Java waits no fraction of a millisecond.
         pause(max(0.001, min(poll_s, left_s)))
     return found
 
 
-def told(awaited: str | Callable[[], str]) -> str:
+def text_of(awaited: str | Callable[[], str]) -> str:
     """The text of what was awaited."""
     return awaited if isinstance(awaited, str) else awaited()

@@ -9,7 +9,7 @@ import click
 from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.tables import create_tables_of
 from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
@@ -23,7 +23,7 @@ from group_coordinator.streaming.session import local_session
     is_flag=True,
     help="Leave the tables to jobs/create_tables.py, which spark-submit runs where they are.",
 )
-@refusals_told()
+@reported_start_errors()
 def command(
     config: Path | None,
     overrides: tuple[str, ...],

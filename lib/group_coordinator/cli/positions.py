@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from group_coordinator.cli.position_options import position_options, sampling
-from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.positions import sample_positions
 from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import session_jars
@@ -16,7 +16,7 @@ from group_coordinator.streaming.session import local_session
 
 @click.command()
 @position_options
-@refusals_told()
+@reported_start_errors()
 def command(**given: Any) -> None:
     """Sample log start, last stable and end offsets of all partitions into topic_positions.
 

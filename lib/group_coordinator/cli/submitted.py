@@ -42,7 +42,7 @@ from group_coordinator.streaming.session import submitted_session
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _reported_errors() -> Iterator[None]:
     """Exit with a sentence and status 1 for an error that a user can fix; 2 for an invalid setting."""
     try:
         with refusals_shown(), signals_raised_in_python():
@@ -74,7 +74,7 @@ def main() -> None:
 
 @jobs.command()
 @job_options
-@_told()
+@_reported_errors()
 def create_tables(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None
 ) -> None:
@@ -86,7 +86,7 @@ def create_tables(
 
 @jobs.command()
 @check_options
-@_told()
+@_reported_errors()
 def check(**given: Any) -> None:
     """Say of each thing that a run needs whether it is right, or what to do; status 1 if any is wrong."""
     print_findings(findings(lambda settings: submitted_session(settings.job), **given))
@@ -95,7 +95,7 @@ def check(**given: Any) -> None:
 @jobs.command()
 @job_options
 @run_options
-@_told()
+@_reported_errors()
 def run(
     config: Path | None,
     overrides: tuple[str, ...],
@@ -122,7 +122,7 @@ def run(
 @jobs.command()
 @job_options
 @click.option("--drain", is_flag=True, help="Compact what is there, and end.")
-@_told()
+@_reported_errors()
 def compact(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
 ) -> None:
@@ -133,7 +133,7 @@ def compact(
 
 @jobs.command()
 @mirror_options
-@_told()
+@_reported_errors()
 def mirror(**given: Any) -> None:
     """Read a live cluster's __consumer_offsets into the tables; SIGTERM ends it between two batches, with status 0."""
     settings, keys, options = mirroring(**given)
@@ -142,7 +142,7 @@ def mirror(**given: Any) -> None:
 
 @jobs.command()
 @position_options
-@_told()
+@_reported_errors()
 def positions(**given: Any) -> None:
     """Sample where the topics' logs begin and end; SIGTERM ends it between two samples, with status 0."""
     wanted = sampling(**given)
@@ -157,7 +157,7 @@ def positions(**given: Any) -> None:
 @format_option(FORMATS, default="csv")
 @output_option(FORMATS)
 @job_options
-@_told()
+@_reported_errors()
 def sql(
     query: str,
     as_of: datetime | None,
@@ -177,7 +177,7 @@ def sql(
 @jobs.command()
 @job_options
 @partitions_option
-@_told()
+@_reported_errors()
 def rebuild(
     config: Path | None,
     overrides: tuple[str, ...],

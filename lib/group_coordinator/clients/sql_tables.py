@@ -95,7 +95,7 @@ class Session:
         Raises:
             QueryError: the query cannot be answered; the message is a single line.
         """
-        with told_in_one_line():
+        with reported_in_one_line():
             return pa.table(self._builder.execute(text))
 
     def check(self, text: str) -> None:
@@ -143,7 +143,7 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
     """
     tables, builder = open_tables(root), QueryBuilder(_SESSION)
     with TemporaryDirectory(prefix="group-coordinator-sql-") as scratch:
-        with told_in_one_line():
+        with reported_in_one_line():
             names: Iterable[str]
             if moment is None:
                 names = _register(builder, tables)
@@ -157,7 +157,7 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
 
 
 @contextmanager
-def told_in_one_line(about: str = "") -> Iterator[None]:
+def reported_in_one_line(about: str = "") -> Iterator[None]:
     """Turn errors of the engine and of the tables' store into QueryError."""
     try:
         yield
@@ -185,7 +185,7 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
             "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or in the catalog's own SQL"
         )
     paths = {name: f"{root.rstrip('/')}/{name}" for name in TABLES}
-    with told_in_one_line(f"tables.root = {root}: "):
+    with reported_in_one_line(f"tables.root = {root}: "):
         found = {
             name: open_table(path) for name, path in paths.items() if DeltaTable.is_deltatable(path)
         }

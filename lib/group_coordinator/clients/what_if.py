@@ -14,7 +14,7 @@ from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import (
     TablesUnavailableError,
     open_tables,
-    told_in_one_line,
+    reported_in_one_line,
 )
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
@@ -62,7 +62,7 @@ def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
     if log is None:
         raise TablesUnavailableError(f"there is no table coordinator_log under {root}")
     builder = QueryBuilder().register("coordinator_log", log)
-    with told_in_one_line():
+    with reported_in_one_line():
         return pa.Table.from_pylist(list(_rows(builder, moment, groups)), SCHEMA)
 
 

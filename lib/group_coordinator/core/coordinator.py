@@ -62,7 +62,7 @@ def _handle_with_topics(
     if group.topics is not None:
         return _handle(group, request, context, config)
     # The topics are learned before the request, and forgotten if it creates no group.
-    replay.apply(group, topic_metadata.told_along(group, request), context.now_ms, config)
+    replay.apply(group, topic_metadata.of_heartbeat(group, request), context.now_ms, config)
     step = _handle(group, request, context, config)
     if group.membership is None:
         forgotten = Decision([], [], (TopicsForgotten(),))

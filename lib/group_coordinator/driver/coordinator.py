@@ -26,7 +26,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics, PartitionCount
 from group_coordinator.driver.agents.acls import acls_of_run
-from group_coordinator.driver.agents.topic_agent import telling_of_topics
+from group_coordinator.driver.agents.topic_agent import topic_metadata_of_run
 from group_coordinator.driver.agents.transaction_markers import following_of_markers
 from group_coordinator.driver.checks.partitions import (
     check_batch_limit,
@@ -40,7 +40,7 @@ from group_coordinator.driver.checks.storage import (
 )
 from group_coordinator.driver.checks.workers import check_certificates, check_workers
 from group_coordinator.driver.coordinator_wiring import RunInputs, for_a_drain, for_a_long_run
-from group_coordinator.driver.error_causes import query_failures_told, refusals_told
+from group_coordinator.driver.error_causes import reported_query_failures, reported_start_errors
 from group_coordinator.driver.metrics.collector import measuring
 from group_coordinator.driver.metrics.endpoint import Endpoint, metrics_endpoint
 from group_coordinator.driver.outages import ended_if_kafka_is_silent, outlast_outages
@@ -85,13 +85,13 @@ def checkpoints_held(job: JobSettings, *query_names: str) -> Iterator[None]:
     For the commands that run on this machine. A program under spark-submit may have any file system as its default, and
     its user decides how often it runs.
     """
-    with refusals_told(), ExitStack() as locks:
+    with reported_start_errors(), ExitStack() as locks:
         for name in query_names:
             locks.enter_context(locked_checkpoint(checkpoint_of(job, name)))
         yield
 
 
-@refusals_told()
+@reported_start_errors()
 def run_coordinator(settings: Settings, make_session: MakeSession, options: RunOptions) -> None:
     """Run the coordinator, and end between two batches after a signal."""
     set_up_logs()
@@ -116,7 +116,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
             spark, settings.job, lambda: check_nothing_answered(connection, settings.job)
         )
         with (
-            telling_of_topics(spark, settings.job, connection) as telling,
+            topic_metadata_of_run(spark, settings.job, connection) as topic_metadata,
             following_of_markers(spark, settings.job, connection) as following,
             acls_of_run(spark, settings.job, connection) as acls,
             closing(ResponseWriter(connection, settings.job, replies.now)) as responses,
@@ -127,7 +127,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
                 writer=writer,
                 job=settings.job,
                 progress_file=options.progress_file,
-                telling=telling,
+                topic_metadata=topic_metadata,
                 following=following,
                 reply_partitions=replies.now,
                 responses=responses,
@@ -135,7 +135,7 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
                 endpoint=endpoint,
             )
             run = _drain if options.drain else _run
-            with query_failures_told(settings.job):
+            with reported_query_failures(settings.job):
                 run(given, settings, options, stop)
 
 
@@ -164,10 +164,10 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
         allows_other_version=options.redo_open_batch,
     )
     # Before the drain, so that its groups get the topic metadata and the markers of the time since the last run.
-    if given.telling is not None:
-        outlast_outages(given.telling.tell, stop)
+    if given.topic_metadata is not None:
+        outlast_outages(given.topic_metadata.send, stop)
     if given.following is not None:
-        outlast_outages(given.following.tell, stop)
+        outlast_outages(given.following.report, stop)
     outlast_outages(coordinator.drain, stop)
     # After the drain: maintenance is not needed for any response.
     if settings.job.maintenance_interval_ms and not stop.is_set():
@@ -189,8 +189,8 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
             )
         )
         around = beside.enter_context(for_a_long_run(given, measured, stop))
-        if given.telling is not None:
-            beside.enter_context(running_beside(given.telling.run, stop, "topics"))
+        if given.topic_metadata is not None:
+            beside.enter_context(running_beside(given.topic_metadata.run, stop, "topics"))
         if given.following is not None:
             beside.enter_context(running_beside(given.following.run, stop, "markers"))
         if given.acls.agent is not None:
@@ -224,10 +224,10 @@ def _maintenance(given: RunInputs) -> Maintenance:
     return maintenance_of(given.spark, given.job, QUERY_NAME, OF_THE_COORDINATOR)
 
 
-@refusals_told()
+@reported_start_errors()
 def run_compaction(settings: Settings, make_session: MakeSession, *, drain: bool) -> None:
     set_up_logs()
-    with query_failures_told(settings.job):
+    with reported_query_failures(settings.job):
         if drain:
             with session(make_session) as spark:
                 _compaction(spark, settings).drain()

@@ -20,9 +20,9 @@ from group_coordinator.clients.cluster.response_writer import ResponseWriter
 from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
 from group_coordinator.driver.agents.acls import AclsOfRun
 from group_coordinator.driver.agents.monitors import Clock, KafkaWatch, OwnerWatch
-from group_coordinator.driver.agents.topic_agent import TellingOfTopics
+from group_coordinator.driver.agents.topic_agent import TopicMetadataRun
 from group_coordinator.driver.agents.transaction_markers import FollowingOfMarkers
-from group_coordinator.driver.checks.partitions import tell_of_new_partitions
+from group_coordinator.driver.checks.partitions import report_new_partitions
 from group_coordinator.driver.metrics.collector import Measuring
 from group_coordinator.driver.metrics.endpoint import Endpoint
 from group_coordinator.observability.progress import ProgressReport
@@ -46,7 +46,7 @@ class RunInputs:
     writer: Writer
     job: JobSettings
     progress_file: Path | None
-    telling: TellingOfTopics | None
+    topic_metadata: TopicMetadataRun | None
     following: FollowingOfMarkers | None
     reply_partitions: Callable[[], int]
     responses: ResponseWriter
@@ -119,7 +119,7 @@ def _surroundings(
 
     def begin(batch_id: int) -> None:
         before, now = plans.of(batch_id - 1), plans.of(batch_id)
-        tell_of_new_partitions(given.job.events_topic, before, now)
+        report_new_partitions(given.job.events_topic, before, now)
         before_batch(batch_id)
         given.acls.log.begin(batch_id)
         if measured is not None:
@@ -142,7 +142,7 @@ def _surroundings(
         rest=no_rest if rest is None else rest.after,
         watches=(progress.look, owner.look, clock.look),
         reply_partitions=given.reply_partitions,
-        topic_needs=None if given.telling is None else given.telling.interests.note,
+        topic_needs=None if given.topic_metadata is None else given.topic_metadata.interests.note,
         awaited_markers=None if given.following is None else given.following.awaited.note,
         meters=None if measured is None else measured.meters,
         responses=given.responses,

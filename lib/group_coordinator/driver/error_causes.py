@@ -49,7 +49,7 @@ _CAUSES = (
 
 
 @contextmanager
-def refusals_told() -> Iterator[None]:
+def reported_start_errors() -> Iterator[None]:
     """Turn errors that a user can fix into JobRefusedError."""
     try:
         yield
@@ -90,15 +90,15 @@ _S3 = re.compile(r"org\.apache\.hadoop\.fs\.s3a\.|software\.amazon\.awssdk\.")
 
 
 @contextmanager
-def query_failures_told(job: JobSettings) -> Iterator[None]:
+def reported_query_failures(job: JobSettings) -> Iterator[None]:
     """Turn a query's failure that a user can fix into JobRefusedError."""
     try:
         yield
     except StreamingQueryException as failure:
-        told = sentence(str(failure), job)
-        if told is None:
+        message = sentence(str(failure), job)
+        if message is None:
             raise
-        raise JobRefusedError(told) from failure
+        raise JobRefusedError(message) from failure
 
 
 def outage(text: str) -> str | None:
@@ -116,7 +116,7 @@ def has_unreadable_time(text: str) -> bool:
     return _UNREADABLE_TIME.search(text) is not None
 
 
-def unreadable_time_told(job: JobSettings, where: str) -> str:
+def unreadable_time_message(job: JobSettings, where: str) -> str:
     """Return the remedy for such a record; `where` is its position, with a space behind it."""
     return (
         f"topic {job.events_topic} at {job.bootstrap_servers} has a record {where}whose timestamp Spark cannot read: it is "
@@ -135,9 +135,9 @@ def sentence(text: str, job: JobSettings) -> str | None:
         name = job.security.sasl_username
         user = f"user {name}" if name else "this user"
         return f"Kafka at {job.bootstrap_servers} refuses {user}: {refusal[1]}"
-    told = _OURS.search(text)
-    if told is not None:
-        return told[1]
+    message = _OURS.search(text)
+    if message is not None:
+        return message[1]
     if _SECOND_RUN in text:
         return (
             f"checkpoint.location = {job.checkpoint_location}: another run works on this checkpoint, and has written a batch that "
@@ -171,7 +171,7 @@ def _about_topic(text: str, job: JobSettings) -> str | None:
             "than its retention, or the topic was made anew. What they said is not in the tables, so this run cannot go "
             "on; a run with another cluster.id, and a checkpoint of its own, begins with what the topic has now"
         )
-    return unreadable_time_told(job, "") if has_unreadable_time(text) else None
+    return unreadable_time_message(job, "") if has_unreadable_time(text) else None
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str | None:

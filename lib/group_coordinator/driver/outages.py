@@ -98,11 +98,11 @@ def ended_if_kafka_is_silent(
         while not stop.wait(_LOOK_S):
             if ended.is_set():
                 return
-        told_s = time.monotonic()
+        stopped_s = time.monotonic()
         while not ended.wait(_LOOK_S):
             silence = _silence(connection)
             # Kafka may recover, or the run may end by itself, in this time.
-            left_s = max(0.0, told_s + _ORDERLY_S - time.monotonic())
+            left_s = max(0.0, stopped_s + _ORDERLY_S - time.monotonic())
             if silence is not None and not ended.wait(left_s):
                 hush()
                 _log.error(

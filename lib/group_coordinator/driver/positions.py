@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler, Sample, Skipped
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.mirror.cluster_facts import cluster_folder
 from group_coordinator.driver.outages import ended_if_kafka_is_silent
@@ -100,7 +100,7 @@ class NothingSampledError(JobRefusedError):
     """No partition could be sampled; the message has the reason."""
 
 
-@refusals_told()
+@reported_start_errors()
 def sample_positions(
     job: JobSettings,
     connection: Connection,
@@ -130,7 +130,7 @@ def sample_positions(
             rounds.run_alone()
             return
         with signals as stop, ended_if_kafka_is_silent(connection, stop):
-            repeat(rounds.run_or_tell, every_s, time.monotonic, stop.wait)
+            repeat(rounds.run_or_report, every_s, time.monotonic, stop.wait)
 
 
 @contextmanager
@@ -160,7 +160,7 @@ class PositionRounds:
         self._tables = tables
         self._retention_ms = job.positions_retention_ms
         self._full_ms = job.positions_full_ms
-        self._told = ""
+        self._reported = ""
 
     def run_alone(self) -> None:
         """Run a round.
@@ -175,24 +175,24 @@ class PositionRounds:
             raise NothingSampledError(summary(sample))
         self._tables.positions.append(sample.positions, sample.sampled_at_ms)
         self._tables.topic_ids.note(sample.topic_ids, sample.sampled_at_ms)
-        self._tell(sample)
+        self._report(sample)
         self._hear(sample)
         self._look_after_the_table(sample.sampled_at_ms)
 
-    def run_or_tell(self) -> None:
+    def run_or_report(self) -> None:
         """Run a round and log its failure: the next round tries again."""
         try:
             self.run_alone()
         except (ClientError, NothingSampledError, TableWriteError) as failure:
             _log.warning("no sample this time: %s", failure)
-            self._told = ""
+            self._reported = ""
 
-    def _tell(self, sample: Sample) -> None:
+    def _report(self, sample: Sample) -> None:
         # Not the same summary again: samples come every few seconds.
-        told = summary(sample)
-        if told != self._told:
-            _log.log(logging.WARNING if sample.skipped else logging.INFO, told)
-        self._told = told
+        text = summary(sample)
+        if text != self._reported:
+            _log.log(logging.WARNING if sample.skipped else logging.INFO, text)
+        self._reported = text
 
     def _look_after_the_table(self, now_ms: int) -> None:
         try:

@@ -8,7 +8,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import check_topics
 from group_coordinator.clients.cluster.topics import offsets_present
 from group_coordinator.driver.coordinator import prepare_tables
-from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import Settings
@@ -17,7 +17,7 @@ from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
 from group_coordinator.streaming.rebuild.repartition import repartition
 
 
-@refusals_told()
+@reported_start_errors()
 def rebuild_checkpoint(
     settings: Settings, make_session: MakeSession, partitions: int | None
 ) -> list[str]:

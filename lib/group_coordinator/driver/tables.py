@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.driver.checks.queries import check_query
 from group_coordinator.driver.checks.storage import check_storage
-from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.settings import JobSettings, Settings
@@ -32,7 +32,7 @@ from group_coordinator.tables.timestamps import ROW_TIMES
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 
 
-@refusals_told()
+@reported_start_errors()
 def create_tables_of(job: JobSettings, make_session: MakeSession) -> list[str]:
     """Create missing tables and return the names, or addresses, of all. Spark starts only if it is needed."""
     with ExitStack() as opened:
@@ -49,7 +49,7 @@ def create_tables_of(job: JobSettings, make_session: MakeSession) -> list[str]:
 _SUBSTITUTE = "spark.sql.variable.substitute"
 
 
-@refusals_told()
+@reported_start_errors()
 def ask_tables(
     settings: Settings, make_session: MakeSession, query: str, as_of: datetime | None = None
 ) -> pa.Table:

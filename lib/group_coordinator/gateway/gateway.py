@@ -239,11 +239,11 @@ class Gateway:
 
     def refused(self, connection: ClientConnection, error: Exception) -> None:
         self.counters.malformed += 1
-        self._strangers.tell(connection.host, connection.client.first_bytes, error)
+        self._strangers.report(connection.host, connection.client.first_bytes, error)
 
     def failed(self, connection: ClientConnection, error: BaseException) -> None:
         self.counters.failed += 1
-        self._strangers.tell_defect(connection.host, error)
+        self._strangers.report_defect(connection.host, error)
 
     # Interface Door, for ports:
 

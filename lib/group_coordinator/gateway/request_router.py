@@ -177,7 +177,7 @@ class RequestRouter:
         self, request: ClientRequest, body: Body, client: Client
     ) -> asyncio.Future[Body]:
         if request.api.name == "AlterConfigs":
-            return asyncio.ensure_future(_told(refused_groups(body["resources"])))
+            return asyncio.ensure_future(_immediate(refused_groups(body["resources"])))
         return self._asked(request, body, client)
 
     def _config_resources(self, request: ClientRequest, body: Body, _client: Client) -> Plan:
@@ -215,7 +215,7 @@ def _api_versions(request: ClientRequest) -> Plan:
     return SentOn(request.frame, partial(api_versions.rewritten, request.version))
 
 
-async def _told(body: Body) -> Body:
+async def _immediate(body: Body) -> Body:
     return body
 
 

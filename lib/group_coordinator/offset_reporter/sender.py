@@ -41,7 +41,7 @@ class Sender:
         self._changed = Condition()
         self._thread: Thread | None = None
         self._is_closing = False
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
         """Last logged failure of each group."""
         self.counts = CommitCounts(0, 0)
 
@@ -123,7 +123,7 @@ class Sender:
             self.counts = self.counts._replace(taken=self.counts.taken + 1)
             self._outbox.sent(self._clock())
             self._changed.notify_all()
-        if self._told.pop(parcel.group_id, None) is not None:
+        if self._reported.pop(parcel.group_id, None) is not None:
             _log.info("the offsets of group %r are committed again", parcel.group_id)
 
     def _failed(self, parcel: Parcel, failure: Exception) -> None:
@@ -132,13 +132,13 @@ class Sender:
             self._outbox.failed(self._clock())
             self._changed.notify_all()
         # The same failure of a group is logged once.
-        told = told_failure(parcel.group_id, failure)
-        if self._told.get(parcel.group_id) != told:
-            self._told[parcel.group_id] = told
-            _log.warning("%s", told)
+        message = failure_message(parcel.group_id, failure)
+        if self._reported.get(parcel.group_id) != message:
+            self._reported[parcel.group_id] = message
+            _log.warning("%s", message)
 
 
-def told_failure(group_id: str, failure: Exception) -> str:
+def failure_message(group_id: str, failure: Exception) -> str:
     """Log line with the failure, and the advice for a known cause."""
     if _group_has_members(failure):
         return (

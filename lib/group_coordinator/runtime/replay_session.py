@@ -141,7 +141,7 @@ class Replay:
         self._topics_version += 2 if any(name in topics for name, _ in deleted) else 1
         self._topics = topics
         for group_id, group in sorted(self._groups.items()):
-            yield from _step(group_id, self._tell(group, topics, deleted))
+            yield from _step(group_id, self._send_metadata(group, topics, deleted))
 
     def _set_rules(self, line: _Line) -> Iterator[Output]:
         if line.acls is UNSET:
@@ -198,10 +198,10 @@ class Replay:
         # A new group, or a group that was removed, gets the cluster's topic metadata first.
         group = self._groups.setdefault(group_id, Group(group_id))
         if group.topics is None and self._topics is not None:
-            self._tell(group, self._topics, ())
+            self._send_metadata(group, self._topics, ())
         return group
 
-    def _tell(
+    def _send_metadata(
         self, group: Group, topics: Mapping[str, Topic], deleted: tuple[tuple[str, str], ...]
     ) -> Step:
         request = TopicMetadata(

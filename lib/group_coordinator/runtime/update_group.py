@@ -83,7 +83,7 @@ class UpdateContext:
     """True: groups output their topic subscriptions. A background task sends them topic metadata (driver/agents/topic_agent.py)."""
     follows_markers: bool = False
     """True: groups output the markers that they await. A background task reads these (driver/agents/transaction_markers.py)."""
-    tells_rebalancing: bool = False
+    reports_rebalancing: bool = False
     """True: classic groups output that they rebalance, for gauges (job/metrics)."""
     acls: Authorizer | None = None
     """The cluster's ACLs; None: every operation is allowed, Kafka's default."""
@@ -100,7 +100,7 @@ def update_group(
     run = _GroupRun(group, context)
     need_before = topic_need(group) if context.asks_for_topics else NOTHING
     awaited_before = awaited_markers(group) if context.follows_markers else {}
-    rebalancing_before = _rebalancing(group) if context.tells_rebalancing else None
+    rebalancing_before = _rebalancing(group) if context.reports_rebalancing else None
     for row in rows:
         run.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
     if not context.timers_hold:
@@ -109,7 +109,7 @@ def update_group(
         run.ask_for_topics(need_before)
     if context.follows_markers:
         run.say_awaited_markers(awaited_before)
-    if context.tells_rebalancing:
+    if context.reports_rebalancing:
         run.say_rebalancing(rebalancing_before)
     if group.is_forgotten:
         return GroupUpdate(None, run.output, None)

@@ -216,7 +216,7 @@ class Sinks:
 
     def _keep(self, found: BatchOutputs, in_tables: int) -> None:
         # Before the commit: a group sends its subscriptions once, so a crash after the commit would lose them.
-        self._tell(found)
+        self._report(found)
         # The log first: a rebuild relies on it having every batch that another table has.
         if found.counts.records:
             origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
@@ -232,7 +232,7 @@ class Sinks:
         partitions = self.reply_partitions()
         send(responses_of(batch, self.job.response_max_bytes, partitions), self.job)
 
-    def _tell(self, found: BatchOutputs) -> None:
+    def _report(self, found: BatchOutputs) -> None:
         needs, markers = found.topic_needs(), found.awaited_markers()
         if needs and self.topic_needs is not None:
             self.topic_needs(needs)

@@ -55,7 +55,7 @@ def start_query(
         timers_hold=False,
         asks_for_topics=job.topic_metadata_interval_ms > 0,
         follows_markers=job.transactions_markers_interval_ms > 0,
-        tells_rebalancing=bool(job.metrics_listen),
+        reports_rebalancing=bool(job.metrics_listen),
         checks_acls=job.acls_source != "none",
         scratch=folder_for_spills,
     )

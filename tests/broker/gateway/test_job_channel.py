@@ -11,7 +11,7 @@ from kafka.admin import NewTopic
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
 from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
-from group_coordinator.gateway.job.sightings import Sighting, Told
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 
@@ -103,8 +103,8 @@ async def answered(channel: JobChannel, job: Job, seen: list[Sighting]) -> None:
 
     assert [await billing, await audit] == [{"errorCode": 0}, {"errorCode": 25}]
     assert channel.open_count == 0
-    assert Sighting("elsewhere", 1000, Told.CHANGED) in seen
-    assert Sighting("billing", 1000, Told.THERE) in seen
+    assert Sighting("elsewhere", 1000, SightingKind.CHANGED) in seen
+    assert Sighting("billing", 1000, SightingKind.THERE) in seen
 
 
 DRAWN = {"correlationId", "replyPartition"}

@@ -12,7 +12,7 @@ from group_coordinator import settings
 from group_coordinator.driver.checks.partitions import (
     check_batch_limit,
     check_no_new_partitions,
-    tell_of_new_partitions,
+    report_new_partitions,
 )
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
@@ -64,8 +64,8 @@ def test_the_first_batch_that_reads_new_partitions_is_told_of(
 
     with caplog.at_level(logging.WARNING):
         for before, now in pairwise(batches):
-            tell_of_new_partitions("group-events", before, now)
-        tell_of_new_partitions("group-events", PlannedBatch(1, {}), plan(0, 1))
+            report_new_partitions("group-events", before, now)
+        report_new_partitions("group-events", PlannedBatch(1, {}), plan(0, 1))
 
     [message] = caplog.messages
     assert message == (

@@ -119,7 +119,7 @@ def test_a_round_that_fails_is_told_and_the_next_one_tries_again(
     )
 
     for _ in range(5):
-        four.run_or_tell()
+        four.run_or_report()
 
     assert times(job) == [NOON + 1, NOON + 2, NOON + 3]
     assert [(record.levelname, record.message) for record in caplog.records] == [
@@ -135,9 +135,9 @@ def test_a_table_that_takes_no_sample_is_told_too(
 ) -> None:
     two = rounds(job, sampled(NOON), sampled(NOON + 1))
     away = (tmp_path / "topic_positions").rename(tmp_path / "away")
-    two.run_or_tell()
+    two.run_or_report()
     away.rename(tmp_path / "topic_positions")
-    two.run_or_tell()
+    two.run_or_report()
 
     assert times(job) == [NOON + 1]
     assert "topic_positions cannot be written" in caplog.messages[0]

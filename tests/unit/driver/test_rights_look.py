@@ -11,7 +11,7 @@ from group_coordinator.driver.checks.rights import (
     LookedAt,
     Need,
     grant_command,
-    missing_told,
+    missing_message,
     right_of,
 )
 from group_coordinator.settings import load
@@ -53,7 +53,7 @@ def test_a_user_whose_name_only_brokers_know_is_not_guessed(
 ) -> None:
     missing = LookedAt(Need(READ_GROUP, "commits"), READ_GROUP, is_held=False)
 
-    said = missing_told("run", missing, Connection("kafka-1:9092", options))
+    said = missing_message("run", missing, Connection("kafka-1:9092", options))
 
     assert said.startswith(f"{principal} lacks READ on GROUP ")
     assert f" --allow-principal {principal} " in said

@@ -5,7 +5,7 @@ from typing import NoReturn
 import pyspark
 import pytest
 
-from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.session import session
 
@@ -17,7 +17,7 @@ def make() -> NoReturn:
 def test_an_older_spark_is_refused_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyspark, "__version__", "3.5.9")
 
-    with pytest.raises(JobRefusedError) as refused, refusals_told(), session(make):
+    with pytest.raises(JobRefusedError) as refused, reported_start_errors(), session(make):
         pass
 
     assert str(refused.value) == (

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.core.model.topic import Topic
-from group_coordinator.driver.agents.topic_agent import TellingOfTopics, TopicAgent
+from group_coordinator.driver.agents.topic_agent import TopicAgent, TopicMetadataRun
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from tests.support.files import FilesInMemory
 
@@ -31,10 +31,10 @@ class Cluster:
             topics = json.loads(event)["body"]["topics"]
             self.sent.append((group_id, [topic["name"] for topic in topics]))
 
-    def run_begins(self) -> TellingOfTopics:
+    def run_begins(self) -> TopicMetadataRun:
         interests = TopicInterests(self.files)
         agent = TopicAgent(interests, self.look_at, self.send)
-        return TellingOfTopics(interests, agent, interval_s=0)
+        return TopicMetadataRun(interests, agent, interval_s=0)
 
 
 def need(group_id: str) -> str:
@@ -44,7 +44,7 @@ def need(group_id: str) -> str:
 def test_a_drain_asks_the_cluster_nothing_where_no_group_needs_topics() -> None:
     cluster = Cluster()
 
-    cluster.run_begins().tell()
+    cluster.run_begins().send()
 
     assert (cluster.looks, cluster.sent) == (0, [])
 
@@ -52,12 +52,12 @@ def test_a_drain_asks_the_cluster_nothing_where_no_group_needs_topics() -> None:
 def test_what_groups_need_during_a_drain_the_next_one_tells_them() -> None:
     cluster = Cluster()
     drain = cluster.run_begins()
-    drain.tell()
+    drain.send()
     drain.interests.note([need("g")])
     assert cluster.sent == []
 
-    cluster.run_begins().tell()
+    cluster.run_begins().send()
     assert cluster.sent == [("g", ["orders"])]
 
-    cluster.run_begins().tell()
+    cluster.run_begins().send()
     assert cluster.sent == [("g", ["orders"])]

@@ -48,8 +48,8 @@ def test_what_groups_were_told_is_kept_unless_they_are_gone() -> None:
     interests.note([need("g", "orders"), need("h", "orders")])
     interests.note([need("h")])
 
-    interests.told({"g": ORDERS, "h": ORDERS})
-    interests.told({"h": ORDERS})
+    interests.received({"g": ORDERS, "h": ORDERS})
+    interests.received({"h": ORDERS})
 
     assert contents(files)["topics/interests/2"] == {
         "g": {"names": ["orders"], "regexes": [], "told": JSON_OF_ORDERS}
@@ -61,7 +61,7 @@ def test_what_groups_were_told_is_kept_unless_they_are_gone() -> None:
 def test_who_says_the_same_again_was_told_nothing_who_says_more_was() -> None:
     interests = TopicInterests(FilesInMemory())
     interests.note([need("g", "orders"), need("h", "orders")])
-    interests.told({"g": ORDERS, "h": ORDERS})
+    interests.received({"g": ORDERS, "h": ORDERS})
 
     interests.note([need("g", "orders"), need("h", "audits", "orders")])
 
@@ -79,7 +79,7 @@ def test_a_change_is_taken_once_and_so_is_an_end() -> None:
     assert interests.take_changed() == {"g": Interest(("orders",), ())}
     assert interests.take_changed() == {}
 
-    interests.told({"g": ORDERS})
+    interests.received({"g": ORDERS})
     assert interests.take_changed() == {}
     interests.note([need("g")])
     assert interests.take_changed() == {"g": None}

@@ -6,7 +6,7 @@ import pytest
 from group_coordinator.driver.checks.workers import (
     Worker,
     check_versions,
-    told_exchange,
+    exchange_message,
     worker_here,
 )
 from group_coordinator.driver.errors import JobRefusedError
@@ -49,9 +49,9 @@ def test_the_log_says_which_exchange_the_workers_choose(
     digests = ", ".join(sorted(str(worker.pyspark_digest) for worker in workers))
     suffix = f" (PySpark {pyspark.__version__}, sources {digests})"
 
-    assert told_exchange(wanted, workers) == expected + suffix
+    assert exchange_message(wanted, workers) == expected + suffix
 
 
 def test_lean_alone_is_refused_if_one_worker_does_not_know_it() -> None:
     with pytest.raises(JobRefusedError, match=r"^exchange = lean: .*\(sources 0123456789abcdef\)"):
-        told_exchange("lean", {HERE, FORK})
+        exchange_message("lean", {HERE, FORK})

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.gateway.job.job_channel import Arrival, read
-from group_coordinator.gateway.job.sightings import Sighting, Told
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 
 JOINED = (
     b'{"api":"JoinGroup","groupId":"billing","at":7,"correlationId":"%b","body":{"errorCode":0}}'
 )
-SEEN = Sighting("billing", 7, Told.CHANGED)
+SEEN = Sighting("billing", 7, SightingKind.CHANGED)
 DEEP = b"[" * 100_000
 
 

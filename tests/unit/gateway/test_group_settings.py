@@ -5,7 +5,7 @@ import asyncio
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups.group_settings import GroupSettings
 from group_coordinator.gateway.job.requests import GroupRequest
-from group_coordinator.gateway.job.sightings import Sighting, Told
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from tests.unit.gateway.groups_driver import Groups, in_loop
 
 
@@ -56,7 +56,7 @@ async def test_a_list_asks_about_five_hundred_groups_those_that_were_altered_las
     job = SilentJob()
     settings = GroupSettings(job, None, 1_000)
     for number in range(1_200):
-        settings.see(Sighting(str(number), 0, Told.SETTINGS))
+        settings.see(Sighting(str(number), 0, SightingKind.SETTINGS))
 
     for _ in range(3):
         await settings.groups()
@@ -73,7 +73,7 @@ async def test_long_names_of_altered_groups_are_not_all_kept() -> None:
     job = SilentJob()
     settings = GroupSettings(job, None, 1_000)
     for number in range(500):
-        settings.see(Sighting(str(number).ljust(32_000), 0, Told.SETTINGS))
+        settings.see(Sighting(str(number).ljust(32_000), 0, SightingKind.SETTINGS))
 
     await settings.groups()
     assert len(job.asked) == 130

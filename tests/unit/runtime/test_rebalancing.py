@@ -7,7 +7,7 @@ from dataclasses import replace
 from group_coordinator.runtime.update_group import GroupUpdate
 from tests.unit.runtime.group_updates import COMMIT, CONTEXT, JOIN, alive, call, lines, row, stable
 
-TELLING = replace(CONTEXT, tells_rebalancing=True)
+TELLING = replace(CONTEXT, reports_rebalancing=True)
 
 
 def told(update: GroupUpdate) -> list[str | None]:

@@ -54,7 +54,7 @@ def client_options(command_config: Path | None) -> dict[str, Any]:
         click.UsageError: the file cannot be used; the message names it and the property.
     """
     properties = given_properties(command_config)
-    return python_options(properties, str(command_config), tells_of=properties)
+    return python_options(properties, str(command_config), reported=properties)
 
 
 def options_of_both(command_config: Path | None) -> ClientProperties:
@@ -65,7 +65,7 @@ def options_of_both(command_config: Path | None) -> ClientProperties:
     properties = given_properties(command_config)
     java = {key: properties[key] for key in properties if key in OF_EVERY_CLIENT - {_ADDRESS}}
     python = python_options(
-        properties, str(command_config), tells_of=properties.keys() - java.keys()
+        properties, str(command_config), reported=properties.keys() - java.keys()
     )
     for store in ("truststore", "keystore"):
         if is_pem(java.get(f"ssl.{store}.location", "")):
@@ -91,14 +91,14 @@ def given_properties(command_config: Path | None) -> dict[str, str]:
 
 
 def python_options(
-    properties: Mapping[str, str], origin: str, tells_of: Iterable[str]
+    properties: Mapping[str, str], origin: str, reported: Iterable[str]
 ) -> dict[str, Any]:
     """Convert properties to options of kafka-python.
 
     Args:
         properties: Kafka's names, or kafka-python's with dots.
         origin: source of the properties, such as a file; messages begin with it.
-        tells_of: properties that are reported on standard error if they have no effect.
+        reported: properties that are reported on standard error if they have no effect.
 
     Raises:
         click.UsageError: a property cannot be used.
@@ -120,9 +120,9 @@ def python_options(
     used = {_ADDRESS, *USED_BY_TLS, *used_by_login(properties)}
     # Properties without effect are reported, as a typo would stay unnoticed.
     idle = [key for key in properties if _option(key) not in OF_PYTHON and key not in used]
-    _tell_unknown([key for key in idle if not is_known(key)], origin)
-    known = [key for key in idle if is_known(key) and key in set(tells_of)]
-    _tell_without_effect([*known, *unused_by_login(properties)], origin)
+    _report_unknown([key for key in idle if not is_known(key)], origin)
+    known = [key for key in idle if is_known(key) and key in set(reported)]
+    _report_without_effect([*known, *unused_by_login(properties)], origin)
     return options
 
 
@@ -157,12 +157,12 @@ def _typed(key: str, value: str, default: object) -> str | int | bool:
     return number
 
 
-def _tell_unknown(names: Iterable[str], origin: str) -> None:
+def _report_unknown(names: Iterable[str], origin: str) -> None:
     for name in names:
         click.echo(f"{origin}: {name} is no property of Kafka's clients{advice(name)}", err=True)
 
 
-def _tell_without_effect(names: list[str], origin: str) -> None:
+def _report_without_effect(names: list[str], origin: str) -> None:
     if names:
         verb = "has" if len(names) == 1 else "have"
         click.echo(f"{origin}: {', '.join(names)} {verb} no effect here", err=True)

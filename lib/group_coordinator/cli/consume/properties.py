@@ -86,4 +86,4 @@ class Properties:
         Raises:
             click.UsageError: a property cannot be used.
         """
-        return python_options(self._left, self.origin, tells_of=self._left)
+        return python_options(self._left, self.origin, reported=self._left)

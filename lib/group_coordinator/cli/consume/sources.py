@@ -182,7 +182,7 @@ class GroupSource:
             self._member.subscribe(self._topics.names)
         if self._topics.names:
             self._member.poll()
-        self._tell_silence()
+        self._report_silence()
         # The assignment changes only inside the member's poll.
         if self._member.assignment != self._assigned:
             self._take_over()
@@ -244,7 +244,7 @@ class GroupSource:
         }
         return {one: at for one, at in asked.items() if at is not None}
 
-    def _tell_silence(self) -> None:
+    def _report_silence(self) -> None:
         # A long wait for partitions is explained once.
         if self._member.state is MemberState.STABLE:
             self._silent_from_s = float("inf")

@@ -265,7 +265,7 @@ def reply_partition_from_now(
         ChannelError: the cluster does not answer, rejects the login, or a topic is missing.
     """
     reader = ResponseReader(connection, responses_topic, {})
-    with reader.failures_told():
+    with reader.reported_failures():
         reader.partitions_of(events_topic)
         numbers = reader.partitions_of(responses_topic)
         reader.begin([numbers[lot % len(numbers)]])

@@ -56,7 +56,7 @@ class ClusterAcls(LastingClient[KafkaAdminClient]):
             AclsUnreadableError: the cluster has no authorizer, denies us the ACLs, or has an ACL of a kind that Kafka 4.4 lacks.
             ChannelError: the cluster does not answer, or rejects the login.
         """
-        with self.failures_told():
+        with self.reported_failures():
             found = self._found()
         rules = (_rule(of, acl) for of in found.resources for acl in of.acls)
         # The order of brokers' responses is not defined.

@@ -18,7 +18,7 @@ from group_coordinator.clients.channel_errors import (
     LoginRefusedError,
 )
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
-from group_coordinator.clients.cluster.long_waits import long_wait_told
+from group_coordinator.clients.cluster.long_waits import reported_long_wait
 from group_coordinator.clients.cluster.tls_versions import with_limited_versions
 from group_coordinator.clients.cluster.token_provider import TokenProvider
 from group_coordinator.codecs.host_and_port import broker_addresses, broker_list, written
@@ -147,7 +147,7 @@ class Connection:
         with (
             closing(self.open(client, **options)) as opened,
             # kafka-python retries silently, so a long wait is logged.
-            long_wait_told(f"a response of Kafka at {self.bootstrap_servers}"),
+            reported_long_wait(f"a response of Kafka at {self.bootstrap_servers}"),
         ):
             try:
                 yield opened

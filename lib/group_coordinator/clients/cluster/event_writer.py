@@ -23,7 +23,7 @@ class EventWriter:
         Raises:
             ChannelError: the cluster does not accept all; some may be written.
         """
-        with self._producer.failures_told():
+        with self._producer.reported_failures():
             sent = [
                 self._producer.send(self._events_topic, key=group_id.encode(), value=value)
                 for group_id, value in events

@@ -33,7 +33,7 @@ class LastingClient(Generic[Client]):
         return self._client
 
     @contextmanager
-    def failures_told(self) -> Iterator[None]:
+    def reported_failures(self) -> Iterator[None]:
         """Close the client after an error of Kafka in the block, so that the next use connects again.
 
         Raises:

@@ -23,7 +23,7 @@ class Leaders(LastingClient[KafkaConsumer]):
         Raises:
             ChannelError: a leader does not answer, or rejects the login.
         """
-        with self.failures_told():
+        with self.reported_failures():
             consumer = self.opened()
             numbers = consumer.partitions_for_topic(self._topic) or ()
             partitions = [TopicPartition(self._topic, number) for number in numbers]

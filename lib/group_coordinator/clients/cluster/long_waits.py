@@ -13,7 +13,9 @@ FIRST_S, AGAIN_S = 10.0, 60.0
 _log = logging.getLogger(__name__)
 
 
-def long_wait_told(awaited: str, first_s: float = FIRST_S, again_s: float = AGAIN_S) -> Background:
+def reported_long_wait(
+    awaited: str, first_s: float = FIRST_S, again_s: float = AGAIN_S
+) -> Background:
     """Log the wait of the block after 10 s, and every minute from then on.
 
     Args:
@@ -23,12 +25,12 @@ def long_wait_told(awaited: str, first_s: float = FIRST_S, again_s: float = AGAI
     """
     waited_s = count(first_s, again_s)
 
-    def tell() -> None:
+    def report() -> None:
         _log.warning(
             "waiting for %s, for %g s so far; SIGTERM or Ctrl-C ends the wait",
             awaited,
             next(waited_s),
         )
 
-    run = partial(repeat, tell, interval_s=again_s, first_s=first_s)
+    run = partial(repeat, report, interval_s=again_s, first_s=first_s)
     return Background(run, "long wait")

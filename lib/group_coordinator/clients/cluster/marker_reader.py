@@ -69,7 +69,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         Raises:
             ChannelError: the cluster does not answer, or rejects the login.
         """
-        with self.failures_told():
+        with self.reported_failures():
             answer = self._ask_any(
                 FindCoordinatorRequest(key=ANY_GROUP, key_type=0, max_version=_NEWEST_FIND_OF_ONE)
             )
@@ -81,7 +81,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         Raises:
             ChannelError: the cluster does not answer, or rejects the login.
         """
-        with self.failures_told():
+        with self.reported_failures():
             self._leaders = self._described()
         return len(self._leaders)
 
@@ -92,7 +92,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
             ChannelError: the cluster does not answer, or rejects the login.
         """
         found: dict[int, Stretch] = {}
-        with self.failures_told():
+        with self.reported_failures():
             if self._client is None or not self._leaders:
                 self._leaders = self._described()
             by_leader: defaultdict[int, dict[int, int]] = defaultdict(dict)

@@ -114,7 +114,7 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         return Sample(positions, sorted(skipped), sampled_at_ms, topic_names(described))
 
     def _described(self) -> list[dict[str, Any]]:
-        with self.failures_told():
+        with self.reported_failures():
             return list(self.opened().describe_topics(self._topics))
 
     def _ask_all(

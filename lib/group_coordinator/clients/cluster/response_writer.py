@@ -46,7 +46,7 @@ class ResponseWriter:
         Raises:
             ChannelError: the cluster does not accept all; some may be written.
         """
-        with self._producer.failures_told():
+        with self._producer.reported_failures():
             present = self._present()
             sent = [
                 self._producer.send(

@@ -54,7 +54,7 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
         Raises:
             ChannelError: the cluster does not answer, or rejects the login.
         """
-        with self.failures_told():
+        with self.reported_failures():
             found = self.opened().describe_topics(None if names is None else sorted(names))
             brokers = self.opened().describe_cluster()["brokers"]
         if names is None:

@@ -86,7 +86,7 @@ def subscription_type(
     return SubscriptionType.HOMOGENEOUS if is_homogeneous else SubscriptionType.HETEROGENEOUS
 
 
-def type_told_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:
+def type_by_topic_ids(members: Iterable[MemberSpec]) -> SubscriptionType:
     """Return the subscription type by topic ids alone."""
     distinct = {member.topic_ids for member in members}
     return SubscriptionType.HOMOGENEOUS if len(distinct) <= 1 else SubscriptionType.HETEROGENEOUS

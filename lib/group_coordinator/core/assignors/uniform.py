@@ -16,7 +16,7 @@ from group_coordinator.core.assignors.spec import (
     SubscriptionType,
     TopicSpec,
     check_topics,
-    type_told_by_topic_ids,
+    type_by_topic_ids,
 )
 from group_coordinator.core.kafka_order.java_tables import (
     hash_map_order,
@@ -158,7 +158,7 @@ def assign_uniformly(
     """UniformAssignor of Kafka 4.4; see `Assignor`. Kafka 4.4 does not use racks."""
     if not any(member.topic_ids for member in members.values()):
         return {member_id: {} for member_id in members}
-    kind = subscription_type or type_told_by_topic_ids(members.values())
+    kind = subscription_type or type_by_topic_ids(members.values())
     if kind is SubscriptionType.HOMOGENEOUS:
         return assign_homogeneous(members, topics)
     return assign_heterogeneous(members, topics)

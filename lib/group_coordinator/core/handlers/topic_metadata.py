@@ -52,7 +52,7 @@ def decide(
     return Decision(records, [], (learned, *_refresh(group, topics)))
 
 
-def told_along(group: Group, request: ConsumerGroupHeartbeat) -> Decision:
+def of_heartbeat(group: Group, request: ConsumerGroupHeartbeat) -> Decision:
     """Learn topics from a heartbeat in a group without topic metadata, as from an incomplete TopicMetadata before it.
 
     A broker knows the cluster's topics, and assigns partitions to the first member of a group at once. A group that has topic
@@ -72,15 +72,15 @@ def _known_then(
     A group with complete metadata keeps its other topics after an incomplete event: the job sends only the topics of its
     cluster, and other senders may have sent others.
     """
-    told = {topic.name: topic for topic in request.topics}
+    received = {topic.name: topic for topic in request.topics}
     if request.is_complete or group.topics is None or not group.topics_are_complete:
-        return told, request.is_complete
+        return received, request.is_complete
     kept = {
         name: topic
         for name, topic in group.topics.items()
         if topic.topic_id not in deleted_ids.get(name, ())
     }
-    return kept | told, True
+    return kept | received, True
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:

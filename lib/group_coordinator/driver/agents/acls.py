@@ -111,7 +111,7 @@ class AclAgent:
         self._read = read
         self._take = take
         self._clock = clock
-        self._told, self._told_s = "", 0.0
+        self._reported, self._reported_s = "", 0.0
         self._read_s: float | None = None
 
     def begin(self) -> None:
@@ -138,7 +138,7 @@ class AclAgent:
         except AclsUnreadableError as error:
             self._warn(str(error))
         else:
-            self._told = ""
+            self._reported = ""
 
     def families(self) -> Iterator[Metric]:
         """Yield the age of the ACLs, which a run reads before its first response."""
@@ -155,9 +155,9 @@ class AclAgent:
     def _warn(self, why: str) -> None:
         now_s = self._clock()
         # The task looks every few seconds: the same warning at each look would flood the log.
-        if why != self._told or now_s - self._told_s >= _WARN_AGAIN_S:
+        if why != self._reported or now_s - self._reported_s >= _WARN_AGAIN_S:
             _log.warning("the ACLs stay as they were: %s", why)
-            self._told, self._told_s = why, now_s
+            self._reported, self._reported_s = why, now_s
 
 
 @dataclass(frozen=True, slots=True)

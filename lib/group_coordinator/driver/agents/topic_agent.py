@@ -66,7 +66,7 @@ class TopicAgent:
         self._of_wanted = Pace(clock)
         self._of_all = Pace(clock)
         self._has_looked = False
-        self._to_tell: set[str] = set()
+        self._to_update: set[str] = set()
         """Groups whose metadata may have changed."""
 
     def run(self, stop: Event, interval_s: float) -> None:
@@ -81,19 +81,19 @@ class TopicAgent:
         """
         self._hear()
         # A broker that has just started may lack topics, so a first look reports no deletions: it only learns.
-        may_tell = self._has_looked
+        may_send = self._has_looked
         self._look_at_topics()
-        if may_tell:
-            self._tell()
+        if may_send:
+            self._send_changes()
 
     def _hear(self) -> None:
         changed = self._interests.take_changed()
         self._subscriptions.take(changed, self._seen.topics)
         for group_id, interest in changed.items():
             if interest is None:
-                self._to_tell.discard(group_id)
+                self._to_update.discard(group_id)
             else:
-                self._to_tell.add(group_id)
+                self._to_update.add(group_id)
 
     def _look_at_topics(self) -> None:
         # Only a list of all topics shows new topics that match a pattern.
@@ -112,9 +112,9 @@ class TopicAgent:
     def _concerning_groups(self) -> set[str]:
         """Return the topics that may concern waiting groups."""
         names: set[str] = set()
-        for group_id in self._to_tell:
+        for group_id in self._to_update:
             names |= self._subscriptions.wanted(group_id)
-            names.update(self._subscriptions[group_id].told or ())
+            names.update(self._subscriptions[group_id].received or ())
         return names
 
     def _ask(self, names: set[str] | None) -> None:
@@ -129,7 +129,7 @@ class TopicAgent:
         came, changed, went = self._seen.take(names, look)
         subscriptions = self._subscriptions
         subscriptions.topics_came(came)
-        self._to_tell |= subscriptions.concerned(came | changed | went)
+        self._to_update |= subscriptions.concerned(came | changed | went)
         subscriptions.topics_went(went)
         self._hashes.forget(went)
         self._has_looked = True
@@ -147,28 +147,28 @@ class TopicAgent:
                 ", ".join(sorted(hidden)),
             )
 
-    def _tell(self) -> None:
+    def _send_changes(self) -> None:
         topics, found, waiting = self._seen.topics, dict[str, News](), set[str]()
         unseen = self._seen.hidden - topics.keys()
-        for group_id in sorted(self._to_tell):
+        for group_id in sorted(self._to_update):
             wanted = self._subscriptions.wanted(group_id)
-            told = self._subscriptions[group_id].told
-            if unseen and told and not unseen.isdisjoint(told):
+            received = self._subscriptions[group_id].received
+            if unseen and received and not unseen.isdisjoint(received):
                 # Otherwise topics that an earlier run saw would be reported as deleted, and their offsets would be
                 # removed.
                 waiting.add(group_id)
                 continue
-            new = news(wanted, told, topics, self._hashes)
+            new = news(wanted, received, topics, self._hashes)
             if new is not None:
                 found[group_id] = new
         if found:
             self._send([(group_id, event(group_id, new)) for group_id, new in found.items()])
-            told_now = {group_id: new.told for group_id, new in found.items()}
+            sent = {group_id: new.received for group_id, new in found.items()}
             # After the events: a crash in between only sends them again.
-            self._interests.told(told_now)
-            self._subscriptions.told(told_now)
+            self._interests.received(sent)
+            self._subscriptions.received(sent)
         # Groups with a hidden topic are tried again at each look, until the topic is visible or deleted.
-        self._to_tell = waiting
+        self._to_update = waiting
 
 
 # The first look only learns the topics (TopicAgent.look).
@@ -176,14 +176,14 @@ _LOOKS_OF_A_DRAIN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class TellingOfTopics:
+class TopicMetadataRun:
     """Topic metadata of the groups of a run."""
 
     interests: TopicInterests
     agent: TopicAgent
     interval_s: float
 
-    def tell(self) -> None:
+    def send(self) -> None:
         """Send the changes since the last run, before a run that ends by itself.
 
         New subscriptions during such a run wait for the next run: a run that waited for the cluster's changes would
@@ -202,9 +202,9 @@ class TellingOfTopics:
 
 
 @contextmanager
-def telling_of_topics(
+def topic_metadata_of_run(
     spark: SparkSession, job: JobSettings, connection: Connection
-) -> Iterator[TellingOfTopics | None]:
+) -> Iterator[TopicMetadataRun | None]:
     """Yield the topic metadata of a run; None: `topic.metadata.interval.ms` is 0."""
     if not job.topic_metadata_interval_ms:
         yield None
@@ -215,7 +215,7 @@ def telling_of_topics(
     writer = EventWriter(connection, job.events_topic)
     try:
         agent = TopicAgent(interests, cluster.look, writer.write)
-        yield TellingOfTopics(interests, agent, job.topic_metadata_interval_ms / 1000)
+        yield TopicMetadataRun(interests, agent, job.topic_metadata_interval_ms / 1000)
     finally:
         cluster.close()
         writer.close()

@@ -70,7 +70,7 @@ class News(NamedTuple):
 
     topics: list[Topic]
     deleted: list[tuple[str, str]]
-    told: KnownTopics
+    received: KnownTopics
 
 
 class Hashes:
@@ -95,28 +95,31 @@ class Hashes:
 
 
 def news(
-    wanted: Collection[str], told: KnownTopics | None, topics: Mapping[str, Topic], hashes: Hashes
+    wanted: Collection[str],
+    received: KnownTopics | None,
+    topics: Mapping[str, Topic],
+    hashes: Hashes,
 ) -> News | None:
     """Return the changes that a group has yet to receive; None: it is up to date."""
     found = [topics[name] for name in sorted(wanted) if name in topics]
     knows = {topic.name: (topic.topic_id, hashes.of(topic)) for topic in found}
-    if knows == told:
+    if knows == received:
         return None
     deleted = [
         (name, topic_id)
-        for name, (topic_id, _) in sorted((told or {}).items())
+        for name, (topic_id, _) in sorted((received or {}).items())
         # A topic that was created again has another id: the group must lose the old topic's offsets.
         if name not in topics or topics[name].topic_id != topic_id
     ]
     return News(found, deleted, knows)
 
 
-def event(group_id: str, told: News) -> bytes:
+def event(group_id: str, change: News) -> bytes:
     """Return a partial TopicMetadata event: other topics stay as the group knows them."""
     body = TopicMetadataBody(
         group_id,
-        [known_topic(topic) for topic in told.topics],
-        [GoneTopic(name, topic_id) for name, topic_id in told.deleted],
+        [known_topic(topic) for topic in change.topics],
+        [GoneTopic(name, topic_id) for name, topic_id in change.deleted],
         # The cluster may have a hundred thousand topics, and a group needs a few.
         complete=False,
     )

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from threading import Lock
 from typing import TypeAlias
 
-from msgspec import Struct, json
+from msgspec import Struct, field, json
 
 from group_coordinator.core.topics.patterns import matching_names
 from group_coordinator.runtime.outputs import TopicNeedLine
@@ -29,7 +29,7 @@ class Interest(Struct, frozen=True):
 
     names: tuple[str, ...]
     regexes: tuple[str, ...]
-    told: KnownTopics | None = None
+    received: KnownTopics | None = field(default=None, name="told")
 
 
 _decode_need = json.Decoder(TopicNeedLine).decode
@@ -66,8 +66,8 @@ class TopicInterests:
     def _note(self, need: TopicNeedLine) -> None:
         known = self._interests.pop(need.group_id, None)
         if need.names or need.regexes:
-            told = None if known is None or _is_the_same(known, need) else known.told
-            self._interests[need.group_id] = Interest(need.names, need.regexes, told)
+            received = None if known is None or _is_the_same(known, need) else known.received
+            self._interests[need.group_id] = Interest(need.names, need.regexes, received)
 
     def take_changed(self) -> dict[str, Interest | None]:
         """Return the subscriptions changed since the last call, at first all; None: the group has none any more."""
@@ -75,7 +75,7 @@ class TopicInterests:
             changed, self._changed = self._changed, set()
             return {group_id: self._interests.get(group_id) for group_id in changed}
 
-    def told(self, news: Mapping[str, KnownTopics]) -> None:
+    def received(self, news: Mapping[str, KnownTopics]) -> None:
         """Keep the metadata that groups received, unless their subscription is removed."""
         with self._lock:
             still_there = news.keys() & self._interests.keys()
@@ -157,11 +157,11 @@ class TopicSubscriptions:
         """Return the topics to which any group subscribes."""
         return set(self._by_name).union(*self._matches.values())
 
-    def told(self, news: Mapping[str, KnownTopics]) -> None:
+    def received(self, news: Mapping[str, KnownTopics]) -> None:
         """Remember the metadata that groups received."""
-        for group_id, told in news.items():
+        for group_id, received in news.items():
             interest = self._interests[group_id]
-            self._interests[group_id] = Interest(interest.names, interest.regexes, told)
+            self._interests[group_id] = Interest(interest.names, interest.regexes, received)
 
 
 def _enter(index: defaultdict[str, set[str]], keys: Iterable[str], group_id: str) -> None:

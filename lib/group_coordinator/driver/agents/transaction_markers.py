@@ -102,7 +102,7 @@ class _Wait(NamedTuple):
     producer_id: int
 
 
-class _Told(NamedTuple):
+class _Report(NamedTuple):
     """An awaited marker; from `since_offset` on it is the first marker of its producer."""
 
     wait: _Wait
@@ -127,7 +127,7 @@ class MarkerFollower:
         self._known: dict[str, Since] = {}
         self._positions: dict[int, int] = {}
         """Next offsets of the partitions with waiting groups."""
-        self._told: dict[_Wait, int] = {}
+        self._reported: dict[_Wait, int] = {}
         """The last marker reported to the group since it began to wait."""
 
     def run(self, stop: Event, interval_s: float) -> None:
@@ -166,7 +166,7 @@ class MarkerFollower:
         for group_id, since in self._awaited.take_changed().items():
             # A group that waits again may need a marker that was reported for its last wait.
             for producer_id in self._known.pop(group_id, {}):
-                self._told.pop(_Wait(group_id, producer_id), None)
+                self._reported.pop(_Wait(group_id, producer_id), None)
             if since:
                 self._known[group_id] = since
                 partition, first = self._home(group_id), min(since.values())
@@ -182,18 +182,18 @@ class MarkerFollower:
         found = self._markers.read(self._positions)
         news = list(self._news(found))
         if news:
-            self._send([(told.wait.group_id, _event(told)) for told in news])
+            self._send([(report.wait.group_id, _event(report)) for report in news])
             # After the events: a crash in between only reports the markers again.
-            self._told |= {told.wait: told.marker.offset for told in news}
+            self._reported |= {report.wait: report.marker.offset for report in news}
         self._positions |= {partition: stretch.next_offset for partition, stretch in found.items()}
         return sum(stretch.left for stretch in found.values())
 
-    def _news(self, found: Mapping[int, Stretch]) -> Iterator[_Told]:
+    def _news(self, found: Mapping[int, Stretch]) -> Iterator[_Report]:
         waiting: defaultdict[tuple[int, int], dict[_Wait, int]] = defaultdict(dict)
         for group_id, awaited in sorted(self._known.items()):
             for producer_id, since in awaited.items():
                 wait = _Wait(group_id, producer_id)
-                first = max(since, self._told.get(wait, -1) + 1)
+                first = max(since, self._reported.get(wait, -1) + 1)
                 waiting[self._home(group_id), producer_id][wait] = first
         for partition, stretch in found.items():
             for marker in stretch.markers:
@@ -201,19 +201,19 @@ class MarkerFollower:
                 for wait, first in firsts.items():
                     # Earlier markers ended earlier transactions of the same producer.
                     if marker.offset >= first:
-                        yield _Told(wait, marker, first)
+                        yield _Report(wait, marker, first)
                         firsts[wait] = marker.offset + 1
 
 
-def _event(told: _Told) -> bytes:
-    group_id, marker = told.wait.group_id, told.marker
+def _event(report: _Report) -> bytes:
+    group_id, marker = report.wait.group_id, report.marker
     body = EndTxnBody(
         group_id,
         marker.producer_id,
         marker.commits,
         producer_epoch=marker.producer_epoch,
         marker_offset=marker.offset,
-        since_offset=told.since_offset,
+        since_offset=report.since_offset,
     )
     return own_event("EndTxn", body)
 
@@ -226,7 +226,7 @@ class FollowingOfMarkers:
     follower: MarkerFollower
     interval_s: float
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report transactions that ended since the last run, before a run that ends by itself."""
         self.follower.catch_up()
 

@@ -66,7 +66,7 @@ def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
         )
 
 
-def tell_of_new_partitions(
+def report_new_partitions(
     topic: str, before: PlannedBatch | None, now: PlannedBatch | None
 ) -> None:
     """Log a warning if a batch is the first that reads more partitions than the batch before it."""

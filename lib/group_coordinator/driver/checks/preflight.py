@@ -24,7 +24,7 @@ from group_coordinator.driver.checks.partitions import (
     check_no_new_partitions,
     check_partitions,
 )
-from group_coordinator.driver.checks.rights import look_at_rights, missing_told, named
+from group_coordinator.driver.checks.rights import look_at_rights, missing_message, named
 from group_coordinator.driver.checks.storage import (
     check_catalog_takes_appends,
     check_storage,
@@ -32,7 +32,7 @@ from group_coordinator.driver.checks.storage import (
     check_takes_files,
 )
 from group_coordinator.driver.checks.workers import check_certificates, check_workers, worker_here
-from group_coordinator.driver.error_causes import refusals_told
+from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.gateway.identity import ONE_USER_TOLD, clients_share_one_user
@@ -85,7 +85,7 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
 def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterator[Finding]:
     """Check the program's rows of RIGHTS; yield the rights that its user has, then each missing right."""
     try:
-        with refusals_told():
+        with reported_start_errors():
             looked = list(look_at_rights(program, job, connection))
     except JobRefusedError as refusal:
         yield Finding("rights", is_right=False, text=str(refusal))
@@ -97,7 +97,7 @@ def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterato
         yield Finding("rights", is_right=True, text=text)
     for each in looked:
         if each.is_held is False:
-            text = missing_told(program, each, connection)
+            text = missing_message(program, each, connection)
             yield Finding("rights", is_right=False, text=text, is_needed=each.need.without is None)
 
 
@@ -140,7 +140,7 @@ def _with_spark_and_kafka(
 
 def _looked(subject: str, look: Callable[[], str]) -> Finding:
     try:
-        with refusals_told():
+        with reported_start_errors():
             return Finding(subject, is_right=True, text=look())
     except JobRefusedError as refusal:
         return Finding(subject, is_right=False, text=str(refusal))

@@ -223,7 +223,7 @@ def look_at_rights(program: str, job: JobSettings, connection: Connection) -> It
                 yield LookedAt(need, right, has_right(admin, right))
 
 
-def missing_told(program: str, missing: LookedAt, connection: Connection) -> str:
+def missing_message(program: str, missing: LookedAt, connection: Connection) -> str:
     """Describe a missing right in a sentence: user, right, consequence, and the command that grants the right."""
     need, principal = missing.need, _principal(connection)
     consequence = f"; without it {need.without}" if need.without else ""

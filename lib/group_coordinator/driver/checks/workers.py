@@ -56,7 +56,7 @@ def check_workers(spark: SparkSession, exchange: Wanted) -> None:
     Raises:
         JobRefusedError: the message has their versions and the remedy.
     """
-    _log.info("%s", told_exchange(exchange, workers_like_the_driver(spark)))
+    _log.info("%s", exchange_message(exchange, workers_like_the_driver(spark)))
 
 
 def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
@@ -95,7 +95,7 @@ def check_versions(here: str, workers: Iterable[Worker]) -> None:
         )
 
 
-def told_exchange(wanted: Wanted, workers: Iterable[Worker]) -> str:
+def exchange_message(wanted: Wanted, workers: Iterable[Worker]) -> str:
     """Return the exchange that the workers will choose, for the log.
 
     Raises:

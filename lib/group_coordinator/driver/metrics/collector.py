@@ -132,13 +132,13 @@ def repeat_quietly(look: Callable[[], None], interval_s: float, ended: Event) ->
 
     A failed look is logged, unless the last look failed in the same way, and the next look retries.
     """
-    told = ""
+    reported = ""
 
     def failed(failure: Exception, count: int) -> None:
-        nonlocal told
-        if count == 1 or told != str(failure):
+        nonlocal reported
+        if count == 1 or reported != str(failure):
             _log.warning("the metrics are not complete: %s", failure)
-        told = str(failure)
+        reported = str(failure)
 
     repeat(look, ended, interval_s, first_s=0, share=MOST_OF_THE_TIME, failed=failed)
 

@@ -33,7 +33,7 @@ class MirrorProgress:
         self._records = 0
         self._behind_s: float | None = None
         self._held: list[str] = []
-        self._tell_of_question_s = clock() + FIRST_S
+        self._report_question_s = clock() + FIRST_S
 
     def batch_done(self, batch_id: int, found: MirroredBatch) -> None:
         """Note a batch that is in the tables."""
@@ -66,21 +66,21 @@ class MirrorProgress:
         """Log progress if it is due."""
         self._look_at_question(query.status)
         if self._clock() - self._since_s >= _INTERVAL_S:
-            self.tell()
+            self.report()
 
     def _look_at_question(self, status: Mapping[str, object]) -> None:
         """Log that Spark waits for the end offsets: until the brokers respond, there is no batch."""
         asks = str(status["message"]).startswith(ASKS_FOR_OFFSETS)
         if not (status["isTriggerActive"] and asks):
-            self._tell_of_question_s = self._clock() + FIRST_S
-        elif self._clock() >= self._tell_of_question_s:
-            self._tell_of_question_s = self._clock() + AGAIN_S
+            self._report_question_s = self._clock() + FIRST_S
+        elif self._clock() >= self._report_question_s:
+            self._report_question_s = self._clock() + AGAIN_S
             _log.warning(
                 "waiting for the end offsets of topic %s, which Kafka does not return; SIGTERM or Ctrl-C ends the wait",
                 self._topic,
             )
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Log the records since the last line, if there are any."""
         passed_s, self._since_s = self._clock() - self._since_s, self._clock()
         # An idle cluster must not fill the log.

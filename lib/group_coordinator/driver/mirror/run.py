@@ -26,7 +26,7 @@ from group_coordinator.driver.agents.monitors import OwnerWatch
 from group_coordinator.driver.checks.storage import check_other_clusters, check_storage
 from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
 from group_coordinator.driver.coordinator import prepare_tables
-from group_coordinator.driver.error_causes import query_failures_told, refusals_told
+from group_coordinator.driver.error_causes import reported_query_failures, reported_start_errors
 from group_coordinator.driver.metrics.collector import tables_read
 from group_coordinator.driver.metrics.endpoint import Endpoint, metrics_endpoint
 from group_coordinator.driver.mirror.cluster_facts import (
@@ -84,7 +84,7 @@ def mirror_settings(settings: Settings, topic: str) -> Settings:
     return replace(settings, job=replace(job, events_topic=topic, checkpoint_location=folder))
 
 
-@refusals_told()
+@reported_start_errors()
 def run_mirror(
     settings: Settings, given: Collection[str], make_session: MakeSession, options: MirrorOptions
 ) -> None:
@@ -123,7 +123,7 @@ def run_mirror(
             stop=stop,
             endpoint=endpoint,
         )
-        with query_failures_told(job):
+        with reported_query_failures(job):
             mirror.drain() if options.drain else mirror.run()
 
 
@@ -191,13 +191,13 @@ class _Mirror:
         """Mirror all readable records, then run each background task once."""
         with self._rounds() as rounds:
             if rounds is not None:
-                rounds.run_or_tell()
+                rounds.run_or_report()
         # Before the drain: records written during it are not part of it.
         begun_ms = time.time_ns() // 1_000_000
         self._query.drain()
         if not self._stop.is_set():
             self._topic.is_read(begun_ms)
-        self._progress.tell()
+        self._progress.report()
         if self._settings.job.maintenance_interval_ms and not self._stop.is_set():
             self._maintenance().look_if_time()
         if self._options.with_compaction and not self._stop.is_set():
@@ -244,7 +244,7 @@ class _Mirror:
 
     def _sample(self, rounds: PositionRounds, every_s: float, ended: Event) -> None:
         with in_pool(self._spark, "positions"):
-            repeat(rounds.run_or_tell, every_s, time.monotonic, ended.wait)
+            repeat(rounds.run_or_report, every_s, time.monotonic, ended.wait)
 
     def _maintain(self, ended: Event) -> None:
         with in_pool(self._spark, "maintenance"):

@@ -17,7 +17,7 @@ from group_coordinator.clients.cluster.unreadable_time import unreadable_time
 from group_coordinator.driver.error_causes import (
     has_lost_records,
     has_unreadable_time,
-    unreadable_time_told,
+    unreadable_time_message,
 )
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.mirror.continuity import Continuity
@@ -128,8 +128,8 @@ class MirroredTopic:
             ChannelError: the cluster does not respond, or rejects the login.
         """
         if has_unreadable_time(str(failure)):
-            told = unreadable_time_told(self._job, self._where_unreadable())
-            raise JobRefusedError(told) from failure
+            message = unreadable_time_message(self._job, self._where_unreadable())
+            raise JobRefusedError(message) from failure
         # The error crosses Java, so only its text is left.
         if GroupsMovedError.__name__ in str(failure):
             self._continuity.groups_have_moved(self._now_ms())

@@ -19,14 +19,14 @@ class Strangers:
     """Remembers the logged addresses and defects."""
 
     def __init__(self) -> None:
-        self._told: OrderedDict[Hashable, None] = OrderedDict()
+        self._reported: OrderedDict[Hashable, None] = OrderedDict()
 
-    def tell(self, host: str, first_bytes: bytes, error: Exception) -> None:
+    def report(self, host: str, first_bytes: bytes, error: Exception) -> None:
         """Log the first invalid bytes of an address."""
         if self._is_new(host):
             _log.warning("Hung up on %s: %s", host, _guess(first_bytes) or error)
 
-    def tell_defect(self, host: str, error: BaseException) -> None:
+    def report_defect(self, host: str, error: BaseException) -> None:
         """Log where the error was raised, once, as a client may cause it again and again."""
         if self._is_new(_raised_at(error)):
             _log.error("Hung up on %s", host, exc_info=error)
@@ -34,10 +34,10 @@ class Strangers:
             _log.error("Hung up on %s: %s, as before", host, type(error).__name__)
 
     def _is_new(self, what: Hashable) -> bool:
-        is_new = what not in self._told
-        self._told[what] = None
-        if len(self._told) > _REMEMBERED:
-            self._told.popitem(last=False)
+        is_new = what not in self._reported
+        self._reported[what] = None
+        if len(self._reported) > _REMEMBERED:
+            self._reported.popitem(last=False)
         return is_new
 
 

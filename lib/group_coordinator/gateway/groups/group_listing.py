@@ -14,7 +14,13 @@ from group_coordinator.gateway.cluster.find_coordinator import Coordinators
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_tables import FreshTables, TableOfGroups
 from group_coordinator.gateway.job.requests import ASKER, GroupRequest, JobClient, NoAnswerError
-from group_coordinator.gateway.job.sightings import CLASSIC, CONSUMERS, ListedGroup, Sighting, Told
+from group_coordinator.gateway.job.sightings import (
+    CLASSIC,
+    CONSUMERS,
+    ListedGroup,
+    Sighting,
+    SightingKind,
+)
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.remembered import Remembered
 
@@ -54,27 +60,27 @@ class GroupPicture:
 
     def see(self, sighting: Sighting) -> None:
         """Apply a response to its group; a response older than the known state changes nothing."""
-        if sighting.told is Told.SETTINGS:
+        if sighting.kind is SightingKind.SETTINGS:
             return
         seen = self._seen.get(sighting.group_id) or _Seen()
         if sighting.at_ms < seen.at_ms:
             return
         seen.at_ms, seen.seen_s = sighting.at_ms, time.monotonic()
-        if sighting.told is Told.THERE:
+        if sighting.kind is SightingKind.THERE:
             # A group that exists after its deletion, or whose epoch moved, must be described again.
             seen.is_in_doubt = seen.is_in_doubt or seen.is_gone or _has_moved(seen, sighting)
             seen.epoch = seen.epoch if sighting.epoch is None else sighting.epoch
         else:
-            seen.is_in_doubt = sighting.told is Told.CHANGED
+            seen.is_in_doubt = sighting.kind is SightingKind.CHANGED
             seen.group = sighting.group or (seen.group if seen.is_in_doubt else None)
-        seen.is_gone = sighting.told is Told.GONE
+        seen.is_gone = sighting.kind is SightingKind.GONE
         self._seen[sighting.group_id] = seen
 
     def see_gone(self, group_id: str) -> None:
         """Note that the job does not know the group; newer responses keep it in doubt."""
         seen = self._seen.get(group_id)
         if seen is not None:
-            self.see(Sighting(group_id, seen.at_ms, Told.GONE))
+            self.see(Sighting(group_id, seen.at_ms, SightingKind.GONE))
 
     def is_classic(self, group_id: str) -> bool:
         """Return True if the last description was of a classic group. A member of KIP-848 since then would have been seen."""

@@ -8,7 +8,7 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.core.model.responses import ConfigSource
 from group_coordinator.gateway.groups.group_tables import FreshTables
 from group_coordinator.gateway.job.requests import ASKER, GroupRequest, JobClient, NoAnswerError
-from group_coordinator.gateway.job.sightings import Sighting, Told
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from group_coordinator.gateway.remembered import Remembered
 
 _GROUP_RESOURCE = 32
@@ -32,7 +32,7 @@ class GroupSettings:
 
     def see(self, sighting: Sighting) -> None:
         """Apply a response that the gateway saw."""
-        if sighting.told is Told.SETTINGS:
+        if sighting.kind is SightingKind.SETTINGS:
             self._altered[sighting.group_id] = None
 
     async def groups(self) -> list[str]:

@@ -203,12 +203,12 @@ class Repeats:
     def _ask_job(self, asked: _Asked) -> None:
         self._asked.setdefault(_line(asked.question), []).append(asked)
         # The job's response is awaited even if the client gives up.
-        told = self._job.ask(asked.question._replace(timeout_s=_OWED_S))
-        told.add_done_callback(lambda _: self._settle(asked, told))
+        response = self._job.ask(asked.question._replace(timeout_s=_OWED_S))
+        response.add_done_callback(lambda _: self._settle(asked, response))
 
-    def _settle(self, asked: _Asked, told: asyncio.Future[Body]) -> None:
+    def _settle(self, asked: _Asked, response: asyncio.Future[Body]) -> None:
         try:
-            body = told.result()
+            body = response.result()
         except NoAnswerError as error:
             self._forget(asked)
             self._waiting.fail(asked.waiting_id, error)

@@ -35,7 +35,7 @@ class ListedGroup(NamedTuple):
     protocol_type: str
 
 
-class Told(Enum):
+class SightingKind(Enum):
     """Kind of information about a group in a response."""
 
     AS_IT_IS = auto()
@@ -54,7 +54,7 @@ class Sighting(NamedTuple):
 
     group_id: str
     at_ms: int
-    told: Told
+    kind: SightingKind
     group: ListedGroup | None = None
     epoch: int | None = None
     """Epoch of the member whose heartbeat was answered. The group changes while epochs of members differ."""
@@ -111,20 +111,20 @@ def sighted(response: Response) -> Sighting | None:
 def _joined(response: Response) -> Sighting | None:
     code = json.decode(response.body, type=_Error).error_code
     # A JoinGroup with an error for its protocols still creates the group.
-    return _sighting(response, Told.CHANGED) if code in _MAY_MAKE_A_GROUP else None
+    return _sighting(response, SightingKind.CHANGED) if code in _MAY_MAKE_A_GROUP else None
 
 
 def _changed(response: Response) -> Sighting | None:
     code = json.decode(response.body, type=_Error).error_code
-    return _sighting(response, Told.CHANGED) if code == ErrorCode.NONE else None
+    return _sighting(response, SightingKind.CHANGED) if code == ErrorCode.NONE else None
 
 
 def _beat(response: Response) -> Sighting | None:
     code = json.decode(response.body, type=_Error).error_code
     # A classic group that waits for its members to join again shows it in no other response.
     if code == ErrorCode.REBALANCE_IN_PROGRESS:
-        return _sighting(response, Told.CHANGED)
-    return _sighting(response, Told.THERE) if code == ErrorCode.NONE else None
+        return _sighting(response, SightingKind.CHANGED)
+    return _sighting(response, SightingKind.THERE) if code == ErrorCode.NONE else None
 
 
 def _consumer_beat(response: Response) -> Sighting | None:
@@ -133,14 +133,14 @@ def _consumer_beat(response: Response) -> Sighting | None:
         return None
     # A new assignment or the end of a membership changes the group.
     if body.member_epoch < 0 or bytes(body.assignment) != b"null":
-        return _sighting(response, Told.CHANGED)
-    return Sighting(response.group_id, response.at, Told.THERE, epoch=body.member_epoch)
+        return _sighting(response, SightingKind.CHANGED)
+    return Sighting(response.group_id, response.at, SightingKind.THERE, epoch=body.member_epoch)
 
 
 def _committed(response: Response) -> Sighting | None:
     topics = json.decode(response.body, type=_Topics).topics
     codes = {partition.error_code for topic in topics for partition in topic.partitions}
-    return _sighting(response, Told.THERE) if ErrorCode.NONE in codes else None
+    return _sighting(response, SightingKind.THERE) if ErrorCode.NONE in codes else None
 
 
 def _deleted(response: Response) -> Sighting | None:
@@ -148,7 +148,7 @@ def _deleted(response: Response) -> Sighting | None:
     # A missing group is as good as deleted: lists must not show it any longer.
     gone = (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND)
     if any(result.error_code in gone for result in results):
-        return _sighting(response, Told.GONE)
+        return _sighting(response, SightingKind.GONE)
     return None
 
 
@@ -157,7 +157,7 @@ def _described(response: Response) -> Sighting | None:
         # DescribeGroups responds with Dead for a group that does not exist, and for a consumer group.
         if group.error_code == ErrorCode.NONE and group.group_state not in ("", _DEAD):
             found = ListedGroup(CLASSIC, group.group_state, group.protocol_type)
-            return Sighting(response.group_id, response.at, Told.AS_IT_IS, found)
+            return Sighting(response.group_id, response.at, SightingKind.AS_IT_IS, found)
     return None
 
 
@@ -165,19 +165,19 @@ def _consumers_described(response: Response) -> Sighting | None:
     for group in json.decode(response.body, type=_Classics).groups:
         if group.error_code == ErrorCode.NONE:
             found = ListedGroup(CONSUMERS, group.group_state, CONSUMERS)
-            return Sighting(response.group_id, response.at, Told.AS_IT_IS, found)
+            return Sighting(response.group_id, response.at, SightingKind.AS_IT_IS, found)
     return None
 
 
 def _configured(response: Response) -> Sighting | None:
     responses = json.decode(response.body, type=_Responses).responses
     if any(each.error_code == ErrorCode.NONE for each in responses):
-        return _sighting(response, Told.SETTINGS)
+        return _sighting(response, SightingKind.SETTINGS)
     return None
 
 
-def _sighting(response: Response, told: Told) -> Sighting:
-    return Sighting(response.group_id, response.at, told)
+def _sighting(response: Response, kind: SightingKind) -> Sighting:
+    return Sighting(response.group_id, response.at, kind)
 
 
 _READERS: dict[str, Callable[[Response], Sighting | None]] = {

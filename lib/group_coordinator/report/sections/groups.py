@@ -150,8 +150,8 @@ def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
 
 
 def _time_behind(row: Row) -> str:
-    told = duration(row["lag_seconds"])
-    return f"at least {told}" if row["how"] == "at-least" else told
+    shown = duration(row["lag_seconds"])
+    return f"at least {shown}" if row["how"] == "at-least" else shown
 
 
 def _place(row: Row) -> str:

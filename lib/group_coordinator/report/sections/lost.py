@@ -66,9 +66,9 @@ def _figure(reasons: Sequence[Row], scope: Scope) -> Figure:
     for row in reasons:
         by_reason[row["reason"]] += row["offsets"]
     legend = [Legend(reason, _COLOURS.get(reason, "var(--series-6)")) for reason in by_reason]
-    told = ", ".join(f"{reason} {count(number)}" for reason, number in by_reason.items())
+    listed = ", ".join(f"{reason} {count(number)}" for reason, number in by_reason.items())
     spec = _bars(reasons, legend, scope)
-    return Figure("Offsets lost, by reason", f"Offsets lost over time: {told}.", spec, legend)
+    return Figure("Offsets lost, by reason", f"Offsets lost over time: {listed}.", spec, legend)
 
 
 def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from msgspec import Struct, ValidationError, convert, json, to_builtins
+from msgspec import Struct, ValidationError, convert, field, json, to_builtins
 from pyspark.sql import SparkSession
 
 import group_coordinator
@@ -35,7 +35,7 @@ class Pinned(Struct, frozen=True, kw_only=True):
     coordinator: dict[str, Any]
     timer_slack_ms: int
     response_max_bytes: int
-    tells_topics: bool
+    announces_topics: bool = field(name="tells_topics")
     max_offsets_per_trigger: int
     follows_markers: bool
     checks_acls: bool
@@ -99,7 +99,7 @@ def _pinned(settings: Settings) -> Pinned:
         coordinator=to_builtins(settings.coordinator),
         timer_slack_ms=job.timer_slack_ms,
         response_max_bytes=job.response_max_bytes,
-        tells_topics=job.topic_metadata_interval_ms > 0,
+        announces_topics=job.topic_metadata_interval_ms > 0,
         max_offsets_per_trigger=job.max_offsets_per_trigger,
         follows_markers=job.transactions_markers_interval_ms > 0,
         checks_acls=job.acls_source != "none",
@@ -120,7 +120,7 @@ def _with(settings: Settings, pinned: Pinned, coordinator: CoordinatorConfig) ->
         response_max_bytes=pinned.response_max_bytes,
         # Only the switch influences the outputs, so a changed interval may stay.
         topic_metadata_interval_ms=_some_or_none(
-            settings.job.topic_metadata_interval_ms, is_some=pinned.tells_topics
+            settings.job.topic_metadata_interval_ms, is_some=pinned.announces_topics
         ),
         transactions_markers_interval_ms=_some_or_none(
             settings.job.transactions_markers_interval_ms, is_some=pinned.follows_markers

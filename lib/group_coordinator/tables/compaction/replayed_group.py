@@ -88,7 +88,7 @@ def names_in(rows: GroupRows) -> dict[str, str]:
     return committed | topic_names_in(rows.members.values())
 
 
-def names_told(record: Record, value: str | None) -> dict[str, str]:
+def named_topics(record: Record, value: str | None) -> dict[str, str]:
     """Return the topic names in a record, by id: in a commit, or in our own log in a member's record.
 
     Args:
@@ -193,7 +193,7 @@ class ReplayedGroup:
             self._give_way_to_a_consumer_group()
         replay_record(self._group, record, entry.event_time)
         self._newest.note(record, entry)
-        self._topic_names |= names_told(record, entry.value)
+        self._topic_names |= named_topics(record, entry.value)
         self._note_emptiness(record, entry)
 
     def _replay_foreign(self, kind: ForeignKind, record_type: int, entry: StoredLogEntry) -> None:

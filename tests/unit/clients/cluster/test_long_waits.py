@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.clients.cluster.long_waits import long_wait_told
+from group_coordinator.clients.cluster.long_waits import reported_long_wait
 from tests.support.until import until
 
 
 def test_a_long_wait_is_told_and_told_again(caplog: pytest.LogCaptureFixture) -> None:
-    with long_wait_told("an answer", first_s=0.01, again_s=0.02):
+    with reported_long_wait("an answer", first_s=0.01, again_s=0.02):
         until(lambda: len(caplog.messages) >= 2, seconds=10, awaited="two lines")
 
     assert caplog.messages[:2] == [
@@ -17,7 +17,7 @@ def test_a_long_wait_is_told_and_told_again(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_a_short_wait_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    with long_wait_told("an answer"):
+    with reported_long_wait("an answer"):
         pass
 
     assert caplog.messages == []

@@ -6,7 +6,7 @@ from group_coordinator.core.assignors.spec import (
     SubscriptionType,
     subscribers,
     subscription_type,
-    type_told_by_topic_ids,
+    type_by_topic_ids,
 )
 from tests.unit.core.assignors.groups import CLICKS, ORDERS, PAYMENTS, member, topics
 
@@ -44,9 +44,9 @@ def test_what_kafka_makes_of_subscriptions(
 
 
 def test_what_topic_ids_tell() -> None:
-    assert type_told_by_topic_ids([member(ORDERS), member(ORDERS)]) is SAME
-    assert type_told_by_topic_ids([member(ORDERS), member(CLICKS)]) is DIFFERENT
-    assert type_told_by_topic_ids([]) is SAME
+    assert type_by_topic_ids([member(ORDERS), member(ORDERS)]) is SAME
+    assert type_by_topic_ids([member(ORDERS), member(CLICKS)]) is DIFFERENT
+    assert type_by_topic_ids([]) is SAME
 
 
 def test_subscribers_of_topics() -> None:
