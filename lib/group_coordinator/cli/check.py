@@ -7,9 +7,7 @@ from typing import Any
 import click
 
 from group_coordinator.cli.check_options import check_options, findings, print_findings
-from group_coordinator.local.folders import scratch_folder
-from group_coordinator.local.jars import session_jars
-from group_coordinator.streaming.session import local_session
+from group_coordinator.cli.local_sessions import local_sessions
 
 
 @click.command()
@@ -32,10 +30,5 @@ def command(**given: Any) -> None:
       group-coordinator check --config coordinator.toml
       group-coordinator check --for mirror --command-config mirror.properties
     """  # noqa: D301
-    with scratch_folder() as scratch:
-        print_findings(
-            findings(
-                lambda settings: local_session(settings.job, session_jars(settings.job), scratch),
-                **given,
-            )
-        )
+    with local_sessions() as start:
+        print_findings(findings(start, **given))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from group_coordinator.driver.checks.preflight import (
     rights_of,
 )
 from group_coordinator.driver.checks.rights import RIGHTS, can_be_asked_for
-from group_coordinator.settings import Settings
+from group_coordinator.settings import JobSettings
 
 _WRONG = 1
 _WIDTH = len("events partitions")
@@ -58,7 +59,7 @@ def check_options(function: Function) -> Function:
 
 
 def findings(
-    make_session: Callable[[Settings], SparkSession],
+    make_session: Callable[[JobSettings], SparkSession],
     *,
     program: str,
     command_config: Path | None,
@@ -74,7 +75,7 @@ def findings(
             f"--command-config has no effect on --for {program}: {program} logs in with the settings; use --config or --set"
         )
     if program == _RUN:
-        yield from preflight(settings, lambda: make_session(settings))
+        yield from preflight(settings, partial(make_session, job))
         return
     given = client_options(command_config)
     # Other programs log in with client properties, so their user may differ from the job's.

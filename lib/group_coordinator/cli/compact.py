@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.driver.coordinator import checkpoints_held, run_compaction
-from group_coordinator.local.folders import scratch_folder
-from group_coordinator.local.jars import session_jars
 from group_coordinator.streaming.compaction_query import QUERY_NAME
-from group_coordinator.streaming.session import local_session
 
 
 @click.command()
@@ -26,9 +25,5 @@ def command(
     waits for it. It takes the rows of its own cluster.id; only one compaction of a cluster may run at a time.
     """
     settings = job_settings(config, overrides, bootstrap_server)
-    with checkpoints_held(settings.job, QUERY_NAME), scratch_folder() as scratch:
-        run_compaction(
-            settings,
-            lambda: local_session(settings.job, session_jars(settings.job), scratch),
-            drain=drain,
-        )
+    with checkpoints_held(settings.job, QUERY_NAME), local_sessions() as start:
+        run_compaction(settings, partial(start, settings.job), drain=drain)

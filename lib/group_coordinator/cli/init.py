@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings
+from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.tables import create_tables_of
-from group_coordinator.local.folders import scratch_folder
-from group_coordinator.local.jars import session_jars
-from group_coordinator.streaming.session import local_session
 
 
 @click.command()
@@ -44,10 +43,7 @@ def command(
         click.echo(f"topic {topic}: {'created' if topic in created else 'is there'}")
     if topics_only:
         return
-    with scratch_folder() as scratch:
-        # Spark's jars are fetched only if Spark is needed.
-        tables = create_tables_of(
-            settings.job, lambda: local_session(settings.job, session_jars(settings.job), scratch)
-        )
+    with local_sessions() as start:
+        tables = create_tables_of(settings.job, partial(start, settings.job))
         for table in tables:
             click.echo(f"table {table}: is there")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
+from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.cli.mirror_options import mirror_options, mirroring
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.mirror.run import run_mirror
-from group_coordinator.local.folders import scratch_folder
-from group_coordinator.local.jars import session_jars
 from group_coordinator.mirror.query import QUERY_NAME
 from group_coordinator.streaming import compaction_query
-from group_coordinator.streaming.session import local_session
 
 
 @click.command()
@@ -39,10 +38,5 @@ def command(**given: Any) -> None:
     settings, keys, options = mirroring(**given)
     # Each query has its own checkpoint, which no other process may use.
     queries = [QUERY_NAME] + [compaction_query.QUERY_NAME] * options.with_compaction
-    with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
-        run_mirror(
-            settings,
-            keys,
-            lambda: local_session(settings.job, session_jars(settings.job), scratch),
-            options,
-        )
+    with checkpoints_held(settings.job, *queries), local_sessions() as start:
+        run_mirror(settings, keys, partial(start, settings.job), options)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
+from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.cli.position_options import position_options, sampling
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.positions import sample_positions
-from group_coordinator.local.folders import scratch_folder
-from group_coordinator.local.jars import session_jars
-from group_coordinator.streaming.session import local_session
 
 
 @click.command()
@@ -34,8 +33,5 @@ def command(**given: Any) -> None:
         FROM topic_positions GROUP BY cluster_id, topic, sampled_at ORDER BY cluster_id, topic, sampled_at"
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     wanted = sampling(**given)
-    with scratch_folder() as scratch:
-        # Spark's jars are fetched only if Spark is needed.
-        sample_positions(
-            *wanted, lambda: local_session(wanted.job, session_jars(wanted.job), scratch)
-        )
+    with local_sessions() as start:
+        sample_positions(*wanted, partial(start, wanted.job))

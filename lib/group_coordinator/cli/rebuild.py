@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from group_coordinator.cli.job_options import job_options, job_settings, partitions_option
+from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.rebuild import rebuild_checkpoint
-from group_coordinator.local.folders import scratch_folder
-from group_coordinator.local.jars import session_jars
 from group_coordinator.streaming.checkpoint.layout import QUERY_NAME
-from group_coordinator.streaming.session import local_session
 
 
 @click.command()
@@ -43,11 +42,7 @@ def command(
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     settings = job_settings(config, overrides, bootstrap_server)
     changed = [QUERY_NAME] if partitions is not None else []
-    with checkpoints_held(settings.job, *changed), scratch_folder() as scratch:
-        summary = rebuild_checkpoint(
-            settings,
-            lambda: local_session(settings.job, session_jars(settings.job), scratch),
-            partitions,
-        )
+    with checkpoints_held(settings.job, *changed), local_sessions() as start:
+        summary = rebuild_checkpoint(settings, partial(start, settings.job), partitions)
     for line in summary:
         click.echo(line)

@@ -9,12 +9,10 @@ import click
 
 from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
 from group_coordinator.cli.job_options import job_options, job_settings, run_options
+from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.driver.coordinator import RunOptions, checkpoints_held, run_coordinator
-from group_coordinator.local.folders import scratch_folder
-from group_coordinator.local.jars import session_jars
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.checkpoint import layout
-from group_coordinator.streaming.session import local_session
 
 
 @click.command()
@@ -74,9 +72,5 @@ def command(
     )
     # Each query has its own checkpoint, which no other process may use.
     queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
-    with checkpoints_held(settings.job, *queries), scratch_folder() as scratch:
-        run_coordinator(
-            settings,
-            lambda: local_session(settings.job, session_jars(settings.job), scratch),
-            options,
-        )
+    with checkpoints_held(settings.job, *queries), local_sessions() as start:
+        run_coordinator(settings, partial(start, settings.job), options)

@@ -89,7 +89,7 @@ def create_tables(
 @_reported_errors()
 def check(**given: Any) -> None:
     """Say of each thing that a run needs whether it is right, or what to do; status 1 if any is wrong."""
-    print_findings(findings(lambda settings: submitted_session(settings.job), **given))
+    print_findings(findings(submitted_session, **given))
 
 
 @jobs.command()
