@@ -99,4 +99,4 @@ def _group_source(
         return offset_messages.fetched_offsets(channel.send(request).result())
 
     commits = Commits(member.commit_async, wanted.commit_interval_s)
-    return GroupSource(member, topics, consumer, fetch, commits)
+    return GroupSource(member, topics, consumer, fetch_offsets=fetch, commits=commits)

@@ -154,6 +154,7 @@ class GroupSource:
         member: GroupMember,
         topics: Topics,
         consumer: KafkaConsumer,
+        *,
         fetch_offsets: Callable[
             [Collection[TopicPartition]], Mapping[TopicPartition, OffsetAndMetadata]
         ],

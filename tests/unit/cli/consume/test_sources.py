@@ -109,7 +109,12 @@ class Reader:
         )
         commits = Commits(self.member.commit_async, commit_interval_s, coordinator.clock)
         self.source = GroupSource(
-            self.member, topics, self.consumer, self._fetch, commits, coordinator.clock
+            self.member,
+            topics,
+            self.consumer,
+            fetch_offsets=self._fetch,
+            commits=commits,
+            clock=coordinator.clock,
         )
         self.printed: list[tuple[str, int, int]] = []
 
