@@ -73,10 +73,10 @@ class InProcessJob:
         """Let deadlines fire that are due."""
         self._line({})
 
-    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
-        self.asked.append(question)
-        correlation_id, answer = self._open.add(question.timeout_s)
-        event = question.event(correlation_id, None)
+    def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
+        self.asked.append(request)
+        correlation_id, answer = self._open.add(request.timeout_s)
+        event = request.event(correlation_id, None)
         if len(event) > self._config.event_max_bytes:
             self._open.fail(correlation_id, NoAnswerError(ErrorCode.INVALID_REQUEST))
         elif not self.is_silent:

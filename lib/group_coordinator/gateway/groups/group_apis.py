@@ -95,7 +95,7 @@ class GroupApis:
         self, api: str, version: int, group_id: str, body: Body, caller: Caller
     ) -> Awaitable[Body]:
         timeout_s = self._patience.timeout_s(api, version, body)
-        question = GroupRequest(
+        request = GroupRequest(
             api=api,
             version=version,
             group_id=group_id,
@@ -103,22 +103,22 @@ class GroupApis:
             caller=caller,
             timeout_s=timeout_s,
         )
-        asked = self._job.ask(question)
+        asked = self._job.ask(request)
         if api in PARKED_APIS:
             # The body may be large, and the request may wait for minutes.
-            question = question._replace(body=_small_fields(body))
-        return self._settled(question, asked)
+            request = request._replace(body=_small_fields(body))
+        return self._settled(request, asked)
 
-    async def _settled(self, question: GroupRequest, asked: asyncio.Future[Body]) -> Body:
+    async def _settled(self, request: GroupRequest, asked: asyncio.Future[Body]) -> Body:
         try:
-            answer = _understood(question, await asked)
+            answer = _understood(request, await asked)
         except NoAnswerError as error:
-            return refused(question.api, question.version, question.body, error.code)
+            return refused(request.api, request.version, request.body, error.code)
         except wire.WireError as fault:
             _log.warning("what the job answers is none of Kafka's answers: %s", fault)
             code = ErrorCode.UNKNOWN_SERVER_ERROR
-            return refused(question.api, question.version, question.body, code)
-        self._patience.learn(question, answer)
+            return refused(request.api, request.version, request.body, code)
+        self._patience.learn(request, answer)
         return answer
 
 
@@ -127,16 +127,16 @@ def _small_fields(body: Body) -> Body:
     return {name: value for name, value in body.items() if not isinstance(value, list)}
 
 
-def _understood(question: GroupRequest, answer: Body) -> Body:
+def _understood(request: GroupRequest, answer: Body) -> Body:
     """Fill in all fields of the response's version, as a job of another version may write others.
 
     Raises:
         WireError: the client could not read the response.
     """
-    api, version = question.api, question.version
+    api, version = request.api, request.version
     if answer.keys() == _REFUSAL:
         code, message = answer["errorCode"], answer["errorMessage"]
-        answer = refused(api, version, question.body, code, message)
+        answer = refused(api, version, request.body, code, message)
     return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, answer))
 
 

@@ -64,7 +64,7 @@ class GroupSettings:
             "configurationKeys": None,
         }
         body = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
-        question = GroupRequest(
+        request = GroupRequest(
             api="DescribeConfigs",
             version=4,
             group_id=group_id,
@@ -73,7 +73,7 @@ class GroupSettings:
             timeout_s=self._timeout_s,
         )
         try:
-            answer: Body = await self._job.ask(question)
+            answer: Body = await self._job.ask(request)
         except NoAnswerError:
             # The group stays in doubt for the next call.
             self._altered[group_id] = None

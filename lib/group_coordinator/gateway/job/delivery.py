@@ -59,12 +59,12 @@ class Patience:
             return known_ms / 1000 + GRACE_S
         return self._answer_timeout_s
 
-    def learn(self, question: GroupRequest, answer: Body) -> None:
+    def learn(self, request: GroupRequest, answer: Body) -> None:
         """Remember the rebalance timeout of a member that has joined, for its SyncGroup."""
-        if question.api != "JoinGroup" or answer.get("errorCode") != ErrorCode.NONE:
+        if request.api != "JoinGroup" or answer.get("errorCode") != ErrorCode.NONE:
             return
-        member = (question.group_id, answer["memberId"])
-        self._rebalance_timeouts_ms[member] = _rebalance_timeout_ms(question.version, question.body)
+        member = (request.group_id, answer["memberId"])
+        self._rebalance_timeouts_ms[member] = _rebalance_timeout_ms(request.version, request.body)
 
 
 def _rebalance_timeout_ms(version: int, body: Body) -> int:
@@ -90,11 +90,11 @@ class JobPulse:
         """Time of the first request after the last response."""
         self._probed_s = -inf
 
-    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
+    def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         """Send the request to the job."""
-        if self._waiting_since_s is None and question.api not in PARKED_APIS:
+        if self._waiting_since_s is None and request.api not in PARKED_APIS:
             self._waiting_since_s = self._clock_s()
-        answer = self._job.ask(question)
+        answer = self._job.ask(request)
         answer.add_done_callback(self._answered)
         return answer
 
@@ -149,12 +149,12 @@ _Line: TypeAlias = tuple[str, str, str]
 class _Asked:
     """Request to the job, its response, and the client that waits."""
 
-    __slots__ = ("answer", "late", "question", "waiting_id")
+    __slots__ = ("answer", "late", "request", "waiting_id")
 
     def __init__(
-        self, question: GroupRequest, waiting_id: str, answer: asyncio.Future[Body]
+        self, request: GroupRequest, waiting_id: str, answer: asyncio.Future[Body]
     ) -> None:
-        self.question = question
+        self.request = request
         self.waiting_id = waiting_id
         self.answer = answer
         self.late: Body | None = None
@@ -175,35 +175,35 @@ class Repeats:
         self._asked: dict[_Line, list[_Asked]] = {}
         """Requests in the order of their events."""
 
-    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
+    def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         """Send the request to the job, or wait for the response of the same request before."""
-        if question.api not in _REPEATED:
-            return self._job.ask(question)
+        if request.api not in _REPEATED:
+            return self._job.ask(request)
         # The client's timeout differs from the job's, so each has its own future.
-        waiting_id, answer = self._waiting.add(question.timeout_s)
-        asked = self._first_of(question)
+        waiting_id, answer = self._waiting.add(request.timeout_s)
+        asked = self._first_of(request)
         if asked is None:
-            self._ask_job(_Asked(question, waiting_id, answer))
+            self._ask_job(_Asked(request, waiting_id, answer))
             return answer
         asked.waiting_id, asked.answer = waiting_id, answer
         if asked.late is not None:
             self._give(asked, asked.late)
         return answer
 
-    def _first_of(self, question: GroupRequest) -> _Asked | None:
+    def _first_of(self, request: GroupRequest) -> _Asked | None:
         # A repeat must come behind a later request of the same member that is pending, so this resets the match.
         first = None
-        for asked in self._asked.get(_line(question), ()):
+        for asked in self._asked.get(_line(request), ()):
             if asked.is_waited_for:
                 first = None
-            elif first is None and _is_same(asked.question, question):
+            elif first is None and _is_same(asked.request, request):
                 first = asked
         return first
 
     def _ask_job(self, asked: _Asked) -> None:
-        self._asked.setdefault(_line(asked.question), []).append(asked)
+        self._asked.setdefault(_line(asked.request), []).append(asked)
         # The job's response is awaited even if the client gives up.
-        response = self._job.ask(asked.question._replace(timeout_s=_OWED_S))
+        response = self._job.ask(asked.request._replace(timeout_s=_OWED_S))
         response.add_done_callback(lambda _: self._settle(asked, response))
 
     def _settle(self, asked: _Asked, response: asyncio.Future[Body]) -> None:
@@ -215,7 +215,7 @@ class Repeats:
             return
         if asked.is_waited_for:
             self._give(asked, body)
-        elif asked.question.body["memberId"]:
+        elif asked.request.body["memberId"]:
             asked.late = body
             asyncio.get_running_loop().call_later(_LATE_S, self._forget, asked)
         else:
@@ -223,14 +223,14 @@ class Repeats:
 
     def _give(self, asked: _Asked, body: Body) -> None:
         # A member that gets this response will not get the earlier late ones: a repeat of those must come behind it.
-        line = self._asked[_line(asked.question)]
+        line = self._asked[_line(asked.request)]
         unheard = [each for each in line[: line.index(asked)] if each.late is not None]
         for each in (*unheard, asked):
             self._forget(each)
         self._waiting.answer(asked.waiting_id, body)
 
     def _forget(self, asked: _Asked) -> None:
-        line = _line(asked.question)
+        line = _line(asked.request)
         left = [each for each in self._asked.get(line, ()) if each is not asked]
         if left:
             self._asked[line] = left
@@ -238,8 +238,8 @@ class Repeats:
             self._asked.pop(line, None)
 
 
-def _line(question: GroupRequest) -> _Line:
-    return question.api, question.group_id, question.body["memberId"]
+def _line(request: GroupRequest) -> _Line:
+    return request.api, request.group_id, request.body["memberId"]
 
 
 def _is_same(one: GroupRequest, other: GroupRequest) -> bool:

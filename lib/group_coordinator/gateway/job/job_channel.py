@@ -120,21 +120,21 @@ class JobChannel:
         """Number of pending requests, waiting JoinGroups included."""
         return len(self._open)
 
-    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
+    def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         """Send the request. The future returns the body of the response, or raises NoAnswerError."""
-        correlation_id, answer = self._open.add(question.timeout_s)
+        correlation_id, answer = self._open.add(request.timeout_s)
         partitions = self._responses.partitions
         if not partitions:
             self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             return answer
-        value = question.event(correlation_id, partitions[self._lot % len(partitions)])
+        value = request.event(correlation_id, partitions[self._lot % len(partitions)])
         if len(value) > self._event_max_bytes:
             self._fail(correlation_id, ErrorCode.INVALID_REQUEST)
             return answer
         # A JoinGroup may wait for minutes, but it must be sent as soon as all others.
-        send_by_s = time.monotonic() + min(question.timeout_s, self._answer_timeout_s)
-        client = question.caller.payer
-        event = OutgoingEvent(correlation_id, question.group_id, value, send_by_s, client)
+        send_by_s = time.monotonic() + min(request.timeout_s, self._answer_timeout_s)
+        client = request.caller.payer
+        event = OutgoingEvent(correlation_id, request.group_id, value, send_by_s, client)
         if not self._events.put(event):
             self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return answer

@@ -41,7 +41,7 @@ class NoAnswerError(Exception):
 class JobClient(Protocol):
     """Interface of the job: its two topics, or in tests the state machine in this process."""
 
-    def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
+    def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         """Send the request before this returns; a group's requests keep the order of calls.
 
         The future returns the body of the response, or raises NoAnswerError. A cancelled future drops the request.
