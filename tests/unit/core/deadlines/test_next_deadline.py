@@ -4,35 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.timers import SYNC_TIMER, session_timer
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.groups_in_every_state import PREPARING, became_empty, membership_of, state_of
-
-
-@pytest.mark.parametrize("time_ms", [3_000, 3_001])
-def test_a_deadline_comes_before_the_request_of_its_millisecond(time_ms: int) -> None:
-    driver = GroupDriver()
-    first = driver.join(version=3)
-
-    driver.at(time_ms)
-    driver.join(version=3)
-
-    assert driver.response_to(first).generation == 1
-    assert state_of(driver) is PREPARING
-
-
-def test_a_sweep_comes_before_a_session_that_began_after_the_last_sweep() -> None:
-    driver = GroupDriver(offsets_retention_ms=10_000, offsets_retention_check_interval_ms=20_000)
-    (member_id,) = driver.form(topics=["orders"])
-    driver.at(10_000)
-    driver.commit({"refunds": {0: 1}}, member_id, 1)
-
-    assert driver.at(20_000).records == (
-        OffsetRecord("refunds", 0, None, Reason.OFFSET_EXPIRED),
-        became_empty(20_000, 2, Reason.SESSION_TIMEOUT),
-    )
+from tests.unit.core.groups_in_every_state import became_empty, membership_of
 
 
 def test_a_session_that_began_anew_in_the_sync_phase_ends_after_the_phase() -> None:
@@ -62,3 +38,12 @@ def test_a_group_that_does_not_exist_forgets_topics_after_the_retention(
     driver.sleep(sleep_ms)
 
     assert len(driver.group.topics or ()) == topics_known
+
+
+def test_a_session_ends_at_its_own_time_whenever_it_is_seen() -> None:
+    driver = GroupDriver()
+    driver.form()
+
+    outcome = driver.at(500_000)
+
+    assert outcome.records == (became_empty(13_000, 2, Reason.SESSION_TIMEOUT),)

@@ -1,4 +1,4 @@
-"""JoinGroup: who gets in, under which id, and how many."""
+"""JoinGroup: reasons and values of its records and responses that no story shows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
-from group_coordinator.core.model.responses import JoinedMember, JoinGroupResponse
+from group_coordinator.core.model.responses import JoinGroupResponse
 from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.timers import session_timer
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
-from tests.unit.core.groups_in_every_state import membership_of, state_of
+from tests.unit.core.groups_in_every_state import membership_of, stable, state_of
 from tests.unit.core.requests import protocol
 
 
@@ -28,168 +29,84 @@ def test_the_first_join_creates_the_group_and_gives_out_an_id() -> None:
     assert state_of(driver) is ClassicState.EMPTY
 
 
-def test_the_id_is_the_way_in() -> None:
-    driver = GroupDriver()
-    member_id = driver.join().response.member_id
-
-    join = driver.join(member_id)
-    assert join.is_parked
-    assert join.records == ()
-    assert state_of(driver) is ClassicState.PREPARING_REBALANCE
-
-    driver.at(3_000)
-    assert driver.response_to(join) == JoinGroupResponse(
-        ErrorCode.NONE,
-        member_id,
-        generation=1,
-        protocol_type="consumer",
-        protocol="range",
-        leader=member_id,
-        members=(JoinedMember(member_id, None, protocol().metadata),),
-    )
-
-
 def test_two_ids_are_never_the_same() -> None:
     driver = GroupDriver()
 
     assert driver.join().response.member_id != driver.join().response.member_id
 
 
-def test_before_version_4_nobody_asks_for_an_id() -> None:
+def test_a_tied_vote_goes_by_name() -> None:
     driver = GroupDriver()
+    for names in (("sticky", "range"), ("range", "sticky")):
+        driver.send(requests.join("", *map(protocol, names)), 3)
 
-    join = driver.join(version=3)
+    driver.at(6_000)
 
-    assert join.is_parked
-    assert driver.join(version=4).response.error is ErrorCode.MEMBER_ID_REQUIRED
-    driver.leave(*membership_of(driver).pending_joins)
-    driver.at(3_000)
-    assert driver.response_to(join).error is ErrorCode.NONE
-    assert driver.response_to(join).member_id.startswith("client-")
-
-
-def test_a_group_must_have_a_name() -> None:
-    outcome = GroupDriver("").join()
-
-    assert outcome.response.error is ErrorCode.INVALID_GROUP_ID
-    assert outcome.records == ()
+    assert membership_of(driver).protocol == "range"
 
 
 @pytest.mark.parametrize(
-    ("session_timeout_ms", "error"),
+    ("lists", "chosen"),
     [
-        (5_999, ErrorCode.INVALID_SESSION_TIMEOUT),
-        (6_000, ErrorCode.MEMBER_ID_REQUIRED),
-        (1_800_000, ErrorCode.MEMBER_ID_REQUIRED),
-        (1_800_001, ErrorCode.INVALID_SESSION_TIMEOUT),
+        ([("range", "range")], "range"),
+        ([("range", "range", "sticky"), ("sticky", "sticky")], "sticky"),
+        ([("range", "range", "sticky"), ("sticky", "other")], "sticky"),
+        ([("range", "range", "sticky"), ("sticky",), ("range",)], "range"),
     ],
 )
-def test_session_timeouts_have_bounds(session_timeout_ms: int, error: ErrorCode) -> None:
-    driver = GroupDriver()
-
-    assert driver.join(session_timeout_ms=session_timeout_ms).response.error is error
-
-
-def test_an_unknown_group_knows_no_member() -> None:
-    driver = GroupDriver()
-
-    outcome = driver.join("somebody")
-
-    assert outcome.response == JoinGroupResponse(ErrorCode.UNKNOWN_MEMBER_ID, "somebody")
-    assert outcome.records == ()
-    assert state_of(driver) is ClassicState.DEAD
-
-
-@pytest.mark.parametrize("protocol_type", ["", "consumer"])
-def test_a_first_join_without_protocols_is_refused_but_creates_the_group(
-    protocol_type: str,
+def test_where_a_name_that_comes_twice_leaves_nothing_to_choose_most_decide(
+    lists: list[tuple[str, ...]], chosen: str
 ) -> None:
+    """Kafka's group answers nobody until its members are out."""
     driver = GroupDriver()
-    request = requests.join(protocol_type=protocol_type).replace(protocols=())
+    for names in lists:
+        driver.send(requests.join("", *map(protocol, names)), 3)
 
-    outcome = driver.send(request, 9)
+    driver.at(6_000)
 
-    assert outcome.response.error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert outcome.records == (
-        GroupRecord(
-            GroupMetadata(
-                protocol_type="",
-                generation=0,
-                protocol=None,
-                leader=None,
-                state_timestamp_ms=0,
-                members=(),
-            ),
-            Reason.JOIN,
-        ),
-    )
-    assert state_of(driver) is ClassicState.EMPTY
+    assert membership_of(driver).protocol == chosen
+    assert len(membership_of(driver).members) == len(lists)
 
 
-def test_a_simple_group_becomes_a_real_one_and_keeps_its_offsets() -> None:
+def test_a_join_replaces_the_one_that_waits() -> None:
     driver = GroupDriver()
-    driver.commit({"orders": {0: 42}})
-
-    assert driver.join(version=3).records == ()
-    driver.at(3_000)
-
-    assert state_of(driver) is ClassicState.COMPLETING_REBALANCE
-    assert driver.group.offsets["orders"][0].offset == 42
-
-
-def test_a_pending_member_cannot_become_a_static_one() -> None:
-    driver = GroupDriver()
-    member_id = driver.join().response.member_id
-
-    outcome = driver.join(member_id, instance_id="i")
-
-    assert outcome.response == JoinGroupResponse(ErrorCode.UNKNOWN_SERVER_ERROR, "")
-    assert driver.join(member_id).is_parked
-
-
-def test_a_member_that_left_is_unknown() -> None:
-    driver = GroupDriver()
-    (member_id,) = driver.form()
-    driver.leave(member_id)
-
-    assert driver.join(member_id).response.error is ErrorCode.UNKNOWN_MEMBER_ID
-
-
-def test_a_full_group_takes_no_newcomer() -> None:
-    driver = GroupDriver(group_max_size=2)
-    leader, _ = driver.form(2)
-
-    outcome = driver.join()
-
-    assert outcome.response == JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
-    assert driver.join(leader).is_parked
-
-
-@pytest.mark.parametrize("instance_id", [None, "i"])
-@pytest.mark.parametrize(("members", "has_room"), [(1, True), (2, True), (3, False)])
-def test_a_group_has_room_up_to_its_size(
-    members: int, instance_id: str | None, *, has_room: bool
-) -> None:
-    driver = GroupDriver(group_max_size=3)
-    driver.form(members)
-
-    newcomer = driver.join(instance_id=instance_id, version=3)
-
-    assert newcomer.is_parked is has_room
-    if not has_room:
-        assert newcomer.response == JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
-        assert len(membership_of(driver).members) == 3
-
-
-def test_in_a_join_phase_the_last_to_come_is_turned_away() -> None:
-    driver = GroupDriver(group_max_size=2)
     leader, follower = driver.form(2)
-    driver.join(leader)
-    newcomer = driver.join(version=3)
+    first = driver.join(leader)
 
+    second = driver.join(leader, topics=["payments"])
+
+    assert second.responses[first.correlation_id] == JoinGroupResponse(
+        ErrorCode.REBALANCE_IN_PROGRESS, leader
+    )
+    driver.join(follower)
+    assert driver.response_to(second).generation == 2
+    assert membership_of(driver).subscribed_topics == {"orders", "payments"}
+
+
+def test_a_static_member_that_came_back_waits_for_nothing() -> None:
+    driver = GroupDriver()
+    leader, follower, gone = stable(driver, static="i")
+    back = driver.join(instance_id="i").response.member_id
+    assert session_timer(gone) not in membership_of(driver).timers
+
+    join = driver.join(leader)
     outcome = driver.join(follower)
 
-    assert outcome.response == JoinGroupResponse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
-    assert follower not in membership_of(driver).members
-    assert driver.join(leader).response.generation == 2, "who waits already has its place"
-    assert driver.response_to(newcomer).generation == 2
+    assert outcome.responses == {}
+    driver.at(16_000)
+    assert back not in membership_of(driver).members
+    assert driver.response_to(join).generation == 2
+
+
+def test_a_static_member_that_comes_back_does_not_fall_silent_while_it_waits() -> None:
+    driver = GroupDriver()
+    leader, follower, _ = stable(driver, static="i")
+    driver.join(leader)
+    back = driver.join(instance_id="i")
+    for time_ms in (15_000, 24_000):
+        driver.at(time_ms)
+        driver.heartbeat(follower, 1)
+
+    driver.join(follower)
+
+    assert driver.response_to(back).generation == 2
