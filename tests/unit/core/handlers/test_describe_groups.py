@@ -6,7 +6,6 @@ from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.responses import DescribedMember, DescribeGroupResponse
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE
 from tests.unit.core.requests import protocol
 
@@ -58,51 +57,6 @@ def test_in_other_states_neither_protocol_nor_subscriptions_are_told() -> None:
         leader: b"",
         follower: b"",
     }
-
-
-def test_an_empty_group_remembers_its_kind() -> None:
-    driver = GroupDriver()
-    driver.leave(*driver.form())
-
-    assert driver.describe().response == DescribeGroupResponse(
-        error=ErrorCode.NONE,
-        error_message=None,
-        group_id="g",
-        state="Empty",
-        protocol_type="consumer",
-        protocol="",
-    )
-
-
-def test_a_simple_group_has_no_kind() -> None:
-    driver = GroupDriver()
-    driver.commit({"orders": {0: 1}})
-
-    assert driver.describe().response == DescribeGroupResponse(
-        error=ErrorCode.NONE,
-        error_message=None,
-        group_id="g",
-        state="Empty",
-        protocol_type="",
-        protocol="",
-    )
-
-
-@pytest.mark.parametrize(
-    ("version", "error", "message"),
-    [(5, ErrorCode.NONE, None), (6, ErrorCode.GROUP_ID_NOT_FOUND, "Group g not found.")],
-)
-def test_an_unknown_group_is_dead(version: int, error: ErrorCode, message: str | None) -> None:
-    assert GroupDriver().describe(version).response == DescribeGroupResponse(
-        error=error, error_message=message, group_id="g", state="Dead"
-    )
-
-
-def test_a_group_of_any_kind_is_described() -> None:
-    driver = GroupDriver()
-    driver.send(requests.join(protocol_type="connect"), 3)
-
-    assert driver.describe().response.protocol_type == "connect"
 
 
 @pytest.mark.parametrize("name", GROUPS_IN_EVERY_STATE)

@@ -39,15 +39,6 @@ def test_what_was_never_committed_is_no_error() -> None:
     )
 
 
-def test_an_unknown_group_is_no_error() -> None:
-    driver = GroupDriver()
-
-    assert driver.fetch({"orders": [0]}).response.topics == (
-        FetchedTopic("orders", None, (FetchedPartition(0),)),
-    )
-    assert driver.fetch().response == OffsetFetchResponse(ErrorCode.NONE, "g", ())
-
-
 def test_everything_comes_in_order() -> None:
     driver = GroupDriver()
     driver.commit({"refunds": {0: 1}, "orders": {10: 2, 9: 3}})
@@ -55,33 +46,6 @@ def test_everything_comes_in_order() -> None:
     assert driver.fetch().response.topics == (
         FetchedTopic("orders", None, (FetchedPartition(9, 3), FetchedPartition(10, 2))),
         FetchedTopic("refunds", None, (FetchedPartition(0, 1),)),
-    )
-
-
-def test_a_fetch_of_nothing_gets_nothing() -> None:
-    driver = GroupDriver()
-    driver.commit({"orders": {0: 42}})
-
-    assert driver.fetch({}).response.topics == ()
-
-
-def test_a_fetch_does_not_look_at_topics() -> None:
-    driver = GroupDriver()
-    driver.commit({"orders": {7: 42}})
-    driver.learn_topics(ORDERS)
-
-    assert driver.fetch({"orders": [7]}).response.topics[0].partitions[0].offset == 42
-
-
-def test_topics_without_id_are_left_out_from_version_10() -> None:
-    driver = GroupDriver()
-    driver.commit({"orders": {0: 42}})
-
-    assert driver.fetch(version=10).response.topics == ()
-
-    driver.learn_topics(ORDERS)
-    assert driver.fetch(version=10).response.topics == (
-        FetchedTopic("orders", ORDERS.topic_id, (FetchedPartition(0, 42),)),
     )
 
 
@@ -93,34 +57,6 @@ def test_everything_comes_under_the_ids_of_its_commits() -> None:
 
     (topic,) = driver.fetch(version=10).response.topics
     assert topic.topic_id == ORDERS.topic_id
-
-
-def test_a_topic_is_asked_for_by_id_from_version_10() -> None:
-    driver = GroupDriver()
-    driver.learn_topics(ORDERS)
-    driver.commit({"orders": {0: 42}})
-
-    outcome = driver.send(requests.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
-
-    assert outcome.response.topics == (
-        FetchedTopic("orders", ORDERS.topic_id, (FetchedPartition(0, 42), FetchedPartition(1))),
-    )
-
-
-def test_an_unknown_topic_id_is_told_for_every_partition() -> None:
-    driver = GroupDriver()
-
-    outcome = driver.send(requests.fetch_by_id(ORDERS.topic_id, 0, 1), 10)
-
-    unknown = ErrorCode.UNKNOWN_TOPIC_ID
-    assert outcome.response.error is ErrorCode.NONE
-    assert outcome.response.topics == (
-        FetchedTopic(
-            None,
-            ORDERS.topic_id,
-            (FetchedPartition(0, error=unknown), FetchedPartition(1, error=unknown)),
-        ),
-    )
 
 
 def test_an_offset_of_an_earlier_topic_of_that_name_does_not_count() -> None:

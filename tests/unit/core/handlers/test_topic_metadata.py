@@ -75,42 +75,6 @@ def test_offsets_go_at_once_with_their_topic() -> None:
     assert driver.group.offsets == {}
 
 
-def test_offsets_go_in_a_live_group_too() -> None:
-    driver = GroupDriver()
-    (member_id,) = driver.form()
-    driver.commit({"orders": {0: 1}}, member_id, 1)
-
-    assert driver.learn_topics(deleted=[ORDERS]).records == (gone("orders", 0),)
-    assert state_of(driver) is ClassicState.STABLE
-
-
-def test_offsets_of_another_topic_of_that_name_stay() -> None:
-    driver = GroupDriver()
-    driver.learn_topics(ORDERS_ANEW)
-    driver.commit({"orders": {0: 1}})
-
-    assert driver.learn_topics(ORDERS_ANEW, deleted=[ORDERS]).records == ()
-
-
-def test_offsets_from_before_the_ids_go() -> None:
-    driver = GroupDriver()
-    driver.commit({"orders": {0: 1}})
-
-    assert driver.learn_topics(deleted=[ORDERS]).records == (gone("orders", 0),)
-
-
-def test_a_group_that_lost_its_last_offset_goes_at_the_next_sweep() -> None:
-    driver = GroupDriver(offsets_retention_check_interval_ms=5_000)
-    driver.commit({"orders": {0: 1}})
-    driver.sleep(1_000)
-    driver.learn_topics(deleted=[ORDERS])
-
-    driver.at(4_999)
-    assert state_of(driver) is ClassicState.EMPTY
-    driver.at(5_000)
-    assert state_of(driver) is ClassicState.DEAD
-
-
 def test_what_was_told_is_remembered_for_the_retention_if_there_is_no_group() -> None:
     driver = GroupDriver(offsets_retention_ms=60_000)
     driver.learn_topics(ORDERS)
@@ -121,17 +85,6 @@ def test_what_was_told_is_remembered_for_the_retention_if_there_is_no_group() ->
     assert driver.at(60_000).records == ()
     assert driver.group.topics is None
     assert driver.next_deadline_ms is None
-
-
-def test_a_group_that_expired_still_knows_its_topics() -> None:
-    driver = GroupDriver(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=5_000)
-    driver.learn_topics(ORDERS)
-    driver.commit({"orders": {0: 1}})
-    driver.at(60_000)
-    assert state_of(driver) is ClassicState.DEAD
-
-    assert driver.group.topics == {"orders": ORDERS}
-    assert driver.next_deadline_ms == 120_000
 
 
 @pytest.mark.parametrize("partition", [-1, 2])

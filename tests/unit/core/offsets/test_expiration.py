@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.states import ClassicState
@@ -107,40 +108,6 @@ def test_where_there_is_no_group_there_is_no_sweep() -> None:
 # KIP-211: expiry times in the request, and what there is to configure.
 
 
-def test_a_retention_time_in_the_commit_decides_alone() -> None:
-    driver = a_minute_of_retention()
-    driver.commit({"orders": {0: 1}}, retention_ms=1_000, version=4)
-    driver.commit({"refunds": {0: 1}}, retention_ms=90_000, version=4)
-
-    assert driver.at(999).records == ()
-    assert driver.at(1_000).records == (gone("orders"),)
-    assert driver.at(89_999).records == ()
-    assert driver.at(90_000).records == (gone("refunds"), GROUP_GONE)
-
-
-def test_a_retention_time_in_the_commit_decides_also_in_an_empty_group() -> None:
-    driver = a_minute_of_retention()
-    (member_id,) = driver.form()
-    driver.commit({"refunds": {0: 1}}, member_id, 1, retention_ms=90_000, version=4)
-    driver.leave(member_id)
-
-    assert driver.at(92_999).records == ()
-    assert driver.at(93_000).records == (gone("refunds"), GROUP_GONE)
-
-
-def test_a_subscription_protects_even_an_offset_past_its_retention_time() -> None:
-    driver = a_minute_of_retention()
-    (member_id,) = driver.form()
-    driver.commit({"orders": {0: 1}}, member_id, 1, retention_ms=1_000, version=4)
-    keep_alive(driver, member_id, 100_000)
-    assert driver.group.offsets["orders"][0].expire_timestamp_ms == 4_000
-
-    left = driver.leave(member_id)
-
-    assert left.records[1:] == ()
-    assert driver.at(100_001).records == (gone("orders"), GROUP_GONE)
-
-
 def test_the_commit_time_of_version_1_is_what_counts() -> None:
     driver = a_minute_of_retention()
     driver.at(30_000)
@@ -157,28 +124,32 @@ def test_an_offset_of_the_far_future_is_no_deadline() -> None:
     assert driver.next_deadline_ms is None
 
 
-def test_no_retention_at_all_means_the_next_sweep() -> None:
-    driver = GroupDriver(offsets_retention_ms=0, offsets_retention_check_interval_ms=1_000)
-    driver.at(1)
-    driver.commit({"orders": {0: 1}})
+def test_an_empty_group_loses_all_at_once_by_the_time_it_became_empty() -> None:
+    driver = a_minute_of_retention()
+    (member_id,) = driver.form()
+    driver.commit({"orders": {1: 1, 0: 1}, "refunds": {0: 1}}, member_id, 1)
+    driver.at(12_000)
+    driver.leave(member_id)
 
-    assert driver.at(999).records == ()
-    assert driver.at(1_000).records == (gone("orders"), GROUP_GONE)
+    assert driver.at(71_999).records == ()
+    assert driver.at(72_000).records == (
+        gone("orders", 0),
+        gone("orders", 1),
+        gone("refunds", 0),
+        GROUP_GONE,
+    )
+    assert driver.at(72_001).records == ()
+    assert driver.describe().response.error is ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_an_offset_that_is_due_waits_for_the_sweep() -> None:
-    driver = a_minute_of_retention(sweep_interval_ms=7_000)
-    driver.commit({"orders": {0: 1}})
+def test_a_new_subscription_protects_at_once() -> None:
+    driver = a_minute_of_retention()
+    (member_id,) = driver.form(topics=["orders"])
+    driver.commit({"refunds": {0: 1}}, member_id, 1)
+    keep_alive(driver, member_id, 62_999)
 
-    assert driver.next_deadline_ms == 63_000
-    assert driver.at(62_999).records == ()
-    assert driver.at(63_000).records == (gone("orders"), GROUP_GONE)
+    driver.join(member_id, topics=["refunds"])
+    driver.sync(member_id, 2)
+    keep_alive(driver, member_id, 100_000, generation=2)
 
-
-def test_a_week_and_ten_minutes_are_kafkas_defaults() -> None:
-    driver = GroupDriver(start_ms=1)
-    driver.commit({"orders": {0: 1}})
-
-    assert driver.next_deadline_ms == 604_800_000 + 600_000
-    assert driver.at(605_399_999).records == ()
-    assert driver.at(605_400_000).records == (gone("orders"), GROUP_GONE)
+    assert list(driver.group.offsets) == ["refunds"]
