@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from group_coordinator.core.model.consumer_member import CurrentAssignment, ReconciliationState
-from group_coordinator.core.model.records import CurrentRecord, Record
+from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
+from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver
 
@@ -56,8 +56,3 @@ def kinds(records: tuple[Record, ...]) -> list[str]:
         ("-" if record.value is None else "+") + type(record).__name__.removesuffix("Record")
         for record in records
     ]
-
-
-def states(records: tuple[Record, ...]) -> list[ReconciliationState]:
-    """The states in the current assignments that were logged."""
-    return [r.value.state for r in records if isinstance(r, CurrentRecord) and r.value]

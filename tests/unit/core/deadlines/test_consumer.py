@@ -23,24 +23,6 @@ def test_a_silent_member_is_removed_when_its_session_ends() -> None:
     assert {record.reason for record in ended.records} == {Reason.SESSION_TIMEOUT}
 
 
-def test_a_refused_heartbeat_saves_nobody() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"])
-    driver.at(45_999)
-    driver.consumers.beat("m1", epoch=9)
-
-    assert kinds(driver.at(46_000).records)[-1] == "+TargetEpoch"
-
-
-def test_the_groups_own_session_timeout_counts() -> None:
-    driver = cluster()
-    driver.group.configs["consumer.session.timeout.ms"] = "50000"
-    driver.consumers.join("m1", ["orders"])
-
-    assert driver.at(50_999).records == ()
-    assert driver.at(51_000).records
-
-
 def revoking() -> GroupDriver:
     """m1 has 10,000 ms from 2,000 ms on to give something back."""
     driver = cluster()
@@ -61,27 +43,6 @@ def test_one_who_does_not_give_back_in_time_is_removed() -> None:
 
     assert kinds(ended.records) == ["-Current", "-Target", "-Member", "+GroupEpoch"]
     assert {record.reason for record in ended.records} == {Reason.REBALANCE_TIMEOUT}
-
-
-def test_one_who_gives_back_stays() -> None:
-    driver = revoking()
-    kept = list(current(driver, "m1").assigned[ORD])
-    driver.consumers.beat("m1", {ORD: kept})
-
-    assert driver.at(12_000).records == ()
-    assert driver.group.consumer is not None
-    assert driver.group.consumer.rebalance_epochs == {}
-
-
-def test_the_timeout_counts_for_its_epoch_alone() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"], instance_id="i", rebalance_timeout_ms=10_000)
-    driver.sleep(1_000)
-    driver.consumers.join("m2", ["orders"])
-    driver.consumers.beat("m1", {ORD: [0, 1, 2]})
-    driver.consumers.leave("m1", for_a_while=True)
-
-    assert driver.at(12_000).records == ()
 
 
 def test_a_loaded_group_begins_all_timers_anew() -> None:
