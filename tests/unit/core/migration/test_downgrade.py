@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from group_coordinator.core.embedded_protocol import read_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.errors import ErrorCode
@@ -73,17 +71,6 @@ def test_the_log_of_a_downgrade_rebuilds_the_group() -> None:
     assert list(rebuilt.members) == [member_id]
 
 
-def test_it_is_the_same_when_the_last_consumer_falls_silent() -> None:
-    driver, member_id = mixed_group()
-    driver.at(6_000)
-    while driver.now_ms < 45_000:
-        driver.heartbeat(member_id, 3)
-        driver.sleep(5_000)
-
-    assert kinds(driver.at(47_000).records) == DOWNGRADE
-    assert driver.group.classic is not None
-
-
 def test_who_does_not_rejoin_in_time_is_out() -> None:
     driver, member_id = mixed_group()
     driver.consumers.leave("m1")
@@ -94,22 +81,6 @@ def test_who_does_not_rejoin_in_time_is_out() -> None:
     assert driver.at(61_999).records == ()
     assert kinds(driver.at(62_000).records) == ["+Group"]
     assert (classic(driver).state, classic(driver).generation) == (ClassicState.EMPTY, 4)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"group_consumer_migration_policy": "upgrade"}, {"group_max_size": 1}],
-    ids=["the policy", "the size"],
-)
-def test_the_group_stays_a_consumer_group_where_it_must(settings: dict[str, Any]) -> None:
-    driver, _ = mixed_group(**settings)
-    driver.sleep(1_000)
-    add(driver)
-
-    outcome = driver.consumers.leave("m1")
-
-    assert kinds(outcome.records) == ["-Current", "-Target", "-Member", "+GroupEpoch"]
-    assert driver.group.consumer is not None
 
 
 def test_nothing_is_left_to_turn_classic() -> None:
@@ -135,18 +106,6 @@ def test_a_classic_member_takes_the_last_consumers_place_without_a_rebalance() -
     assert read_assignment(group.members[member_id].assignment).assigned == (("orders", held),)
     answer = sync(driver, member_id, 3, group_instance_id="i1").response
     assert answer.assignment == group.members[member_id].assignment
-
-
-def test_one_that_wants_other_topics_brings_a_rebalance() -> None:
-    driver, _ = static_group()
-
-    outcome = join(driver, group_instance_id="i1", topics=("bills",))
-
-    # The epoch that the new wish brought is in the log, but the classic group is of the one before.
-    assert kinds(outcome.records) == [*REPLACEMENT, "+GroupEpoch", *DOWNGRADE]
-    assert (outcome.response.error, outcome.response.generation) == (ErrorCode.NONE, 0)
-    group = classic(driver)
-    assert (group.state, group.generation) == (ClassicState.PREPARING_REBALANCE, 3)
 
 
 def test_a_replacement_leaves_the_group_where_the_policy_forbids_more() -> None:

@@ -9,7 +9,7 @@ from group_coordinator.core.model.consumer_member import CurrentAssignment
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupEpochRecord, TargetEpochRecord
 from group_coordinator.core.model.states import ClassicState
-from tests.unit.core.consumer_groups import ORD, STABLE, UNRELEASED, cluster, current, kinds, target
+from tests.unit.core.consumer_groups import ORD, STABLE, UNRELEASED, cluster, current, kinds
 from tests.unit.core.mixed_groups import classic_group, join, sync
 
 
@@ -58,28 +58,27 @@ def test_the_log_of_an_upgrade_rebuilds_the_group() -> None:
     assert (rebuilt.epoch, rebuilt.metadata_hash) == (group.epoch, group.metadata_hash)
 
 
-def test_partitions_move_from_the_classic_member_to_the_consumer() -> None:
-    driver, member_id = classic_group()
-    driver.consumers.join("m1", ["orders"])
+def test_two_members_with_one_partition_stay_classic() -> None:
+    driver = cluster()
+    first, second = driver.form(2)
+    join(driver, first)
+    parked = join(driver, second)
+    generation = driver.response_to(parked).generation
+    both = encode_assignment({"orders": (0,)})
+    sync(driver, first, generation, assignments=((first, both), (second, both)))
 
-    assert driver.heartbeat(member_id, 1).response.error is ErrorCode.REBALANCE_IN_PROGRESS
-    assert join(driver, member_id, {"orders": [0, 1, 2]}).response.generation == 1
-    kept = target(driver, member_id)[ORD]
-    assert join(driver, member_id, {"orders": kept}).response.generation == 2
-    assert sync(driver, member_id, 2).response.error is ErrorCode.NONE
-    assert driver.heartbeat(member_id, 2).response.error is ErrorCode.NONE
-    assert driver.consumers.beat("m1", {}).response.assignment == target(driver, "m1")
+    answer = driver.consumers.join("m1", ["orders"]).response
+
+    assert answer.error is ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-def test_sessions_begin_anew_with_the_upgrade() -> None:
-    driver, member_id = classic_group()
-    driver.at(9_000)
-    driver.consumers.join("m1", ["orders"])
+def test_a_group_that_is_too_large_stays_classic() -> None:
+    driver, _ = classic_group(group_consumer_max_size=1)
 
-    assert driver.at(18_999).records == ()
-    assert kinds(driver.at(19_000).records) == ["-Current", "-Target", "-Member", "+GroupEpoch"]
-    assert driver.group.consumer is not None
-    assert member_id not in driver.group.consumer.members
+    answer = driver.consumers.join("m1", ["orders"]).response
+
+    assert answer.error is ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert driver.group.classic is not None
 
 
 def test_whoever_waits_in_the_classic_group_is_sent_to_the_new_one() -> None:
@@ -93,27 +92,6 @@ def test_whoever_waits_in_the_classic_group_is_sent_to_the_new_one() -> None:
     assert (answer.error, answer.member_id) == (ErrorCode.REBALANCE_IN_PROGRESS, newcomer)
     assert current(driver, newcomer) == CurrentAssignment(1, 1, STABLE, {}, {})
     assert join(driver, newcomer).response.generation == 2
-
-
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        ({"group_consumer_migration_policy": "disabled"}, "online upgrade is disabled"),
-        ({"group_consumer_migration_policy": "downgrade"}, "online upgrade is disabled"),
-    ],
-)
-def test_the_policy_may_forbid_it(settings: dict[str, str], why: str) -> None:
-    driver, member_id = classic_group(**settings)
-
-    outcome = driver.consumers.join("m1", ["orders"])
-
-    assert outcome.records == ()
-    assert outcome.response.error is ErrorCode.GROUP_ID_NOT_FOUND
-    assert (
-        outcome.response.error_message
-        == f"Cannot upgrade classic group g to consumer group because {why}."
-    )
-    assert driver.heartbeat(member_id, 1).response.error is ErrorCode.NONE
 
 
 @pytest.mark.parametrize(
@@ -137,20 +115,6 @@ def test_the_last_assignment_must_be_readable(assignment: bytes, expected: Error
     assert (driver.group.classic is None) is (expected is ErrorCode.NONE)
 
 
-def test_two_members_with_one_partition_stay_classic() -> None:
-    driver = cluster()
-    first, second = driver.form(2)
-    join(driver, first)
-    parked = join(driver, second)
-    generation = driver.response_to(parked).generation
-    both = encode_assignment({"orders": (0,)})
-    sync(driver, first, generation, assignments=((first, both), (second, both)))
-
-    answer = driver.consumers.join("m1", ["orders"]).response
-
-    assert answer.error is ErrorCode.UNKNOWN_SERVER_ERROR
-
-
 def test_a_group_without_a_protocol_yet_answers_its_members_and_stays() -> None:
     driver = cluster()
     parked = join(driver, version=3)
@@ -162,45 +126,3 @@ def test_a_group_without_a_protocol_yet_answers_its_members_and_stays() -> None:
     driver.sleep(3_000)
     assert driver.group.classic is not None
     assert driver.group.classic.state is ClassicState.EMPTY
-
-
-def test_a_group_that_is_too_large_stays_classic() -> None:
-    driver, _ = classic_group(group_consumer_max_size=1)
-
-    answer = driver.consumers.join("m1", ["orders"]).response
-
-    assert answer.error is ErrorCode.GROUP_MAX_SIZE_REACHED
-    assert driver.group.classic is not None
-
-
-def test_an_empty_group_gives_its_name_away_under_any_policy() -> None:
-    driver = cluster(group_consumer_migration_policy="disabled")
-    driver.commit({"orders": {0: 1}})
-
-    outcome = driver.consumers.join("m1", ["orders"])
-
-    assert kinds(outcome.records)[:2] == ["-Group", "+Member"]
-    assert driver.group.offsets["orders"][0].offset == 1
-
-    driver.consumers.leave("m1")
-    outcome = join(driver)
-
-    assert kinds(outcome.records) == [
-        "-TargetEpoch",
-        "-PartitionMetadataTombstone",
-        "-GroupEpoch",
-        "+Group",
-    ]
-    assert outcome.response.error is ErrorCode.MEMBER_ID_REQUIRED
-    assert driver.group.offsets["orders"][0].offset == 1
-
-
-def test_an_emptied_consumer_group_stays_where_the_join_is_refused() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"])
-    driver.consumers.leave("m1")
-
-    answer = join(driver, "stranger").response
-
-    assert (answer.error, answer.member_id) == (ErrorCode.UNKNOWN_MEMBER_ID, "stranger")
-    assert driver.group.consumer is not None
