@@ -101,27 +101,6 @@ def test_deadlines_fire_in_the_order_of_time_each_at_its_own() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("interval_ms", "last_heartbeat_ms", "group_ends_ms"),
-    [
-        (5_000, 5_000, 15_000),
-        (10_000, 9_999, 20_000),
-        (10_000, 10_000, 30_000),
-        (20_000, 10_000, 40_000),
-    ],
-)
-def test_a_session_that_ends_at_a_sweep_comes_first_if_it_began_before_the_last_sweep(
-    interval_ms: int, last_heartbeat_ms: int, group_ends_ms: int
-) -> None:
-    driver = GroupDriver(offsets_retention_check_interval_ms=interval_ms)
-    (member_id,) = driver.form()
-    driver.at(last_heartbeat_ms)
-    driver.heartbeat(member_id, 1)
-
-    assert driver.at(group_ends_ms - 1).records[1:] == ()
-    assert driver.at(group_ends_ms).records[-1] == GroupRecord(None, Reason.GROUP_EXPIRED)
-
-
 def test_an_overdue_deadline_fires_now_and_not_in_the_past() -> None:
     driver = GroupDriver()
     (member_id,) = driver.form()

@@ -15,10 +15,6 @@ from tests.unit.core.assignors.groups import (
 )
 
 
-def test_nobody_wants_anything() -> None:
-    assert assign_ranges({"A": member()}, topics(orders=3)) == {"A": {}}
-
-
 def test_an_empty_group() -> None:
     assert assign_ranges({}, topics(orders=3)) == {}
 
@@ -51,16 +47,6 @@ def test_only_subscribers_share_a_topic() -> None:
     }
 
 
-def test_more_members_than_partitions() -> None:
-    members = {member_id: member(ORDERS, CLICKS) for member_id in "ABC"}
-
-    assert assign_ranges(members, topics(orders=3, clicks=2)) == {
-        "A": {ORDERS: (0,), CLICKS: (0,)},
-        "B": {ORDERS: (1,), CLICKS: (1,)},
-        "C": {ORDERS: (2,)},
-    }
-
-
 def test_members_stand_in_order_of_their_ids_however_they_came() -> None:
     members = {"B": member(ORDERS), "b": member(ORDERS), "A": member(ORDERS)}
 
@@ -90,14 +76,6 @@ def test_static_members_stand_in_order_of_their_instance_ids() -> None:
     }
 
 
-def test_a_static_member_that_returns_with_another_id_has_its_range_again() -> None:
-    members = {"A": member(ORDERS, instance="i-1"), "B": member(ORDERS, instance="i-2")}
-    returned = {"Z": members["A"], "B": members["B"]}
-
-    assert assign_ranges(members, topics(orders=3))["A"] == {ORDERS: (0, 1)}
-    assert assign_ranges(returned, topics(orders=3))["Z"] == {ORDERS: (0, 1)}
-
-
 def test_static_members_stand_before_dynamic_ones() -> None:
     members = {"A": member(ORDERS), "B": member(ORDERS, instance="i-1"), "C": member(ORDERS)}
 
@@ -120,24 +98,12 @@ def test_what_members_had_before_does_not_count() -> None:
     }
 
 
-def test_the_same_group_has_the_same_assignment() -> None:
-    members = {member_id: member(ORDERS, PAYMENTS) for member_id in "ABC"}
-    targets = assign_ranges(members, topics(orders=7, payments=4))
+def test_members_that_are_said_to_want_the_same_get_what_the_first_one_wants() -> None:
+    members = {"B": member(CLICKS), "A": member(ORDERS)}
 
-    assert assign_ranges(again(members, targets), topics(orders=7, payments=4)) == targets
+    found = assign_ranges(members, topics(orders=3, clicks=2), SubscriptionType.HOMOGENEOUS)
 
-
-def test_a_member_joins() -> None:
-    members = {"A": member(ORDERS), "B": member(ORDERS)}
-    before = assign_ranges(members, topics(orders=3))
-    joined = again(members, before) | {"C": member(ORDERS)}
-
-    assert before == {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}}
-    assert assign_ranges(joined, topics(orders=3)) == {
-        "A": {ORDERS: (0,)},
-        "B": {ORDERS: (1,)},
-        "C": {ORDERS: (2,)},
-    }
+    assert found == {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}}
 
 
 def test_a_member_joins_that_nothing_is_left_for() -> None:
@@ -180,14 +146,6 @@ def test_a_member_joins_and_a_topic_grows() -> None:
     }
 
 
-def test_a_member_leaves() -> None:
-    members = {"B": member(ORDERS, PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)})}
-
-    assert assign_ranges(members, topics(orders=3, payments=3)) == {
-        "B": {ORDERS: (0, 1, 2), PAYMENTS: (0, 1, 2)}
-    }
-
-
 def test_subscriptions_end() -> None:
     members = {
         "A": member(ORDERS, holds={ORDERS: (0,), PAYMENTS: (0,)}),
@@ -202,9 +160,32 @@ def test_subscriptions_end() -> None:
     }
 
 
-def test_members_that_are_said_to_want_the_same_get_what_the_first_one_wants() -> None:
-    members = {"B": member(CLICKS), "A": member(ORDERS)}
+def test_more_members_than_partitions() -> None:
+    members = {member_id: member(ORDERS, CLICKS) for member_id in "ABC"}
 
-    found = assign_ranges(members, topics(orders=3, clicks=2), SubscriptionType.HOMOGENEOUS)
+    assert assign_ranges(members, topics(orders=3, clicks=2)) == {
+        "A": {ORDERS: (0,), CLICKS: (0,)},
+        "B": {ORDERS: (1,), CLICKS: (1,)},
+        "C": {ORDERS: (2,)},
+    }
 
-    assert found == {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}}
+
+def test_a_member_joins() -> None:
+    members = {"A": member(ORDERS), "B": member(ORDERS)}
+    before = assign_ranges(members, topics(orders=3))
+    joined = again(members, before) | {"C": member(ORDERS)}
+
+    assert before == {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}}
+    assert assign_ranges(joined, topics(orders=3)) == {
+        "A": {ORDERS: (0,)},
+        "B": {ORDERS: (1,)},
+        "C": {ORDERS: (2,)},
+    }
+
+
+def test_a_member_leaves() -> None:
+    members = {"B": member(ORDERS, PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)})}
+
+    assert assign_ranges(members, topics(orders=3, payments=3)) == {
+        "B": {ORDERS: (0, 1, 2), PAYMENTS: (0, 1, 2)}
+    }

@@ -15,14 +15,6 @@ from tests.unit.core.assignors.groups import (
 )
 
 
-def test_nobody_wants_anything() -> None:
-    members = {"A": member(), "B": member()}
-
-    found = assign_uniformly(members, topics(orders=3), SubscriptionType.HETEROGENEOUS)
-
-    assert found == {"A": {}, "B": {}}
-
-
 def test_topics_that_are_not_there() -> None:
     with pytest.raises(PartitionAssignorError, match="no such topic: unknown"):
         assign_uniformly({"A": member(ORDERS), "B": member(UNKNOWN)}, topics(orders=3))
@@ -55,12 +47,6 @@ def test_partitions_run_out() -> None:
         "B": {CLICKS: (1,)},
         "C": {PAYMENTS: (0, 1, 2)},
     }
-
-
-def test_one_member_wants_nothing() -> None:
-    members = {"A": member(), "B": member(ORDERS)}
-
-    assert assign_uniformly(members, topics(orders=2)) == {"A": {}, "B": {ORDERS: (0, 1)}}
 
 
 def test_partitions_move_until_the_members_are_balanced() -> None:

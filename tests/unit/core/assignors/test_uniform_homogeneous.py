@@ -9,14 +9,9 @@ from tests.unit.core.assignors.groups import (
     ORDERS,
     PAYMENTS,
     UNKNOWN,
-    again,
     member,
     topics,
 )
-
-
-def test_nobody_wants_anything() -> None:
-    assert assign_uniformly({"A": member()}, topics(orders=3)) == {"A": {}}
 
 
 def test_an_empty_group() -> None:
@@ -122,13 +117,6 @@ def test_who_holds_one_more_already_keeps_it() -> None:
     }
 
 
-def test_a_balanced_group_stays_as_it_is() -> None:
-    members = {member_id: member(ORDERS, PAYMENTS) for member_id in "ABC"}
-    targets = assign_uniformly(members, topics(orders=7, payments=4))
-
-    assert assign_uniformly(again(members, targets), topics(orders=7, payments=4)) == targets
-
-
 def test_the_order_of_the_members_breaks_ties() -> None:
     members = {"B": member(ORDERS), "A": member(ORDERS)}
 
@@ -145,19 +133,6 @@ def test_of_a_wide_topic_those_stay_that_come_first_in_a_set_of_16_buckets() -> 
     assert assign_uniformly(members | {"C": member(ORDERS)}, topics(orders=20))["A"] == {
         ORDERS: (10, 11, 12, 16, 17, 18, 19)
     }
-
-
-def test_100_topics_and_49_members() -> None:
-    wanted = [f"topic{number:02}AAAAAAAAAAAAAAA" for number in range(100)]
-    members = {f"member{number}": member(*wanted) for number in range(49)}
-    sizes = {topic_id: topics(orders=3)[ORDERS] for topic_id in wanted}
-
-    found = assign_uniformly(members, sizes)
-
-    counts = [sum(map(len, target.values())) for target in found.values()]
-    assigned = [(t, p) for target in found.values() for t in target for p in target[t]]
-    assert sorted(counts) == [6] * 43 + [7] * 6
-    assert sorted(assigned) == [(topic_id, p) for topic_id in wanted for p in range(3)]
 
 
 def test_a_topic_has_fewer_partitions_than_its_members_hold() -> None:
