@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import replace
-from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any
 
 from group_coordinator import settings
 from group_coordinator.clients.channel.channel import Body
@@ -30,19 +29,6 @@ from tests.peers.in_process_job import InProcessJob
 ORDERS = "AAAAAAAAAAAAAAAAAAAAAg"
 PAYMENTS = "AAAAAAAAAAAAAAAAAAAAAw"
 START_MS = 1_700_000_000_000
-Arguments = ParamSpec("Arguments")
-
-
-def in_loop(
-    test: Callable[Arguments, Coroutine[Any, Any, None]],
-) -> Callable[Arguments, None]:
-    """A test that is told inside an event loop."""
-
-    @wraps(test)
-    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        asyncio.run(test(*args, **kwargs))
-
-    return run
 
 
 class Topics:

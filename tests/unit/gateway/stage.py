@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from itertools import count
 from ssl import SSLContext
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeAlias
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
@@ -21,10 +23,11 @@ from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.own_topics import Closed
 from group_coordinator.local.ports import free_row
-from tests.unit.gateway.scripted_broker import NODE, PATIENCE_S, ScriptedBroker
+from tests.unit.gateway.scripted_broker import PATIENCE_S, ScriptedBroker
 
 LOOPBACK = "127.0.0.1"
 NEVER_MS = 3_600_000
+Arguments = ParamSpec("Arguments")
 
 
 @dataclass
@@ -139,6 +142,36 @@ class Certificates(NamedTuple):
 PLAIN = Certificates(None, None)
 
 
+def in_loop(test: Callable[Arguments, Coroutine[Any, Any, None]]) -> Callable[Arguments, None]:
+    """A test that runs inside an event loop."""
+
+    @wraps(test)
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        asyncio.run(test(*args, **kwargs))
+
+    return run
+
+
+Test: TypeAlias = Callable[..., Coroutine[Any, Any, None]]
+
+
+def on_stage(**options: Any) -> Callable[[Test], Callable[..., None]]:
+    """A test that runs inside an event loop, with a stage of these options as its first argument."""
+
+    def decorate(test: Test) -> Callable[..., None]:
+        async def scene(*args: Any, **kwargs: Any) -> None:
+            async with staged(**options) as stage:
+                await test(stage, *args, **kwargs)
+
+        run = in_loop(wraps(test)(scene))
+        signature = inspect.signature(test)
+        _, *fixtures = signature.parameters.values()
+        vars(run)["__signature__"] = signature.replace(parameters=fixtures)
+        return run
+
+    return decorate
+
+
 @asynccontextmanager
 async def staged(
     max_idle_ms: int = NEVER_MS,
@@ -198,6 +231,3 @@ async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not holds():  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.001)
-
-
-__all__ = ["NODE", "Client", "JobByHand", "Stage", "free_block", "settled", "staged", "until"]

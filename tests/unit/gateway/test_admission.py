@@ -20,7 +20,16 @@ from group_coordinator.gateway.connections.tls_buffers import (
     raise_open_files,
 )
 from tests.support.certificates import self_signed
-from tests.unit.gateway.stage import LOOPBACK, Certificates, Client, Stage, staged, until
+from tests.unit.gateway.stage import (
+    LOOPBACK,
+    Certificates,
+    Client,
+    Stage,
+    in_loop,
+    on_stage,
+    staged,
+    until,
+)
 from tests.unit.gateway.test_logins import HEARTBEAT, LOGIN, log_in
 
 MIB = 1024 * 1024
@@ -45,84 +54,75 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [one.getMessage() for one in ours if one.levelno >= logging.WARNING]
 
 
-def test_one_connection_more_than_may_be_is_hung_up_on_until_another_has_gone(
+@in_loop
+async def test_one_connection_more_than_may_be_is_hung_up_on_until_another_has_gone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
-        async with staged(limits=NO_LIMITS._replace(max_connections=2)) as stage:
-            first, _ = await stage.client(), await stage.client()
-            for _ in range(3):
-                assert await (await stage.client()).is_hung_up()
-            assert closed(stage) == {"max-connections": 3}
-            assert stage.gateway.gauges().connections == 2
-            first.leave()
-            await until(lambda: stage.gateway.gauges().connections == 1)
-            late = await stage.client()
-            late.ask("ApiVersions", 0)
-            assert (await late.answer("ApiVersions", 0))[1]["errorCode"] == 0
-
-    asyncio.run(scene())
+    async with staged(limits=NO_LIMITS._replace(max_connections=2)) as stage:
+        first, _ = await stage.client(), await stage.client()
+        for _ in range(3):
+            assert await (await stage.client()).is_hung_up()
+        assert closed(stage) == {"max-connections": 3}
+        assert stage.gateway.gauges().connections == 2
+        first.leave()
+        await until(lambda: stage.gateway.gauges().connections == 1)
+        late = await stage.client()
+        late.ask("ApiVersions", 0)
+        assert (await late.answer("ApiVersions", 0))[1]["errorCode"] == 0
     assert warnings(caplog) == [
         "Hung up on 127.0.0.1: gateway.max.connections = 2 (1 since the last such line)"
     ]
 
 
-def test_an_address_with_too_many_connections_leaves_room_for_others(
+@in_loop
+async def test_an_address_with_too_many_connections_leaves_room_for_others(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
-        async with staged(limits=NO_LIMITS._replace(max_connections_per_ip=2)) as stage:
-            await stage.client()
-            await stage.client()
-            assert await (await stage.client()).is_hung_up()
-            other = await stage.client(host="127.0.0.2")
-            other.ask("ApiVersions", 0)
+    async with staged(limits=NO_LIMITS._replace(max_connections_per_ip=2)) as stage:
+        await stage.client()
+        await stage.client()
+        assert await (await stage.client()).is_hung_up()
+        other = await stage.client(host="127.0.0.2")
+        other.ask("ApiVersions", 0)
 
-            assert (await other.answer("ApiVersions", 0))[1]["errorCode"] == 0
-            assert closed(stage) == {"max-connections-per-ip": 1}
-
-    asyncio.run(scene())
+        assert (await other.answer("ApiVersions", 0))[1]["errorCode"] == 0
+        assert closed(stage) == {"max-connections-per-ip": 1}
     assert warnings(caplog) == [
         "Hung up on 127.0.0.1: gateway.max.connections.per.ip = 2 (1 since the last such line)"
     ]
 
 
-def test_a_login_that_does_not_end_in_time_is_hung_up_on() -> None:
-    async def scene() -> None:
-        limits = NO_LIMITS._replace(login_timeout_ms=500)
-        async with staged(login=LOGIN, limits=limits) as stage:
-            user, silent, half = [await stage.client() for _ in range(3)]
-            await log_in(user)
-            for _ in range(2):  # what is asked before a login is no login
-                half.ask("ApiVersions", 0)
-                await half.answer("ApiVersions", 0)
-            half.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
-            await half.answer("SaslHandshake", 1)
+@in_loop
+async def test_a_login_that_does_not_end_in_time_is_hung_up_on() -> None:
+    limits = NO_LIMITS._replace(login_timeout_ms=500)
+    async with staged(login=LOGIN, limits=limits) as stage:
+        user, silent, half = [await stage.client() for _ in range(3)]
+        await log_in(user)
+        for _ in range(2):  # what is asked before a login is no login
+            half.ask("ApiVersions", 0)
+            await half.answer("ApiVersions", 0)
+        half.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
+        await half.answer("SaslHandshake", 1)
 
-            assert await silent.is_hung_up()
-            assert await half.is_hung_up()
-            user.ask("Heartbeat", 4, HEARTBEAT)
-            assert (await stage.job.asked()).caller.principal == "User:billing"
-            assert closed(stage) == {"login-timeout": 2}
-
-    asyncio.run(scene())
+        assert await silent.is_hung_up()
+        assert await half.is_hung_up()
+        user.ask("Heartbeat", 4, HEARTBEAT)
+        assert (await stage.job.asked()).caller.principal == "User:billing"
+        assert closed(stage) == {"login-timeout": 2}
 
 
-def test_where_no_login_is_wanted_one_whole_request_is_enough() -> None:
-    async def scene() -> None:
-        async with staged(limits=NO_LIMITS._replace(login_timeout_ms=500)) as stage:
-            user, silent, half = [await stage.client() for _ in range(3)]
-            user.ask("ApiVersions", 0)
-            await user.answer("ApiVersions", 0)
-            half.writer.write(struct.pack(">ihhih", 100, 18, 3, 1, -1))
+@on_stage(limits=NO_LIMITS._replace(login_timeout_ms=500))
+async def test_where_no_login_is_wanted_one_whole_request_is_enough(stage: Stage) -> None:
+    user, silent, half = [await stage.client() for _ in range(3)]
+    user.ask("ApiVersions", 0)
+    await user.answer("ApiVersions", 0)
+    half.writer.write(struct.pack(">ihhih", 100, 18, 3, 1, -1))
 
-            assert await silent.is_hung_up()
-            assert await half.is_hung_up()
-            user.ask("ApiVersions", 0)
-            assert (await user.answer("ApiVersions", 0))[1]["errorCode"] == 0
-            assert closed(stage) == {"login-timeout": 2}
-
-    asyncio.run(scene())
+    assert await silent.is_hung_up()
+    assert await half.is_hung_up()
+    user.ask("ApiVersions", 0)
+    assert (await user.answer("ApiVersions", 0))[1]["errorCode"] == 0
+    assert closed(stage) == {"login-timeout": 2}
 
 
 def test_connections_need_two_open_files_each_and_leave_some_for_health(
@@ -153,70 +153,65 @@ def key_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return self_signed(tmp_path_factory.mktemp("keys"))
 
 
-def test_a_client_that_begins_no_tls_is_hung_up_on_and_counts_until_then(key_store: Path) -> None:
-    async def scene() -> None:
-        certificates = Certificates(listener_context(str(key_store), ""), None)
-        limits = NO_LIMITS._replace(login_timeout_ms=300, max_connections=1)
-        async with staged(certificates=certificates, limits=limits) as stage:
-            silent = await stage.client()
-            trusting = ssl.create_default_context(cafile=key_store)
-            with pytest.raises(OSError):  # noqa: PT011 - as TLS and the closing race
-                await stage.client(tls=trusting)
+@in_loop
+async def test_a_client_that_begins_no_tls_is_hung_up_on_and_counts_until_then(
+    key_store: Path,
+) -> None:
+    certificates = Certificates(listener_context(str(key_store), ""), None)
+    limits = NO_LIMITS._replace(login_timeout_ms=300, max_connections=1)
+    async with staged(certificates=certificates, limits=limits) as stage:
+        silent = await stage.client()
+        trusting = ssl.create_default_context(cafile=key_store)
+        with pytest.raises(OSError):  # noqa: PT011 - as TLS and the closing race
+            await stage.client(tls=trusting)
 
-            assert await silent.is_hung_up()
-            friend = await stage.client(tls=trusting)
-            friend.ask("ApiVersions", 3)
-            assert (await friend.answer("ApiVersions", 3))[1]["errorCode"] == 0
-
-    asyncio.run(scene())
+        assert await silent.is_hung_up()
+        friend = await stage.client(tls=trusting)
+        friend.ask("ApiVersions", 3)
+        assert (await friend.answer("ApiVersions", 3))[1]["errorCode"] == 0
 
 
-def test_unfinished_logins_hold_no_more_than_all_may_and_honest_ones_go_on(
+@in_loop
+async def test_unfinished_logins_hold_no_more_than_all_may_and_honest_ones_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(admission, "BEFORE_LOGIN_BYTES", 4 * MIB)
 
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            patient = await stage.client()
-            patient.writer.write(UNFINISHED[:6_000])
-            hostile = [await stage.client() for _ in range(20)]
-            for client in hostile:
-                client.writer.write(UNFINISHED)
-            await until(lambda: closed(stage).get("unfinished-requests", 0) >= 20 - 8)
-            connections = stage.gateway._connections  # noqa: SLF001 - what they keep
-            held = sum(each.client.unread_bytes for each in connections)
-            honest = await stage.client()
+    async with staged(login=LOGIN) as stage:
+        patient = await stage.client()
+        patient.writer.write(UNFINISHED[:6_000])
+        hostile = [await stage.client() for _ in range(20)]
+        for client in hostile:
+            client.writer.write(UNFINISHED)
+        await until(lambda: closed(stage).get("unfinished-requests", 0) >= 20 - 8)
+        connections = stage.gateway._connections  # noqa: SLF001 - what they keep
+        held = sum(each.client.unread_bytes for each in connections)
+        honest = await stage.client()
 
-            assert (await log_in(honest))["errorCode"] == 0
-            assert held <= 4 * MIB
-            assert not patient.reader.at_eof()
-
-    asyncio.run(scene())
+        assert (await log_in(honest))["errorCode"] == 0
+        assert held <= 4 * MIB
+        assert not patient.reader.at_eof()
 
 
-def test_answers_that_nobody_reads_before_a_login_hold_their_asker_back() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            long = {"name": "x" * 20_000, "minVersion": 0, "maxVersion": 1}
-            body = {"apiKeys": [], "supportedFeatures": [long]}
-            client = Client(*await asyncio.open_connection(sock=with_little_room(stage.port)))
-            stage.clients.append(client)
-            client.writer.transport.pause_reading()
-            stage.broker.answers["ApiVersions"] = lambda _asked: body
-            for _ in range(1_000):
-                client.ask("ApiVersions", 3)
-            answered = -1
-            while answered != stage.gateway.counters.requests["ApiVersions", 3, None]:
-                answered = stage.gateway.counters.requests["ApiVersions", 3, None]
-                await asyncio.sleep(0.1)
-            [connection] = stage.gateway._connections  # noqa: SLF001 - what it keeps
+@on_stage(login=LOGIN)
+async def test_answers_that_nobody_reads_before_a_login_hold_their_asker_back(stage: Stage) -> None:
+    long = {"name": "x" * 20_000, "minVersion": 0, "maxVersion": 1}
+    body = {"apiKeys": [], "supportedFeatures": [long]}
+    client = Client(*await asyncio.open_connection(sock=with_little_room(stage.port)))
+    stage.clients.append(client)
+    client.writer.transport.pause_reading()
+    stage.broker.answers["ApiVersions"] = lambda _asked: body
+    for _ in range(1_000):
+        client.ask("ApiVersions", 3)
+    answered = -1
+    while answered != stage.gateway.counters.requests["ApiVersions", 3, None]:
+        answered = stage.gateway.counters.requests["ApiVersions", 3, None]
+        await asyncio.sleep(0.1)
+    [connection] = stage.gateway._connections  # noqa: SLF001 - what it keeps
 
-            assert answered < 1_000
-            assert connection.client.unsent_bytes < 2 * 20_000
-            assert connection.client.unread_bytes <= 8_192
-
-    asyncio.run(scene())
+    assert answered < 1_000
+    assert connection.client.unsent_bytes < 2 * 20_000
+    assert connection.client.unread_bytes <= 8_192
 
 
 def test_the_largest_holder_goes_first_and_small_ones_never() -> None:
@@ -230,18 +225,15 @@ def test_the_largest_holder_goes_first_and_small_ones_never() -> None:
     assert held.total == 30
 
 
-def test_who_hangs_up_before_it_is_heard_leaves_its_place() -> None:
-    async def scene() -> None:
-        async with staged(limits=NO_LIMITS._replace(max_connections=1)) as stage:
-            for _ in range(5):
-                hasty = socket.create_connection((LOOPBACK, stage.port))
-                hasty.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                hasty.close()
-                await until(lambda: stage.gateway.gauges().connections == 0)
-            await until(lambda: stage.gateway.counters.connections > 0)
-            await until(lambda: stage.gateway.gauges().connections == 0)
-            last = await stage.client()
-            last.ask("ApiVersions", 0)
-            assert (await last.answer("ApiVersions", 0))[1]["errorCode"] == 0
-
-    asyncio.run(scene())
+@on_stage(limits=NO_LIMITS._replace(max_connections=1))
+async def test_who_hangs_up_before_it_is_heard_leaves_its_place(stage: Stage) -> None:
+    for _ in range(5):
+        hasty = socket.create_connection((LOOPBACK, stage.port))
+        hasty.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        hasty.close()
+        await until(lambda: stage.gateway.gauges().connections == 0)
+    await until(lambda: stage.gateway.counters.connections > 0)
+    await until(lambda: stage.gateway.gauges().connections == 0)
+    last = await stage.client()
+    last.ask("ApiVersions", 0)
+    assert (await last.answer("ApiVersions", 0))[1]["errorCode"] == 0

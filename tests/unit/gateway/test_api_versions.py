@@ -5,7 +5,7 @@ from typing import Any
 
 from group_coordinator.codecs.apis.table import CODECS
 from group_coordinator.gateway.served import APIS, Way
-from tests.unit.gateway.stage import staged
+from tests.unit.gateway.stage import Stage, on_stage, staged
 
 LISTED_HERE = "ListGroups"
 SOFTWARE = {"clientSoftwareName": "a-client", "clientSoftwareVersion": "1"}
@@ -68,36 +68,32 @@ def test_features_that_clients_must_not_see_are_gone_and_the_rest_stays() -> Non
     assert body["finalizedFeaturesEpoch"] == 7
 
 
-def test_a_version_that_nobody_knows_is_answered_in_version_0_with_the_range() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            header = (18).to_bytes(2) + (77).to_bytes(2) + (9).to_bytes(4) + b"\xff\xff\0\1\2\3"
-            client.writer.write(len(header).to_bytes(4) + header)
-            correlation_id, body = await client.answer("ApiVersions", 0)
-            client.ask("ApiVersions", 0)
+@on_stage()
+async def test_a_version_that_nobody_knows_is_answered_in_version_0_with_the_range(
+    stage: Stage,
+) -> None:
+    client = await stage.client()
+    header = (18).to_bytes(2) + (77).to_bytes(2) + (9).to_bytes(4) + b"\xff\xff\0\1\2\3"
+    client.writer.write(len(header).to_bytes(4) + header)
+    correlation_id, body = await client.answer("ApiVersions", 0)
+    client.ask("ApiVersions", 0)
 
-            assert (correlation_id, body["errorCode"]) == (9, 35)
-            assert ranges(body) == {18: (0, 5)}
-            assert (await client.answer("ApiVersions", 0))[1]["errorCode"] == 0
-
-    asyncio.run(scene())
+    assert (correlation_id, body["errorCode"]) == (9, 35)
+    assert ranges(body) == {18: (0, 5)}
+    assert (await client.answer("ApiVersions", 0))[1]["errorCode"] == 0
 
 
-def test_a_broker_that_is_older_than_the_client_says_so_in_version_0() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            del stage.broker.answers["ApiVersions"]
-            client = await stage.client()
-            client.ask("ApiVersions", 4, SOFTWARE)
-            asked = await stage.broker.asked()
-            entry = (18).to_bytes(2) + (0).to_bytes(2) + (3).to_bytes(2)
-            asked.answer_bytes((35).to_bytes(2) + (1).to_bytes(4) + entry)
-            _, body = await client.answer("ApiVersions", 0)
+@on_stage()
+async def test_a_broker_that_is_older_than_the_client_says_so_in_version_0(stage: Stage) -> None:
+    del stage.broker.answers["ApiVersions"]
+    client = await stage.client()
+    client.ask("ApiVersions", 4, SOFTWARE)
+    asked = await stage.broker.asked()
+    entry = (18).to_bytes(2) + (0).to_bytes(2) + (3).to_bytes(2)
+    asked.answer_bytes((35).to_bytes(2) + (1).to_bytes(4) + entry)
+    _, body = await client.answer("ApiVersions", 0)
 
-            assert (body["errorCode"], ranges(body)) == (35, {18: (0, 3)})
-
-    asyncio.run(scene())
+    assert (body["errorCode"], ranges(body)) == (35, {18: (0, 3)})
 
 
 def test_an_error_of_the_broker_stays_one() -> None:

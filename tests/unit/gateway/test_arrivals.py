@@ -21,14 +21,7 @@ def test_an_answer_to_this_gateway_and_one_to_another() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [
-        b"",
-        b"\xff",
-        b"[]",
-        DEEP,
-        b'{"groupId":"\xff"}',
-        b'{"groupId":"billing","body":' + DEEP,
-    ],
+    [b"", b"\xff", b"[]", DEEP, b'{"groupId":"\xff"}', b'{"groupId":"billing","body":' + DEEP],
 )
 def test_what_is_no_response_is_told_and_passed_over(
     value: bytes, caplog: pytest.LogCaptureFixture

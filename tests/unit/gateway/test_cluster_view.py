@@ -16,76 +16,70 @@ from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.health_port import cluster_check, first_trouble
-from tests.unit.gateway.scripted_broker import ORDERS_ID, RACK, Asked, ScriptedBroker
-from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, NODE, until
+from tests.unit.gateway.scripted_broker import NODE, ORDERS_ID, RACK, Asked, ScriptedBroker
+from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, in_loop, until
 
 NOBODY = Address(LOOPBACK, 1)
 
 
-def test_what_is_in_the_cluster() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([NOBODY, broker.address], NEVER_MS)
-            assert (view.age_s(), view.name_of(ORDERS_ID), view.partition_count("orders")) == (
-                None,
-                None,
-                0,
-            )
-            await view.look_again()
+@in_loop
+async def test_what_is_in_the_cluster() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([NOBODY, broker.address], NEVER_MS)
+        assert (view.age_s(), view.name_of(ORDERS_ID), view.partition_count("orders")) == (
+            None,
+            None,
+            0,
+        )
+        await view.look_again()
 
-            assert view.brokers == {NODE: broker.address}
-            assert (view.name_of(ORDERS_ID), view.id_of("orders")) == ("orders", ORDERS_ID)
-            assert (view.partition_count("orders"), view.knows("refunds")) == (2, False)
-            assert view.topic("orders") == Topic("orders", ORDERS_ID, 2, ((RACK,), (RACK,)))
-            assert view.topic("refunds") is None
-            assert view.leader_of("orders", 1) == broker.address
-            assert view.leader_of("orders", 2) is None
-            age_s = view.age_s()
-            assert age_s is not None
-            assert age_s < 5
-            view.close()
-
-    asyncio.run(scene())
+        assert view.brokers == {NODE: broker.address}
+        assert (view.name_of(ORDERS_ID), view.id_of("orders")) == ("orders", ORDERS_ID)
+        assert (view.partition_count("orders"), view.knows("refunds")) == (2, False)
+        assert view.topic("orders") == Topic("orders", ORDERS_ID, 2, ((RACK,), (RACK,)))
+        assert view.topic("refunds") is None
+        assert view.leader_of("orders", 1) == broker.address
+        assert view.leader_of("orders", 2) is None
+        age_s = view.age_s()
+        assert age_s is not None
+        assert age_s < 5
+        view.close()
 
 
-def test_without_an_answer_all_stays_and_later_another_connection_is_tried() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            await view.look_again()
-            for writer in tuple(broker.writers):
-                writer.transport.abort()
-            await until(lambda: not broker.writers)
-            broker.nodes[2] = NOBODY
-            await view.look_again()
-            after_the_failure = set(view.brokers)
-            await view.look_again()
+@in_loop
+async def test_without_an_answer_all_stays_and_later_another_connection_is_tried() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        await view.look_again()
+        for writer in tuple(broker.writers):
+            writer.transport.abort()
+        await until(lambda: not broker.writers)
+        broker.nodes[2] = NOBODY
+        await view.look_again()
+        after_the_failure = set(view.brokers)
+        await view.look_again()
 
-            assert after_the_failure == {NODE}
-            assert set(view.brokers) == {NODE, 2}
-            view.close()
-
-    asyncio.run(scene())
+        assert after_the_failure == {NODE}
+        assert set(view.brokers) == {NODE, 2}
+        view.close()
 
 
-def test_those_who_ask_while_a_look_is_on_its_way_share_the_next_one() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            await view.look_again()
-            del broker.answers["Metadata"]
-            looks = [asyncio.create_task(view.look_again())]
-            first = await broker.asked()
-            looks += [asyncio.create_task(view.look_again()) for _ in range(5)]
-            await asyncio.sleep(0)
-            answer(first, broker)
-            answer(await broker.asked(), broker)
-            await asyncio.gather(*looks)
+@in_loop
+async def test_those_who_ask_while_a_look_is_on_its_way_share_the_next_one() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        await view.look_again()
+        del broker.answers["Metadata"]
+        looks = [asyncio.create_task(view.look_again())]
+        first = await broker.asked()
+        looks += [asyncio.create_task(view.look_again()) for _ in range(5)]
+        await asyncio.sleep(0)
+        answer(first, broker)
+        answer(await broker.asked(), broker)
+        await asyncio.gather(*looks)
 
-            assert broker.is_idle()
-            view.close()
-
-    asyncio.run(scene())
+        assert broker.is_idle()
+        view.close()
 
 
 def test_newcomers_are_spread_over_the_brokers() -> None:
@@ -99,18 +93,16 @@ def test_newcomers_are_spread_over_the_brokers() -> None:
     assert view.addresses_of(9) == []
 
 
-def test_a_gateway_is_ready_while_the_brokers_answer_it() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            before = first_trouble([lambda: None, cluster_check(view), lambda: "another"])
-            await view.look_again()
-            view.close()
+@in_loop
+async def test_a_gateway_is_ready_while_the_brokers_answer_it() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        before = first_trouble([lambda: None, cluster_check(view), lambda: "another"])
+        await view.look_again()
+        view.close()
 
-            assert before == "no broker has said for 10 seconds what is in the cluster"
-            assert first_trouble([cluster_check(view)]) is None
-
-    asyncio.run(scene())
+        assert before == "no broker has said for 10 seconds what is in the cluster"
+        assert first_trouble([cluster_check(view)]) is None
 
 
 def answer(asked: Asked, broker: ScriptedBroker) -> None:
@@ -128,125 +120,111 @@ LOGIN = BrokerAccess(
 )
 
 
-def test_a_login_that_fails_is_told_without_the_password() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            broker.answers["SaslAuthenticate"] = lambda _asked: {
-                "errorCode": 58,
-                "errorMessage": "Authentication failed",
-            }
-            view = ClusterView([broker.address], NEVER_MS, LOGIN)
-            await view.look_again()
+@in_loop
+async def test_a_login_that_fails_is_told_without_the_password() -> None:
+    async with ScriptedBroker() as broker:
+        broker.answers["SaslAuthenticate"] = lambda _asked: {
+            "errorCode": 58,
+            "errorMessage": "Authentication failed",
+        }
+        view = ClusterView([broker.address], NEVER_MS, LOGIN)
+        await view.look_again()
 
-            assert view.age_s() is None
-            assert view.trouble is not None
-            assert "our login failed: Authentication failed" in view.trouble
-            assert "secret" not in view.trouble
-
-    asyncio.run(scene())
+        assert view.age_s() is None
+        assert view.trouble is not None
+        assert "our login failed: Authentication failed" in view.trouble
+        assert "secret" not in view.trouble
 
 
-def test_a_mechanism_that_brokers_do_not_know_is_told_with_those_that_they_do() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            broker.answers["SaslHandshake"] = lambda _asked: {
-                "errorCode": 33,
-                "mechanisms": ["GSSAPI", "OAUTHBEARER"],
-            }
-            view = ClusterView([broker.address], NEVER_MS, LOGIN)
-            await view.look_again()
+@in_loop
+async def test_a_mechanism_that_brokers_do_not_know_is_told_with_those_that_they_do() -> None:
+    async with ScriptedBroker() as broker:
+        broker.answers["SaslHandshake"] = lambda _asked: {
+            "errorCode": 33,
+            "mechanisms": ["GSSAPI", "OAUTHBEARER"],
+        }
+        view = ClusterView([broker.address], NEVER_MS, LOGIN)
+        await view.look_again()
 
-            assert view.trouble is not None
-            assert "brokers know the mechanisms GSSAPI, OAUTHBEARER, not PLAIN" in view.trouble
-
-    asyncio.run(scene())
+        assert view.trouble is not None
+        assert "brokers know the mechanisms GSSAPI, OAUTHBEARER, not PLAIN" in view.trouble
 
 
-def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_library(**_options: object) -> None:
         raise RuntimeError("GSSAPI lib not found!")
 
     monkeypatch.setattr(broker_link, "get_sasl_mechanism", lambda _name: without_library)
 
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS, LOGIN)
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS, LOGIN)
+        await view.look_again()
+
+        assert view.trouble is not None
+        assert "our login failed: GSSAPI lib not found!" in view.trouble
+
+
+@in_loop
+async def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        monkeypatch.setattr(view, "_take", lambda _found: {}["nothing of this name"])
+        with pytest.raises(KeyError, match="nothing of this name"):
             await view.look_again()
-
-            assert view.trouble is not None
-            assert "our login failed: GSSAPI lib not found!" in view.trouble
-
-    asyncio.run(scene())
+        view.close()
 
 
-def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            monkeypatch.setattr(view, "_take", lambda _found: {}["nothing of this name"])
-            with pytest.raises(KeyError, match="nothing of this name"):
-                await view.look_again()
-            view.close()
-
-    asyncio.run(scene())
-
-
-def test_before_its_session_ends_it_logs_in_on_another_connection(
+@in_loop
+async def test_before_its_session_ends_it_logs_in_on_another_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(broker_link, "monotonic", lambda: now_s)
 
-    async def scene() -> None:
-        nonlocal now_s
-        async with ScriptedBroker() as broker:
-            broker.session_ms = 60_000
-            view = ClusterView([broker.address], NEVER_MS, LOGIN)
-            connections = []
-            for step_s in (0.0, 53.0, 2.0):
-                now_s += step_s
-                await view.look_again()
-                assert view.trouble is None
-                connections.append(view._link)  # noqa: SLF001 - nothing else tells
-            view.close()
+    async with ScriptedBroker() as broker:
+        broker.session_ms = 60_000
+        view = ClusterView([broker.address], NEVER_MS, LOGIN)
+        connections = []
+        for step_s in (0.0, 53.0, 2.0):
+            now_s += step_s
+            await view.look_again()
+            assert view.trouble is None
+            connections.append(view._link)  # noqa: SLF001 - nothing else tells
+        view.close()
 
-            assert connections[0] is connections[1]
-            assert connections[1] is not connections[2]
-
-    asyncio.run(scene())
+        assert connections[0] is connections[1]
+        assert connections[1] is not connections[2]
 
 
-def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
-    async def scene() -> None:
-        nonlocal now_s
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            assert view.has_authorizer
-            await view.look_again()
-            assert not view.has_authorizer
-            broker.has_authorizer = True
-            now_s += 29.9
-            await view.look_again()
-            assert not view.has_authorizer
-            now_s += 0.2
-            await view.look_again()
-            assert view.has_authorizer
-            view.close()
-
-    asyncio.run(scene())
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        assert view.has_authorizer
+        await view.look_again()
+        assert not view.has_authorizer
+        broker.has_authorizer = True
+        now_s += 29.9
+        await view.look_again()
+        assert not view.has_authorizer
+        now_s += 0.2
+        await view.look_again()
+        assert view.has_authorizer
+        view.close()
 
 
-def test_rights_count_while_one_of_the_brokers_has_an_authorizer(
+@in_loop
+async def test_rights_count_while_one_of_the_brokers_has_an_authorizer(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
-    async def scene() -> None:
-        nonlocal now_s
+    with caplog.at_level(logging.INFO):
         async with ScriptedBroker() as first, ScriptedBroker() as second:
             first.nodes[2] = second.address
             second.has_authorizer = True
@@ -261,31 +239,26 @@ def test_rights_count_while_one_of_the_brokers_has_an_authorizer(
 
             assert found == [True, False, True]
 
-    with caplog.at_level(logging.INFO):
-        asyncio.run(scene())
-
     assert [record.getMessage() for record in caplog.records] == [
         "Rights of clients are not asked for: no broker has an authorizer",
         "Rights of clients are asked for: nodes with an authorizer: [2]",
     ]
 
 
-def test_a_broker_that_never_said_whether_it_has_an_authorizer_may_have_one() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as first, ScriptedBroker() as second:
-            first.nodes[2] = NOBODY
-            view = ClusterView([first.address], NEVER_MS)
-            await view.look_again()
-            before = view.has_authorizer
-            del first.nodes[2]
-            first.nodes[3] = second.address
-            await view.look_again()
+@in_loop
+async def test_a_broker_that_never_said_whether_it_has_an_authorizer_may_have_one() -> None:
+    async with ScriptedBroker() as first, ScriptedBroker() as second:
+        first.nodes[2] = NOBODY
+        view = ClusterView([first.address], NEVER_MS)
+        await view.look_again()
+        before = view.has_authorizer
+        del first.nodes[2]
+        first.nodes[3] = second.address
+        await view.look_again()
 
-            # Node 3 is new, and so all of them are asked at once.
-            assert (before, view.has_authorizer) == (True, False)
-            view.close()
-
-    asyncio.run(scene())
+        # Node 3 is new, and so all of them are asked at once.
+        assert (before, view.has_authorizer) == (True, False)
+        view.close()
 
 
 REFUNDS_ID = "AAAAAAAAAAAAAAAAAAAABA"
@@ -319,108 +292,100 @@ class Looks:
 @pytest.mark.parametrize(
     ("names", "topic_ids"), [(["refunds"], []), ([], [REFUNDS_ID])], ids=["name", "id"]
 )
-def test_a_topic_that_was_made_a_moment_ago_is_asked_for_alone(
+@in_loop
+async def test_a_topic_that_was_made_a_moment_ago_is_asked_for_alone(
     names: list[str], topic_ids: list[str]
 ) -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            await view.look_again()
-            looks = Looks(broker)
-            await view.look_for(names, topic_ids)
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        await view.look_again()
+        looks = Looks(broker)
+        await view.look_for(names, topic_ids)
 
-            assert (view.name_of(REFUNDS_ID), view.partition_count("refunds")) == ("refunds", 1)
-            assert view.knows("orders")
-            assert len(looks.asked) == 1
-            assert len(looks.asked[0]) == 1
-            view.close()
-
-    asyncio.run(scene())
+        assert (view.name_of(REFUNDS_ID), view.partition_count("refunds")) == ("refunds", 1)
+        assert view.knows("orders")
+        assert len(looks.asked) == 1
+        assert len(looks.asked[0]) == 1
+        view.close()
 
 
-def test_a_topic_that_is_not_there_is_asked_for_once_in_the_interval(
+@in_loop
+async def test_a_topic_that_is_not_there_is_asked_for_once_in_the_interval(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
-    async def scene() -> None:
-        nonlocal now_s
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=1_000)
-            looks = Looks(broker)
-            for _ in range(50):
-                await view.look_for(["nope"], ["AAAAAAAAAAAAAAAAAAAABQ"])
-            # One by name and one by id, as brokers take no mixture.
-            assert len(looks.asked) == 2
-            now_s += 1.1
-            await view.look_for(["nope"])
-            assert len(looks.asked) == 3
-            view.close()
-
-    asyncio.run(scene())
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=1_000)
+        looks = Looks(broker)
+        for _ in range(50):
+            await view.look_for(["nope"], ["AAAAAAAAAAAAAAAAAAAABQ"])
+        # One by name and one by id, as brokers take no mixture.
+        assert len(looks.asked) == 2
+        now_s += 1.1
+        await view.look_for(["nope"])
+        assert len(looks.asked) == 3
+        view.close()
 
 
-def test_who_looks_for_topics_meanwhile_shares_the_next_look() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
-            await view.look_again()
-            looks = Looks(broker)
-            began_s = time.monotonic()
-            await view.look_for(["first"])
-            many = [asyncio.create_task(view.look_for([f"topic-{n}"])) for n in range(1_500)]
-            await asyncio.sleep(0)
-            many[0].cancel()
-            await asyncio.wait(many)
+@in_loop
+async def test_who_looks_for_topics_meanwhile_shares_the_next_look() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
+        await view.look_again()
+        looks = Looks(broker)
+        began_s = time.monotonic()
+        await view.look_for(["first"])
+        many = [asyncio.create_task(view.look_for([f"topic-{n}"])) for n in range(1_500)]
+        await asyncio.sleep(0)
+        many[0].cancel()
+        await asyncio.wait(many)
 
-            assert time.monotonic() - began_s >= 0.1
-            # What is above a thousand stays unknown, until the gateway looks at all topics.
-            assert [len(topics) for topics in looks.asked] == [1, 1_000]
-            view.close()
-
-    asyncio.run(scene())
+        assert time.monotonic() - began_s >= 0.1
+        # What is above a thousand stays unknown, until the gateway looks at all topics.
+        assert [len(topics) for topics in looks.asked] == [1, 1_000]
+        view.close()
 
 
-def test_a_name_that_no_topic_can_have_is_asked_of_nobody() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            looks = Looks(broker)
-            await view.look_for(["x" * 250])
+@in_loop
+async def test_a_name_that_no_topic_can_have_is_asked_of_nobody() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        looks = Looks(broker)
+        await view.look_for(["x" * 250])
 
-            assert looks.asked == []
-            view.close()
-
-    asyncio.run(scene())
+        assert looks.asked == []
+        view.close()
 
 
-def test_a_topic_that_was_made_anew_is_known_by_its_new_id_alone() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
-            broker.answers["Metadata"] = lambda _asked: {
-                **broker.metadata(),
-                "topics": [{**REFUNDS, "topicId": ORDERS_ID}],
-            }
-            await view.look_again()
-            Looks(broker)
-            await view.look_for(["refunds"])
-            ids = view.id_of("refunds"), view.name_of(ORDERS_ID)
-            broker.answers["Metadata"] = lambda _asked: {
-                **broker.metadata(),
-                "topics": [{"name": "refunds", "errorCode": 3}],
-            }
-            await view.look_for(["refunds"])
+@in_loop
+async def test_a_topic_that_was_made_anew_is_known_by_its_new_id_alone() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
+        broker.answers["Metadata"] = lambda _asked: {
+            **broker.metadata(),
+            "topics": [{**REFUNDS, "topicId": ORDERS_ID}],
+        }
+        await view.look_again()
+        Looks(broker)
+        await view.look_for(["refunds"])
+        ids = view.id_of("refunds"), view.name_of(ORDERS_ID)
+        broker.answers["Metadata"] = lambda _asked: {
+            **broker.metadata(),
+            "topics": [{"name": "refunds", "errorCode": 3}],
+        }
+        await view.look_for(["refunds"])
 
-            assert ids == (REFUNDS_ID, None)
-            assert (view.knows("refunds"), view.name_of(REFUNDS_ID)) == (False, None)
-            view.close()
-
-    asyncio.run(scene())
+        assert ids == (REFUNDS_ID, None)
+        assert (view.knows("refunds"), view.name_of(REFUNDS_ID)) == (False, None)
+        view.close()
 
 
-def test_all_topics_of_the_cluster_are_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_all_topics_of_the_cluster_are_decoded_in_a_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     decoded_in: list[Thread] = []
     decode = wire.response_elements
 
@@ -430,49 +395,42 @@ def test_all_topics_of_the_cluster_are_decoded_in_a_thread(monkeypatch: pytest.M
 
     monkeypatch.setattr(wire, "response_elements", recorded)
 
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            topics = [{**REFUNDS, "name": f"topic-{number}"} for number in range(2_000)]
-            broker.answers["Metadata"] = lambda _asked: {**broker.metadata(), "topics": topics}
-            view = ClusterView([broker.address], NEVER_MS)
-            await view.look_again()
-            view.close()
+    async with ScriptedBroker() as broker:
+        topics = [{**REFUNDS, "name": f"topic-{number}"} for number in range(2_000)]
+        broker.answers["Metadata"] = lambda _asked: {**broker.metadata(), "topics": topics}
+        view = ClusterView([broker.address], NEVER_MS)
+        await view.look_again()
+        view.close()
 
-            assert len(view.topics) == 2_000
-            assert [thread is main_thread() for thread in decoded_in] == [False]
-
-    asyncio.run(scene())
+        assert len(view.topics) == 2_000
+        assert [thread is main_thread() for thread in decoded_in] == [False]
 
 
-def test_brokers_that_take_no_ids_are_asked_for_all_topics() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            entry = {"apiKey": 3, "minVersion": 0, "maxVersion": 11}
-            broker.answers["ApiVersions"] = lambda _asked: {"apiKeys": [entry]}
-            del broker.answers["Metadata"]
-            view = ClusterView([broker.address], NEVER_MS)
-            look = asyncio.create_task(view.look_for(topic_ids=[ORDERS_ID]))
-            asked = await broker.asked()
-            asked.answer(broker.metadata())
-            await look
+@in_loop
+async def test_brokers_that_take_no_ids_are_asked_for_all_topics() -> None:
+    async with ScriptedBroker() as broker:
+        entry = {"apiKey": 3, "minVersion": 0, "maxVersion": 11}
+        broker.answers["ApiVersions"] = lambda _asked: {"apiKeys": [entry]}
+        del broker.answers["Metadata"]
+        view = ClusterView([broker.address], NEVER_MS)
+        look = asyncio.create_task(view.look_for(topic_ids=[ORDERS_ID]))
+        asked = await broker.asked()
+        asked.answer(broker.metadata())
+        await look
 
-            assert (asked.version, asked.body["topics"]) == (11, None)
-            assert view.name_of(ORDERS_ID) == "orders"
-            view.close()
-
-    asyncio.run(scene())
+        assert (asked.version, asked.body["topics"]) == (11, None)
+        assert view.name_of(ORDERS_ID) == "orders"
+        view.close()
 
 
-def test_without_a_broker_a_topic_stays_as_it_was() -> None:
-    async def scene() -> None:
-        async with ScriptedBroker() as broker:
-            view = ClusterView([broker.address], NEVER_MS)
-            await view.look_again()
-            view.brokers, view._bootstrap = {1: NOBODY}, ()  # noqa: SLF001 - as if it had moved
-            view.close()
-            await view.look_for(["refunds", "orders"])
+@in_loop
+async def test_without_a_broker_a_topic_stays_as_it_was() -> None:
+    async with ScriptedBroker() as broker:
+        view = ClusterView([broker.address], NEVER_MS)
+        await view.look_again()
+        view.brokers, view._bootstrap = {1: NOBODY}, ()  # noqa: SLF001 - as if it had moved
+        view.close()
+        await view.look_for(["refunds", "orders"])
 
-            assert (view.knows("orders"), view.knows("refunds")) == (True, False)
-            assert view.trouble is not None
-
-    asyncio.run(scene())
+        assert (view.knows("orders"), view.knows("refunds")) == (True, False)
+        assert view.trouble is not None

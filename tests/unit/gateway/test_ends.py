@@ -10,7 +10,8 @@ import pytest
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.cluster.addresses import Address
-from tests.unit.gateway.stage import LOOPBACK, NODE, Client, staged, until
+from tests.unit.gateway.scripted_broker import NODE
+from tests.unit.gateway.stage import LOOPBACK, Client, Stage, in_loop, on_stage, staged, until
 
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
@@ -31,89 +32,75 @@ async def answered(client: Client) -> int:
     return code
 
 
-def test_a_broker_that_goes_takes_with_it_the_clients_that_wait_for_it() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.ask("Fetch", 12, FETCH)
-            (await stage.broker.asked()).hang_up()
+@on_stage()
+async def test_a_broker_that_goes_takes_with_it_the_clients_that_wait_for_it(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("Fetch", 12, FETCH)
+    (await stage.broker.asked()).hang_up()
 
-            assert await client.is_hung_up()
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
 
 
-def test_a_client_that_waits_for_the_job_alone_stays_and_its_next_request_finds_the_broker_again() -> (
-    None
-):
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            assert await answered(client) == 0
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            question = await stage.job.asked()
-            [upstream] = [one for one in stage.broker.writers if one is not None][-1:]
-            for writer in tuple(stage.broker.writers):
-                writer.transport.abort()
-            await until(lambda: upstream not in stage.broker.writers)
-            question.answer.set_result({"errorCode": 0})
+@on_stage()
+async def test_a_client_that_waits_for_the_job_alone_stays_and_its_next_request_finds_the_broker_again(
+    stage: Stage,
+) -> None:
+    client = await stage.client()
+    assert await answered(client) == 0
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    question = await stage.job.asked()
+    [upstream] = [one for one in stage.broker.writers if one is not None][-1:]
+    for writer in tuple(stage.broker.writers):
+        writer.transport.abort()
+    await until(lambda: upstream not in stage.broker.writers)
+    question.answer.set_result({"errorCode": 0})
 
-            assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
-            assert await answered(client) == 0
-
-    asyncio.run(scene())
+    assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
+    assert await answered(client) == 0
 
 
-def test_a_client_whose_answer_needs_a_broker_that_went_is_hung_up_on() -> None:
+@on_stage(has_authorizer=True)
+async def test_a_client_whose_answer_needs_a_broker_that_went_is_hung_up_on(stage: Stage) -> None:
     """Which groups it may see is asked when the job has answered."""
+    client = await stage.client()
+    client.ask("ListGroups", 5)
+    question = await stage.job.asked()
+    [connection] = stage.gateway._connections  # noqa: SLF001 - it sees that the broker went
+    for writer in tuple(stage.broker.writers):
+        writer.transport.abort()
+    await until(lambda: connection.exchange.upstream is None)
+    question.answer.set_result({"groups": [{"groupId": "billing"}]})
 
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            client.ask("ListGroups", 5)
-            question = await stage.job.asked()
-            [connection] = stage.gateway._connections  # noqa: SLF001 - it sees that the broker went
-            for writer in tuple(stage.broker.writers):
-                writer.transport.abort()
-            await until(lambda: connection.exchange.upstream is None)
-            question.answer.set_result({"groups": [{"groupId": "billing"}]})
-
-            assert await client.is_hung_up()
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
 
 
-def test_clients_of_a_node_that_is_away_are_hung_up_on_which_is_told_once(
+@in_loop
+async def test_clients_of_a_node_that_is_away_are_hung_up_on_which_is_told_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            stage.view.learn_broker(NODE, NOBODY)
-            for _ in range(2):
-                client = await stage.client(NODE)
-                client.ask("ApiVersions", 0)
-                assert await client.is_hung_up()
-
-    asyncio.run(scene())
+    async with staged() as stage:
+        stage.view.learn_broker(NODE, NOBODY)
+        for _ in range(2):
+            client = await stage.client(NODE)
+            client.ask("ApiVersions", 0)
+            assert await client.is_hung_up()
     [line] = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
     assert line.startswith("Clients are hung up on, node 1 cannot be reached: 127.0.0.1:1: ")
 
 
-def test_newcomers_get_any_broker_that_answers() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            stage.view.brokers = {7: NOBODY, **stage.view.brokers}
-            stage.view._bootstrap = (NOBODY,)  # noqa: SLF001 - it went after the start
+@on_stage()
+async def test_newcomers_get_any_broker_that_answers(stage: Stage) -> None:
+    stage.view.brokers = {7: NOBODY, **stage.view.brokers}
+    stage.view._bootstrap = (NOBODY,)  # noqa: SLF001 - it went after the start
 
-            assert await answered(await stage.client()) == 0
-
-    asyncio.run(scene())
+    assert await answered(await stage.client()) == 0
 
 
-def test_an_answer_that_nobody_asked_for_ends_the_connection(
+@in_loop
+async def test_an_answer_that_nobody_asked_for_ends_the_connection(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             client = await stage.client()
             client.ask("Fetch", 12, FETCH)
@@ -122,54 +109,47 @@ def test_an_answer_that_nobody_asked_for_ends_the_connection(
             asked.answer_bytes(b"\0\0")
 
             assert await client.is_hung_up()
-
-    with caplog.at_level(logging.ERROR):
-        asyncio.run(scene())
     assert "the answer to Fetch has correlation id 2, not 1" in caplog.text
 
 
-def test_an_answer_that_does_not_parse_ends_the_connection(
+@in_loop
+async def test_an_answer_that_does_not_parse_ends_the_connection(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             client = await stage.client()
             client.ask("DescribeCluster", 1)
             (await stage.broker.asked()).answer_bytes(b"\0\0\0\0")
 
             assert await client.is_hung_up()
-
-    with caplog.at_level(logging.ERROR):
-        asyncio.run(scene())
     assert "DescribeClusterResponse v1" in caplog.text
 
 
-def test_what_a_client_said_before_it_left_reaches_the_broker() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.ask("Fetch", 12, FETCH)
-            upstream = (await stage.broker.asked()).writer
-            upstream.transport.pause_reading()
-            client.ask("Fetch", 12, FETCH)
-            partition = {"index": 0, "records": "QUJD" * 200_000}
-            topics = [{"name": "orders", "partitionData": [partition]}]
-            for _ in range(8):
-                client.ask("Produce", 9, {"acks": 0, "timeoutMs": 100, "topicData": topics})
-            client.writer.close()
-            await asyncio.sleep(0.1)
-            upstream.transport.resume_reading()
+@on_stage()
+async def test_what_a_client_said_before_it_left_reaches_the_broker(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("Fetch", 12, FETCH)
+    upstream = (await stage.broker.asked()).writer
+    upstream.transport.pause_reading()
+    client.ask("Fetch", 12, FETCH)
+    partition = {"index": 0, "records": "QUJD" * 200_000}
+    topics = [{"name": "orders", "partitionData": [partition]}]
+    for _ in range(8):
+        client.ask("Produce", 9, {"acks": 0, "timeoutMs": 100, "topicData": topics})
+    client.writer.close()
+    await asyncio.sleep(0.1)
+    upstream.transport.resume_reading()
 
-            asked = [(await stage.broker.asked()).api for _ in range(9)]
-            assert asked == ["Fetch", *["Produce"] * 8]
-
-    asyncio.run(scene())
+    asked = [(await stage.broker.asked()).api for _ in range(9)]
+    assert asked == ["Fetch", *["Produce"] * 8]
 
 
-def test_a_defect_that_a_request_meets_is_told_and_leaves_the_others_alone(
+@in_loop
+async def test_a_defect_that_a_request_meets_is_told_and_leaves_the_others_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             unlucky, other = await stage.client(), await stage.client()
             stage.job.defect = ZeroDivisionError("planted")
@@ -177,16 +157,14 @@ def test_a_defect_that_a_request_meets_is_told_and_leaves_the_others_alone(
 
             assert await unlucky.is_hung_up()
             assert await answered(other) == 0
-
-    with caplog.at_level(logging.ERROR):
-        asyncio.run(scene())
     assert "ZeroDivisionError: planted" in caplog.text
 
 
-def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alone(
+@in_loop
+async def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             unlucky, other = await stage.client(), await stage.client()
             unlucky.ask("Heartbeat", 4, HEARTBEAT)
@@ -194,16 +172,14 @@ def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_others_alo
 
             assert await unlucky.is_hung_up()
             assert await answered(other) == 0
-
-    with caplog.at_level(logging.ERROR):
-        asyncio.run(scene())
     assert "ZeroDivisionError: planted" in caplog.text
 
 
-def test_a_defect_that_comes_again_is_counted_and_traced_once(
+@in_loop
+async def test_a_defect_that_comes_again_is_counted_and_traced_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             stage.job.defect = ZeroDivisionError("planted")
             for host in (LOOPBACK, LOOPBACK, "127.0.0.2", "127.0.0.2"):
@@ -211,9 +187,6 @@ def test_a_defect_that_comes_again_is_counted_and_traced_once(
                 client.ask("Heartbeat", 4, HEARTBEAT)
                 assert await client.is_hung_up()
             assert stage.gateway.counters.failed == 4
-
-    with caplog.at_level(logging.ERROR):
-        asyncio.run(scene())
     assert [(one.getMessage(), bool(one.exc_info)) for one in caplog.records] == [
         ("Hung up on 127.0.0.1", True),
         ("Hung up on 127.0.0.1: ZeroDivisionError, as before", False),
@@ -221,10 +194,11 @@ def test_a_defect_that_comes_again_is_counted_and_traced_once(
     ]
 
 
-def test_what_a_client_said_and_no_broker_can_be_asked_leaves_no_trace_of_a_defect(
+@in_loop
+async def test_what_a_client_said_and_no_broker_can_be_asked_leaves_no_trace_of_a_defect(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.WARNING):
         async with staged() as stage:
             client = await stage.client()
             client.ask("Heartbeat", 4, HEARTBEAT)
@@ -234,9 +208,6 @@ def test_what_a_client_said_and_no_broker_can_be_asked_leaves_no_trace_of_a_defe
             assert await client.is_hung_up()
             counters = stage.gateway.counters
             assert (counters.malformed, counters.failed) == (1, 0)
-
-    with caplog.at_level(logging.WARNING):
-        asyncio.run(scene())
     [line] = caplog.records
     assert (line.getMessage(), line.exc_info) == (
         "Hung up on 127.0.0.1: groupId: 60000 bytes are too long",
@@ -244,23 +215,21 @@ def test_what_a_client_said_and_no_broker_can_be_asked_leaves_no_trace_of_a_defe
     )
 
 
-def test_a_connection_that_met_a_defect_takes_nothing_more_from_its_broker() -> None:
+@on_stage()
+async def test_a_connection_that_met_a_defect_takes_nothing_more_from_its_broker(
+    stage: Stage,
+) -> None:
     """Nothing that comes has a place any more, and would meet another defect."""
+    client = await stage.client()
+    client.ask("Fetch", 12, FETCH)
+    await stage.broker.asked()
+    [connection] = stage.gateway._connections  # noqa: SLF001 - one of its lines fails
+    upstream = connection.exchange.upstream
+    assert upstream is not None
+    connection.line_failed(connection.client, ZeroDivisionError("planted"))
 
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.ask("Fetch", 12, FETCH)
-            await stage.broker.asked()
-            [connection] = stage.gateway._connections  # noqa: SLF001 - one of its lines fails
-            upstream = connection.exchange.upstream
-            assert upstream is not None
-            connection.line_failed(connection.client, ZeroDivisionError("planted"))
-
-            assert not upstream.is_open
-            assert await client.is_hung_up()
-
-    asyncio.run(scene())
+    assert not upstream.is_open
+    assert await client.is_hung_up()
 
 
 @pytest.mark.filterwarnings("error")
@@ -288,44 +257,40 @@ def test_a_defect_of_the_next_request_leaves_nothing_behind_of_the_one_before(
     gc.collect()
 
 
-def test_a_drain_waits_for_answers_but_not_for_joins_and_takes_no_new_requests() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            idle, joining, busy = [await stage.client() for _ in range(3)]
-            joining.ask("JoinGroup", 9, JOIN)
-            busy.ask("Heartbeat", 4, HEARTBEAT)
-            busy.ask("Fetch", 12, FETCH)
-            beat, asked = await stage.job.asked(1), await stage.broker.asked()
-            draining = asyncio.create_task(stage.gateway.drain(5.0))
-            assert await idle.is_hung_up()
-            assert await joining.is_hung_up()
-            assert stage.gateway.drain_check() == "it was told to stop"
-            busy.ask("Heartbeat", 4, HEARTBEAT)
-            with pytest.raises(ConnectionRefusedError):
-                await stage.client()
-            beat.answer.set_result({"errorCode": 0})
-            asked.answer_bytes(b"\0fetched")
+@on_stage()
+async def test_a_drain_waits_for_answers_but_not_for_joins_and_takes_no_new_requests(
+    stage: Stage,
+) -> None:
+    idle, joining, busy = [await stage.client() for _ in range(3)]
+    joining.ask("JoinGroup", 9, JOIN)
+    busy.ask("Heartbeat", 4, HEARTBEAT)
+    busy.ask("Fetch", 12, FETCH)
+    beat, asked = await stage.job.asked(1), await stage.broker.asked()
+    draining = asyncio.create_task(stage.gateway.drain(5.0))
+    assert await idle.is_hung_up()
+    assert await joining.is_hung_up()
+    assert stage.gateway.drain_check() == "it was told to stop"
+    busy.ask("Heartbeat", 4, HEARTBEAT)
+    with pytest.raises(ConnectionRefusedError):
+        await stage.client()
+    beat.answer.set_result({"errorCode": 0})
+    asked.answer_bytes(b"\0fetched")
 
-            assert (await busy.answer("Heartbeat", 4))[1]["errorCode"] == 0
-            assert (await busy.frame())[5:] == b"fetched"
-            assert await busy.is_hung_up()
-            await draining
-            assert len(stage.job.questions) == 2
-
-    asyncio.run(scene())
+    assert (await busy.answer("Heartbeat", 4))[1]["errorCode"] == 0
+    assert (await busy.frame())[5:] == b"fetched"
+    assert await busy.is_hung_up()
+    await draining
+    assert len(stage.job.questions) == 2
 
 
-def test_a_drain_ends_in_time_whoever_does_not_answer() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await stage.job.asked()
-            begun_s = asyncio.get_running_loop().time()
-            await stage.gateway.drain(0.2)
+@on_stage()
+async def test_a_drain_ends_in_time_whoever_does_not_answer(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    await stage.job.asked()
+    begun_s = asyncio.get_running_loop().time()
+    await stage.gateway.drain(0.2)
 
-            assert 0.2 <= asyncio.get_running_loop().time() - begun_s < 2
-            assert await client.is_hung_up()
-            assert stage.gateway.gauges().connections == 0
-
-    asyncio.run(scene())
+    assert 0.2 <= asyncio.get_running_loop().time() - begun_s < 2
+    assert await client.is_hung_up()
+    assert stage.gateway.gauges().connections == 0

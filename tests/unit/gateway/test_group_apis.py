@@ -6,7 +6,8 @@ import pytest
 from msgspec import json
 
 from group_coordinator.clients.channel.channel import Body
-from tests.unit.gateway.groups_driver import ORDERS, Groups, Topics, in_loop, join_body
+from tests.unit.gateway.groups_driver import ORDERS, Groups, Topics, join_body
+from tests.unit.gateway.stage import in_loop
 
 NOBODY = {"generationId": 1, "memberId": "nobody"}
 ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}

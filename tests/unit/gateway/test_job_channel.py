@@ -15,8 +15,8 @@ from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, W
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
 from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
 from group_coordinator.gateway.login.caller import Caller
-from tests.unit.gateway.groups_driver import in_loop
 from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBroker
+from tests.unit.gateway.stage import in_loop
 
 BILLING = "User:billing"
 NOBODY_LISTENS = Connection("127.0.0.1:1")

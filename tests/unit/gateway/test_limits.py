@@ -8,7 +8,8 @@ import struct
 import pytest
 
 from group_coordinator.codecs import wire
-from tests.unit.gateway.stage import NODE, settled, staged, until
+from tests.unit.gateway.scripted_broker import NODE
+from tests.unit.gateway.stage import Stage, in_loop, on_stage, settled, staged, until
 
 LARGEST = 100 * 1024 * 1024
 MIB = 1024 * 1024
@@ -39,10 +40,11 @@ MIB = 1024 * 1024
         (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends before what it must say"),
     ],
 )
-def test_what_no_client_sends_ends_the_connection_and_is_told_once(
+@in_loop
+async def test_what_no_client_sends_ends_the_connection_and_is_told_once(
     caplog: pytest.LogCaptureFixture, sent: bytes, said: str
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.WARNING):
         async with staged() as stage:
             for _ in range(2):
                 client = await stage.client()
@@ -54,9 +56,6 @@ def test_what_no_client_sends_ends_the_connection_and_is_told_once(
             other = await stage.client()
             other.ask("ApiVersions", 0)
             assert (await other.answer("ApiVersions", 0))[1]["errorCode"] == 0
-
-    with caplog.at_level(logging.WARNING):
-        asyncio.run(scene())
 
     [line] = [one.getMessage() for one in caplog.records]
     assert line.startswith("Hung up on 127.0.0.1: ")
@@ -76,107 +75,93 @@ def test_what_no_client_sends_ends_the_connection_and_is_told_once(
         ("ConsumerGroupHeartbeat", 1),
     ],
 )
-def test_a_request_that_no_event_can_carry_is_answered_unread(api: str, version: int) -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            head = struct.pack(">ihhi", MIB + 1, wire.api_key(api), version, 7)
-            client.writer.write(head + b"\xff" * (MIB - 8))
-            answered = asyncio.create_task(client.answer(api, version))
-            await until(lambda: stage.gateway.counters.requests.total() == 1)
-            await settled()
-            is_early = answered.done()
-            client.writer.write(b"\xff")
-            client.ask("ListGroups", 0)
+@on_stage()
+async def test_a_request_that_no_event_can_carry_is_answered_unread(
+    stage: Stage, api: str, version: int
+) -> None:
+    client = await stage.client()
+    head = struct.pack(">ihhi", MIB + 1, wire.api_key(api), version, 7)
+    client.writer.write(head + b"\xff" * (MIB - 8))
+    answered = asyncio.create_task(client.answer(api, version))
+    await until(lambda: stage.gateway.counters.requests.total() == 1)
+    await settled()
+    is_early = answered.done()
+    client.writer.write(b"\xff")
+    client.ask("ListGroups", 0)
 
-            correlation_id, answer = await answered
-            assert (is_early, correlation_id, answer["errorCode"]) == (False, 7, 42)
-            await stage.job.asked()
-            assert [question.api for question in stage.job.questions] == ["ListGroups"]
-
-    asyncio.run(scene())
-
-
-def test_a_request_as_large_as_an_event_may_be_is_read() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            join = wire.request("JoinGroup", 5, 1, "a-client", {"groupId": "billing"})
-            metadata = base64.b64encode(bytes(MIB + 4 - len(join) - 2 - 1 - 4)).decode()
-            protocols = [{"name": "r", "metadata": metadata}]
-            client.ask("JoinGroup", 5, {"groupId": "billing", "protocols": protocols})
-
-            assert (await stage.job.asked()).body["protocols"] == protocols
-
-    asyncio.run(scene())
+    correlation_id, answer = await answered
+    assert (is_early, correlation_id, answer["errorCode"]) == (False, 7, 42)
+    await stage.job.asked()
+    assert [question.api for question in stage.job.questions] == ["ListGroups"]
 
 
-def test_refused_versions_are_counted_and_strangers_cannot_make_the_counters_grow() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            for key, version in ((11, 10), (11, 5_000), (999, 1), (998, 2)):
-                client = await stage.client()
-                client.writer.write(struct.pack(">ihhi", 8, key, version, 1))
-                assert await client.is_hung_up()
+@on_stage()
+async def test_a_request_as_large_as_an_event_may_be_is_read(stage: Stage) -> None:
+    client = await stage.client()
+    join = wire.request("JoinGroup", 5, 1, "a-client", {"groupId": "billing"})
+    metadata = base64.b64encode(bytes(MIB + 4 - len(join) - 2 - 1 - 4)).decode()
+    protocols = [{"name": "r", "metadata": metadata}]
+    client.ask("JoinGroup", 5, {"groupId": "billing", "protocols": protocols})
 
-            for version in (6, 77, -5):
-                client = await stage.client()
-                client.writer.write(struct.pack(">ihhih", 10, 18, version, 1, -1))
-                await client.frame()
-
-            assert stage.gateway.counters.refused == {("JoinGroup", 10): 2, ("unknown", None): 2}
-            assert stage.gateway.counters.requests == {
-                ("ApiVersions", 6, None): 2,
-                ("ApiVersions", -1, None): 1,
-            }
-
-    asyncio.run(scene())
+    assert (await stage.job.asked()).body["protocols"] == protocols
 
 
-def test_a_silent_client_is_hung_up_on_and_one_that_waits_for_an_answer_is_not() -> None:
-    async def scene() -> None:
-        async with staged(max_idle_ms=1_000) as stage:
-            silent, waiting = await stage.client(), await stage.client()
-            waiting.ask("Heartbeat", 0, {"groupId": "billing", "generationId": 1, "memberId": "m"})
-            question = await stage.job.asked()
-            await until(lambda: stage.gateway.gauges().connections == 2)
-            now_s = asyncio.get_running_loop().time()
-            stage.gateway.abort_idle(now_s + 0.9)
-            still_there = stage.gateway.gauges().connections
-            stage.gateway.abort_idle(now_s + 1.1)
+@on_stage()
+async def test_refused_versions_are_counted_and_strangers_cannot_make_the_counters_grow(
+    stage: Stage,
+) -> None:
+    for key, version in ((11, 10), (11, 5_000), (999, 1), (998, 2)):
+        client = await stage.client()
+        client.writer.write(struct.pack(">ihhi", 8, key, version, 1))
+        assert await client.is_hung_up()
 
-            assert still_there == 2
-            assert await silent.is_hung_up()
-            question.answer.set_result({"errorCode": 0})
-            assert (await waiting.answer("Heartbeat", 0))[1]["errorCode"] == 0
+    for version in (6, 77, -5):
+        client = await stage.client()
+        client.writer.write(struct.pack(">ihhih", 10, 18, version, 1, -1))
+        await client.frame()
 
-    asyncio.run(scene())
-
-
-def test_requests_are_counted_by_api_version_and_place() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            newcomer, member = await stage.client(), await stage.client(NODE)
-            for client in (newcomer, member, member):
-                client.ask(
-                    "ApiVersions", 3, {"clientSoftwareName": "a", "clientSoftwareVersion": "1"}
-                )
-                await client.frame()
-
-            assert stage.gateway.counters.requests == {
-                ("ApiVersions", 3, None): 1,
-                ("ApiVersions", 3, NODE): 2,
-            }
-            assert stage.gateway.counters.connections == 2
-
-    asyncio.run(scene())
+    assert stage.gateway.counters.refused == {("JoinGroup", 10): 2, ("unknown", None): 2}
+    assert stage.gateway.counters.requests == {
+        ("ApiVersions", 6, None): 2,
+        ("ApiVersions", -1, None): 1,
+    }
 
 
-def test_a_client_without_an_id_has_an_empty_one() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.writer.write(wire.request("Heartbeat", 4, 1, None, {"groupId": "billing"}))
-            assert (await stage.job.asked()).caller.client_id == ""
+@on_stage(max_idle_ms=1000)
+async def test_a_silent_client_is_hung_up_on_and_one_that_waits_for_an_answer_is_not(
+    stage: Stage,
+) -> None:
+    silent, waiting = await stage.client(), await stage.client()
+    waiting.ask("Heartbeat", 0, {"groupId": "billing", "generationId": 1, "memberId": "m"})
+    question = await stage.job.asked()
+    await until(lambda: stage.gateway.gauges().connections == 2)
+    now_s = asyncio.get_running_loop().time()
+    stage.gateway.abort_idle(now_s + 0.9)
+    still_there = stage.gateway.gauges().connections
+    stage.gateway.abort_idle(now_s + 1.1)
 
-    asyncio.run(scene())
+    assert still_there == 2
+    assert await silent.is_hung_up()
+    question.answer.set_result({"errorCode": 0})
+    assert (await waiting.answer("Heartbeat", 0))[1]["errorCode"] == 0
+
+
+@on_stage()
+async def test_requests_are_counted_by_api_version_and_place(stage: Stage) -> None:
+    newcomer, member = await stage.client(), await stage.client(NODE)
+    for client in (newcomer, member, member):
+        client.ask("ApiVersions", 3, {"clientSoftwareName": "a", "clientSoftwareVersion": "1"})
+        await client.frame()
+
+    assert stage.gateway.counters.requests == {
+        ("ApiVersions", 3, None): 1,
+        ("ApiVersions", 3, NODE): 2,
+    }
+    assert stage.gateway.counters.connections == 2
+
+
+@on_stage()
+async def test_a_client_without_an_id_has_an_empty_one(stage: Stage) -> None:
+    client = await stage.client()
+    client.writer.write(wire.request("Heartbeat", 4, 1, None, {"groupId": "billing"}))
+    assert (await stage.job.asked()).caller.client_id == ""

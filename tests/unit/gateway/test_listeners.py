@@ -8,7 +8,7 @@ import pytest
 
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.connections.listeners import Listeners
-from tests.unit.gateway.stage import LOOPBACK, free_block
+from tests.unit.gateway.stage import LOOPBACK, free_block, in_loop
 
 
 class OpenDoor:
@@ -29,36 +29,31 @@ def listeners(port: int) -> Listeners:
 
 
 @pytest.mark.parametrize("taken_by_node", [None, 2])
-def test_a_port_that_is_taken_at_the_start_is_named(taken_by_node: int | None) -> None:
-    async def scene() -> None:
-        port = free_block()
-        taken = port if taken_by_node is None else port + 1 + taken_by_node
-        with socket.create_server((LOOPBACK, taken)):
-            opened = listeners(port)
-            with pytest.raises(OSError, match=rf"Address already in use.*{taken}"):
-                opened.open([1, 2])
-            opened.close()
-
-    asyncio.run(scene())
-
-
-def test_a_node_whose_port_would_be_too_high_is_named() -> None:
-    async def scene() -> None:
-        port = free_block()
+@in_loop
+async def test_a_port_that_is_taken_at_the_start_is_named(taken_by_node: int | None) -> None:
+    port = free_block()
+    taken = port if taken_by_node is None else port + 1 + taken_by_node
+    with socket.create_server((LOOPBACK, taken)):
         opened = listeners(port)
-        with pytest.raises(
-            OSError, match=f"node 65000 would be at port {port + 65_001}, and 65535"
-        ):
-            opened.open([65_000])
+        with pytest.raises(OSError, match=rf"Address already in use.*{taken}"):
+            opened.open([1, 2])
         opened.close()
 
-    asyncio.run(scene())
+
+@in_loop
+async def test_a_node_whose_port_would_be_too_high_is_named() -> None:
+    port = free_block()
+    opened = listeners(port)
+    with pytest.raises(OSError, match=f"node 65000 would be at port {port + 65_001}, and 65535"):
+        opened.open([65_000])
+    opened.close()
 
 
-def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once_and_shown_when_it_is_free(
+@in_loop
+async def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once_and_shown_when_it_is_free(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def scene() -> None:
+    with caplog.at_level(logging.INFO):
         port = free_block()
         opened = listeners(port)
         opened.open([1])
@@ -83,9 +78,6 @@ def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once_and_shown
         assert still_hidden is None
         assert shown == Address("gateway.example.com", port + 3)
         assert opened.without_port == {}
-
-    with caplog.at_level(logging.INFO):
-        asyncio.run(scene())
     said = [one.getMessage() for one in caplog.records if one.name.startswith("group_coordinator")]
     assert [line.partition(":")[0].partition(", at")[0] for line in said] == [
         "Clients will not find node 2, which is new",

@@ -13,7 +13,8 @@ from deltalake import write_deltalake
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups import group_tables
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupTables
-from tests.unit.gateway.groups_driver import START_MS, Groups, in_loop, join_body
+from tests.unit.gateway.groups_driver import START_MS, Groups, join_body
+from tests.unit.gateway.stage import in_loop
 
 ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}
 BEAT = {

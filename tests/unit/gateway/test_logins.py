@@ -15,7 +15,7 @@ from group_coordinator.gateway.connections.connection import ClientConnection
 from group_coordinator.gateway.login import login as login_module
 from group_coordinator.gateway.login.failed_logins import FailedLogins
 from tests.unit.gateway.scripted_broker import Asked
-from tests.unit.gateway.stage import Client, Stage, staged, until
+from tests.unit.gateway.stage import Client, Stage, in_loop, on_stage, staged, until
 
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
@@ -60,122 +60,104 @@ async def spoke(stage: Stage, client: Client, text: bytes) -> Asked:
     return asked
 
 
-def test_the_name_of_a_login_goes_into_what_the_job_is_asked() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client = await stage.client()
-            assert (await log_in(client))["errorCode"] == 0
-            client.ask("Heartbeat", 4, HEARTBEAT)
+@on_stage(login=LOGIN)
+async def test_the_name_of_a_login_goes_into_what_the_job_is_asked(stage: Stage) -> None:
+    client = await stage.client()
+    assert (await log_in(client))["errorCode"] == 0
+    client.ask("Heartbeat", 4, HEARTBEAT)
 
-            assert (await stage.job.asked()).caller.principal == "User:billing"
-
-    asyncio.run(scene())
+    assert (await stage.job.asked()).caller.principal == "User:billing"
 
 
 @pytest.mark.parametrize("api", ["Heartbeat", "FindCoordinator"])
-def test_nothing_about_groups_before_a_login(api: str) -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client = await stage.client()
-            client.ask("ApiVersions", 3)
-            assert (await client.answer("ApiVersions", 3))[1]["apiKeys"]
-            body = HEARTBEAT if api == "Heartbeat" else {"coordinatorKeys": ["billing"]}
-            client.ask(api, 4, body)
+@on_stage(login=LOGIN)
+async def test_nothing_about_groups_before_a_login(stage: Stage, api: str) -> None:
+    client = await stage.client()
+    client.ask("ApiVersions", 3)
+    assert (await client.answer("ApiVersions", 3))[1]["apiKeys"]
+    body = HEARTBEAT if api == "Heartbeat" else {"coordinatorKeys": ["billing"]}
+    client.ask(api, 4, body)
 
-            assert await client.is_hung_up()
-            assert stage.job.questions == []
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
+    assert stage.job.questions == []
 
 
-def test_nothing_else_is_sent_on_before_a_login() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            own = len(stage.broker.writers)
-            client = await stage.client()
-            client.ask("Fetch", 12, FETCH)
+@on_stage(login=LOGIN)
+async def test_nothing_else_is_sent_on_before_a_login(stage: Stage) -> None:
+    own = len(stage.broker.writers)
+    client = await stage.client()
+    client.ask("Fetch", 12, FETCH)
 
-            assert await client.is_hung_up()
-            assert stage.broker.is_idle()
-            assert len(stage.broker.writers) == own
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
+    assert stage.broker.is_idle()
+    assert len(stage.broker.writers) == own
 
 
-def test_one_request_at_a_time_before_a_login() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            del stage.broker.answers["ApiVersions"]
-            client = await stage.client()
-            for _ in range(3):
-                client.ask("ApiVersions", 3)
-            asked = await stage.broker.asked()
-            other = await stage.client()
-            other.ask("ApiVersions", 3)
-            of_other = await stage.broker.asked()  # so long the first one's next did not come
+@on_stage(login=LOGIN)
+async def test_one_request_at_a_time_before_a_login(stage: Stage) -> None:
+    del stage.broker.answers["ApiVersions"]
+    client = await stage.client()
+    for _ in range(3):
+        client.ask("ApiVersions", 3)
+    asked = await stage.broker.asked()
+    other = await stage.client()
+    other.ask("ApiVersions", 3)
+    of_other = await stage.broker.asked()  # so long the first one's next did not come
 
-            assert (asked.writer is of_other.writer, stage.broker.is_idle()) == (False, True)
-            for _ in range(2):
-                asked.answer({"apiKeys": []})
-                await client.frame()
-                asked = await stage.broker.asked()
-
-    asyncio.run(scene())
+    assert (asked.writer is of_other.writer, stage.broker.is_idle()) == (False, True)
+    for _ in range(2):
+        asked.answer({"apiKeys": []})
+        await client.frame()
+        asked = await stage.broker.asked()
 
 
-def test_a_first_message_as_long_as_may_be_goes_to_the_broker_and_names_nobody() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            await taken_by_hand(stage)
-            for version in (0, 2):
-                client = await stage.client()
-                await began_with(stage, client, "PLAIN")
-                text = b"\0billing\0" + b"x" * 500_000
-                client.ask("SaslAuthenticate", version, said(text))
-                asked = await stage.broker.asked()
-                asked.answer({})
-                await client.frame()
-                client.ask("Heartbeat", 4, HEARTBEAT)
+@on_stage(login=LOGIN)
+async def test_a_first_message_as_long_as_may_be_goes_to_the_broker_and_names_nobody(
+    stage: Stage,
+) -> None:
+    await taken_by_hand(stage)
+    for version in (0, 2):
+        client = await stage.client()
+        await began_with(stage, client, "PLAIN")
+        text = b"\0billing\0" + b"x" * 500_000
+        client.ask("SaslAuthenticate", version, said(text))
+        asked = await stage.broker.asked()
+        asked.answer({})
+        await client.frame()
+        client.ask("Heartbeat", 4, HEARTBEAT)
 
-                assert (asked.version, asked.body) == (max(version, 1), said(text))
-                assert await client.is_hung_up()
-            assert stage.job.questions == []
-
-    asyncio.run(scene())
-
-
-def test_a_wrong_password_is_told_by_the_broker_and_opens_nothing() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client = await stage.client()
-            stage.broker.answers["SaslAuthenticate"] = lambda _asked: {"errorCode": 58}
-            assert (await log_in(client))["errorCode"] == 58
-            client.ask("Heartbeat", 4, HEARTBEAT)
-
-            assert await client.is_hung_up()
-            assert stage.job.questions == []
-
-    asyncio.run(scene())
+        assert (asked.version, asked.body) == (max(version, 1), said(text))
+        assert await client.is_hung_up()
+    assert stage.job.questions == []
 
 
-def test_after_a_wrong_password_the_next_login_from_there_waits() -> None:
-    async def scene() -> None:
-        limits = NO_LIMITS._replace(failed_login_delay_ms=300)
-        async with staged(login=LOGIN, limits=limits) as stage:
-            loop = asyncio.get_running_loop()
-            wrong, next_one = await stage.client(), await stage.client()
-            elsewhere = await stage.client(host="127.0.0.2")
-            stage.broker.answers["SaslAuthenticate"] = lambda _asked: {"errorCode": 58}
-            await log_in(wrong)
-            failed_at_s = loop.time()
-            stage.broker.answers["SaslAuthenticate"] = lambda _asked: {}
-            await log_in(elsewhere)
-            elsewhere_s = loop.time() - failed_at_s
-            assert (await log_in(next_one))["errorCode"] == 0
+@on_stage(login=LOGIN)
+async def test_a_wrong_password_is_told_by_the_broker_and_opens_nothing(stage: Stage) -> None:
+    client = await stage.client()
+    stage.broker.answers["SaslAuthenticate"] = lambda _asked: {"errorCode": 58}
+    assert (await log_in(client))["errorCode"] == 58
+    client.ask("Heartbeat", 4, HEARTBEAT)
 
-            assert elsewhere_s < 0.3 <= loop.time() - failed_at_s < 3
+    assert await client.is_hung_up()
+    assert stage.job.questions == []
 
-    asyncio.run(scene())
+
+@in_loop
+async def test_after_a_wrong_password_the_next_login_from_there_waits() -> None:
+    limits = NO_LIMITS._replace(failed_login_delay_ms=300)
+    async with staged(login=LOGIN, limits=limits) as stage:
+        loop = asyncio.get_running_loop()
+        wrong, next_one = await stage.client(), await stage.client()
+        elsewhere = await stage.client(host="127.0.0.2")
+        stage.broker.answers["SaslAuthenticate"] = lambda _asked: {"errorCode": 58}
+        await log_in(wrong)
+        failed_at_s = loop.time()
+        stage.broker.answers["SaslAuthenticate"] = lambda _asked: {}
+        await log_in(elsewhere)
+        elsewhere_s = loop.time() - failed_at_s
+        assert (await log_in(next_one))["errorCode"] == 0
+
+        assert elsewhere_s < 0.3 <= loop.time() - failed_at_s < 3
 
 
 def test_many_failures_add_up_to_ten_seconds_which_time_takes_away() -> None:
@@ -199,136 +181,119 @@ def test_addresses_whose_logins_failed_are_forgotten_beyond_ten_thousand() -> No
     assert [failed.wait_s(f"host-{n}", 50.0) > 0 for n in (0, 1, 10_000)] == [False, True, True]
 
 
-def test_a_challenge_of_scram_is_no_login() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            await taken_by_hand(stage)
-            liar, honest = await stage.client(), await stage.client()
-            for client in (liar, honest):
-                await began_with(stage, client, "SCRAM-SHA-512")
-                challenge = await spoke(stage, client, b"n,,n=admin,r=x")
-                challenge.answer(said(b"r=xy,s=eA==,i=4096"))
-                await client.frame()
-            liar.ask("Heartbeat", 4, HEARTBEAT)
-            proof = await spoke(stage, honest, b"c=biws,r=xy,p=eA==")
-            proof.answer(said(b"v=eA=="))
-            await honest.frame()
-            honest.ask("Heartbeat", 4, HEARTBEAT)
+@on_stage(login=LOGIN)
+async def test_a_challenge_of_scram_is_no_login(stage: Stage) -> None:
+    await taken_by_hand(stage)
+    liar, honest = await stage.client(), await stage.client()
+    for client in (liar, honest):
+        await began_with(stage, client, "SCRAM-SHA-512")
+        challenge = await spoke(stage, client, b"n,,n=admin,r=x")
+        challenge.answer(said(b"r=xy,s=eA==,i=4096"))
+        await client.frame()
+    liar.ask("Heartbeat", 4, HEARTBEAT)
+    proof = await spoke(stage, honest, b"c=biws,r=xy,p=eA==")
+    proof.answer(said(b"v=eA=="))
+    await honest.frame()
+    honest.ask("Heartbeat", 4, HEARTBEAT)
 
-            assert await liar.is_hung_up()
-            assert (await stage.job.asked()).caller.principal == "User:admin"
-            assert len(stage.job.questions) == 1
-
-    asyncio.run(scene())
+    assert await liar.is_hung_up()
+    assert (await stage.job.asked()).caller.principal == "User:admin"
+    assert len(stage.job.questions) == 1
 
 
-def test_a_request_behind_an_unanswered_login_waits_for_it() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            await taken_by_hand(stage)
-            client = await stage.client()
-            await began_with(stage, client, "PLAIN")
-            asked = await spoke(stage, client, b"\0billing\0secret")
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            other = await stage.client()
-            await began_with(stage, other, "PLAIN")  # so long nobody has asked the job
-            assert stage.job.questions == []
-            asked.answer({})
+@on_stage(login=LOGIN)
+async def test_a_request_behind_an_unanswered_login_waits_for_it(stage: Stage) -> None:
+    await taken_by_hand(stage)
+    client = await stage.client()
+    await began_with(stage, client, "PLAIN")
+    asked = await spoke(stage, client, b"\0billing\0secret")
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    other = await stage.client()
+    await began_with(stage, other, "PLAIN")  # so long nobody has asked the job
+    assert stage.job.questions == []
+    asked.answer({})
 
-            assert (await stage.job.asked()).caller.principal == "User:billing"
-
-    asyncio.run(scene())
+    assert (await stage.job.asked()).caller.principal == "User:billing"
 
 
-def test_a_mechanism_that_nobody_reads_gives_data_but_no_groups() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            await taken_by_hand(stage)
-            client = await stage.client()
-            await began_with(stage, client, "GSSAPI")
-            (await spoke(stage, client, b"\0admin\0x")).answer({})
-            await client.frame()
-            client.ask("Fetch", 12, FETCH)
-            fetch = await stage.broker.asked()
-            client.ask("Heartbeat", 4, HEARTBEAT)
+@on_stage(login=LOGIN)
+async def test_a_mechanism_that_nobody_reads_gives_data_but_no_groups(stage: Stage) -> None:
+    await taken_by_hand(stage)
+    client = await stage.client()
+    await began_with(stage, client, "GSSAPI")
+    (await spoke(stage, client, b"\0admin\0x")).answer({})
+    await client.frame()
+    client.ask("Fetch", 12, FETCH)
+    fetch = await stage.broker.asked()
+    client.ask("Heartbeat", 4, HEARTBEAT)
 
-            assert fetch.api == "Fetch"
-            assert await client.is_hung_up()
-
-    asyncio.run(scene())
+    assert fetch.api == "Fetch"
+    assert await client.is_hung_up()
 
 
-def test_the_handshake_that_bare_tokens_follow_is_refused() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client = await stage.client()
-            client.ask("SaslHandshake", 0, {"mechanism": "PLAIN"})
+@on_stage(login=LOGIN)
+async def test_the_handshake_that_bare_tokens_follow_is_refused(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("SaslHandshake", 0, {"mechanism": "PLAIN"})
 
-            assert await client.is_hung_up()
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
 
 
-def test_a_session_that_has_ended_needs_another_login(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_a_session_that_has_ended_needs_another_login(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(login_module, "monotonic", lambda: now_s)
 
-    async def scene() -> None:
-        nonlocal now_s
-        async with staged(login=LOGIN) as stage:
-            stage.broker.session_ms = 60_000
-            renewed, late = await stage.client(), await stage.client()
-            for client in (renewed, late):
-                assert (await log_in(client))["sessionLifetimeMs"] == 60_000
-            now_s += 60.5
-            await log_in(renewed)
-            renewed.ask("Heartbeat", 4, HEARTBEAT)
-            late.ask("Heartbeat", 4, HEARTBEAT)
+    async with staged(login=LOGIN) as stage:
+        stage.broker.session_ms = 60_000
+        renewed, late = await stage.client(), await stage.client()
+        for client in (renewed, late):
+            assert (await log_in(client))["sessionLifetimeMs"] == 60_000
+        now_s += 60.5
+        await log_in(renewed)
+        renewed.ask("Heartbeat", 4, HEARTBEAT)
+        late.ask("Heartbeat", 4, HEARTBEAT)
 
-            assert (await stage.job.asked()).caller.principal == "User:billing"
-            assert await late.is_hung_up()
-            assert len(stage.job.questions) == 1
-
-    asyncio.run(scene())
+        assert (await stage.job.asked()).caller.principal == "User:billing"
+        assert await late.is_hung_up()
+        assert len(stage.job.questions) == 1
 
 
-def test_a_session_ends_too_for_a_client_that_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_a_session_ends_too_for_a_client_that_is_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(login_module, "monotonic", lambda: now_s)
 
-    async def scene() -> None:
-        nonlocal now_s
-        async with staged(login=LOGIN) as stage:
-            stage.broker.session_ms = 60_000
-            client = await stage.client()
-            answer = await log_in(client, version=0)
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            question = await stage.job.asked()
-            question.answer.set_result({"errorCode": 0})
-            await client.answer("Heartbeat", 4)
-            now_s += 60.5
-            client.ask("Heartbeat", 4, HEARTBEAT)
+    async with staged(login=LOGIN) as stage:
+        stage.broker.session_ms = 60_000
+        client = await stage.client()
+        answer = await log_in(client, version=0)
+        client.ask("Heartbeat", 4, HEARTBEAT)
+        question = await stage.job.asked()
+        question.answer.set_result({"errorCode": 0})
+        await client.answer("Heartbeat", 4)
+        now_s += 60.5
+        client.ask("Heartbeat", 4, HEARTBEAT)
 
-            assert (answer["errorCode"], "sessionLifetimeMs" in answer) == (0, False)
-            assert question.caller.principal == "User:billing"
-            assert await client.is_hung_up()
-            assert len(stage.job.questions) == 1
-
-    asyncio.run(scene())
+        assert (answer["errorCode"], "sessionLifetimeMs" in answer) == (0, False)
+        assert question.caller.principal == "User:billing"
+        assert await client.is_hung_up()
+        assert len(stage.job.questions) == 1
 
 
-def test_a_connection_stays_with_its_user() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client = await stage.client()
-            await log_in(client)
-            client.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
-            await client.frame()
-            client.ask("SaslAuthenticate", 2, said(b"\0somebody-else\0secret"))
+@on_stage(login=LOGIN)
+async def test_a_connection_stays_with_its_user(stage: Stage) -> None:
+    client = await stage.client()
+    await log_in(client)
+    client.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
+    await client.frame()
+    client.ask("SaslAuthenticate", 2, said(b"\0somebody-else\0secret"))
 
-            assert await client.is_hung_up()
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
 
 
 async def logged_in(stage: Stage) -> tuple[Client, ClientConnection]:
@@ -338,72 +303,62 @@ async def logged_in(stage: Stage) -> tuple[Client, ClientConnection]:
     return client, connection
 
 
-def test_a_broker_that_hears_nothing_is_asked_something_and_the_client_never_hears_of_it() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client, connection = await logged_in(stage)
-            del stage.broker.answers["ApiVersions"]
-            now_s = asyncio.get_running_loop().time()
-            connection.keep_broker(now_s + FOUR_MINUTES_S - 1)
-            connection.keep_broker(now_s + FOUR_MINUTES_S + 1)
-            connection.keep_broker(now_s + FOUR_MINUTES_S + 1)
-            number = client.ask("Fetch", 12, FETCH)
-            kept, fetch = await stage.broker.asked(), await stage.broker.asked()
-            kept.answer({"apiKeys": []})
-            fetch.answer_bytes(b"\0fetched")
+@on_stage(login=LOGIN)
+async def test_a_broker_that_hears_nothing_is_asked_something_and_the_client_never_hears_of_it(
+    stage: Stage,
+) -> None:
+    client, connection = await logged_in(stage)
+    del stage.broker.answers["ApiVersions"]
+    now_s = asyncio.get_running_loop().time()
+    connection.keep_broker(now_s + FOUR_MINUTES_S - 1)
+    connection.keep_broker(now_s + FOUR_MINUTES_S + 1)
+    connection.keep_broker(now_s + FOUR_MINUTES_S + 1)
+    number = client.ask("Fetch", 12, FETCH)
+    kept, fetch = await stage.broker.asked(), await stage.broker.asked()
+    kept.answer({"apiKeys": []})
+    fetch.answer_bytes(b"\0fetched")
 
-            assert (kept.api, fetch.api) == ("ApiVersions", "Fetch")
-            frame = await client.frame()
-            assert (int.from_bytes(frame[:4]), frame[5:]) == (number, b"fetched")
-
-    asyncio.run(scene())
-
-
-def test_a_broker_is_asked_nothing_in_the_middle_of_a_request() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client, connection = await logged_in(stage)
-            partition = {"index": 0, "records": b64encode(bytes(1_000)).decode()}
-            topics = [{"name": "orders", "partitionData": [partition]}]
-            body = {"acks": 0, "timeoutMs": 100, "topicData": topics}
-            request = wire.request("Produce", 9, 5, "a-client", body)
-            client.writer.write(request[:500])
-            await until(lambda: not connection.client.is_between_frames)
-            connection.keep_broker(asyncio.get_running_loop().time() + FOUR_MINUTES_S + 1)
-            client.writer.write(request[500:])
-
-            assert (await stage.broker.asked()).frame == request[4:]
-
-    asyncio.run(scene())
+    assert (kept.api, fetch.api) == ("ApiVersions", "Fetch")
+    frame = await client.frame()
+    assert (int.from_bytes(frame[:4]), frame[5:]) == (number, b"fetched")
 
 
-def test_without_a_login_a_broker_may_hang_up() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.ask("ApiVersions", 0)
-            await client.frame()
-            [connection] = stage.gateway._connections  # noqa: SLF001 - its clock is moved by hand
-            connection.keep_broker(asyncio.get_running_loop().time() + 2 * FOUR_MINUTES_S)
-            client.ask("Fetch", 12, FETCH)
+@on_stage(login=LOGIN)
+async def test_a_broker_is_asked_nothing_in_the_middle_of_a_request(stage: Stage) -> None:
+    client, connection = await logged_in(stage)
+    partition = {"index": 0, "records": b64encode(bytes(1_000)).decode()}
+    topics = [{"name": "orders", "partitionData": [partition]}]
+    body = {"acks": 0, "timeoutMs": 100, "topicData": topics}
+    request = wire.request("Produce", 9, 5, "a-client", body)
+    client.writer.write(request[:500])
+    await until(lambda: not connection.client.is_between_frames)
+    connection.keep_broker(asyncio.get_running_loop().time() + FOUR_MINUTES_S + 1)
+    client.writer.write(request[500:])
 
-            assert (await stage.broker.asked()).api == "Fetch"
-
-    asyncio.run(scene())
+    assert (await stage.broker.asked()).frame == request[4:]
 
 
-def test_a_broker_that_goes_takes_the_login_with_it() -> None:
-    async def scene() -> None:
-        async with staged(login=LOGIN) as stage:
-            client, connection = await logged_in(stage)
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await stage.job.asked()
-            upstream = connection.exchange.upstream
-            assert upstream is not None
-            for writer in tuple(stage.broker.writers):
-                writer.transport.abort()
+@on_stage()
+async def test_without_a_login_a_broker_may_hang_up(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("ApiVersions", 0)
+    await client.frame()
+    [connection] = stage.gateway._connections  # noqa: SLF001 - its clock is moved by hand
+    connection.keep_broker(asyncio.get_running_loop().time() + 2 * FOUR_MINUTES_S)
+    client.ask("Fetch", 12, FETCH)
 
-            assert await client.is_hung_up()
-            await until(lambda: stage.gateway.gauges().connections == 0)
+    assert (await stage.broker.asked()).api == "Fetch"
 
-    asyncio.run(scene())
+
+@on_stage(login=LOGIN)
+async def test_a_broker_that_goes_takes_the_login_with_it(stage: Stage) -> None:
+    client, connection = await logged_in(stage)
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    await stage.job.asked()
+    upstream = connection.exchange.upstream
+    assert upstream is not None
+    for writer in tuple(stage.broker.writers):
+        writer.transport.abort()
+
+    assert await client.is_hung_up()
+    await until(lambda: stage.gateway.gauges().connections == 0)

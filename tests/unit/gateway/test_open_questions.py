@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.requests import NoAnswerError, PendingRequests
-from tests.unit.gateway.groups_driver import in_loop
+from group_coordinator.gateway.job.requests import NoAnswerError, OpenQuestions
+from tests.unit.gateway.stage import in_loop
 
 
 @in_loop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
 from time import process_time
@@ -17,7 +16,7 @@ from group_coordinator.gateway.connections.requests import ClientRequest
 from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
 from group_coordinator.gateway.served import APIS
 from tests.unit.gateway.scripted_broker import ORDERS_ID
-from tests.unit.gateway.stage import Client, Stage, staged
+from tests.unit.gateway.stage import Client, Stage, in_loop, on_stage, staged
 from tests.unit.gateway.test_logins import LOGIN, log_in
 
 ORDERS = Closed(frozenset({"orders"}))
@@ -78,83 +77,68 @@ async def named_topics(client: Client, version: int, topics: Any) -> list[tuple[
 
 
 @pytest.mark.parametrize(("api", "version", "body"), HUNG_UP_ON)
-def test_a_request_that_names_one_never_reaches_a_broker(
-    api: str, version: int, body: dict[str, Any]
+@on_stage(closed=ORDERS)
+async def test_a_request_that_names_one_never_reaches_a_broker(
+    stage: Stage, api: str, version: int, body: dict[str, Any]
 ) -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            client = await stage.client()
-            client.ask(api, version, body)
+    client = await stage.client()
+    client.ask(api, version, body)
 
-            assert await client.is_hung_up()
-            assert stage.broker.is_idle()
-            assert stage.gateway.counters.malformed == 1
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
+    assert stage.broker.is_idle()
+    assert stage.gateway.counters.malformed == 1
 
 
 @pytest.mark.parametrize(("api", "version", "body", "field"), ANSWERED)
-def test_administrators_hear_that_it_is_not_theirs(
-    api: str, version: int, body: dict[str, Any], field: str
+@on_stage(closed=ORDERS)
+async def test_administrators_hear_that_it_is_not_theirs(
+    stage: Stage, api: str, version: int, body: dict[str, Any], field: str
 ) -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            client = await stage.client()
-            client.ask(api, version, body)
-            _, answer = await client.answer(api, version)
+    client = await stage.client()
+    client.ask(api, version, body)
+    _, answer = await client.answer(api, version)
 
-            assert [one["errorCode"] for one in answer[field]] == [DENIED]
-            assert stage.broker.is_idle()
-
-    asyncio.run(scene())
+    assert [one["errorCode"] for one in answer[field]] == [DENIED]
+    assert stage.broker.is_idle()
 
 
 @pytest.mark.parametrize("version", [3, 8, 9, 11])
 @pytest.mark.parametrize("acks", [0, -1])
 @pytest.mark.parametrize("size", [1, 5_000, 2_000_000])
-def test_nobody_produces_to_one_behind_the_records_of_another(
-    version: int, acks: int, size: int
+@on_stage(closed=ORDERS)
+async def test_nobody_produces_to_one_behind_the_records_of_another(
+    stage: Stage, version: int, acks: int, size: int
 ) -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            client = await stage.client()
-            topics = ("parcels", bytes(size)), ("orders", b"a forged event")
-            client.ask("Produce", version, produce(*topics, acks=acks))
+    client = await stage.client()
+    topics = ("parcels", bytes(size)), ("orders", b"a forged event")
+    client.ask("Produce", version, produce(*topics, acks=acks))
 
-            assert await client.is_hung_up()
-            assert stage.broker.is_idle()
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
+    assert stage.broker.is_idle()
 
 
 @pytest.mark.parametrize("version", [3, 11])
 @pytest.mark.parametrize("padding", [0, 5_000, 2_000_000])
-def test_records_may_have_the_name_in_them(version: int, padding: int) -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            client = await stage.client()
-            records = b"\0\6orders\7orders" + bytes(padding) + b"\0\6orders\7orders"
-            body = produce(("orders-archive", records), ("parcels", records))
-            client.ask("Produce", version, body)
-            asked = await stage.broker.asked()
+@on_stage(closed=ORDERS)
+async def test_records_may_have_the_name_in_them(stage: Stage, version: int, padding: int) -> None:
+    client = await stage.client()
+    records = b"\0\6orders\7orders" + bytes(padding) + b"\0\6orders\7orders"
+    body = produce(("orders-archive", records), ("parcels", records))
+    client.ask("Produce", version, body)
+    asked = await stage.broker.asked()
 
-            assert asked.body["topicData"] == body["topicData"]
-
-    asyncio.run(scene())
+    assert asked.body["topicData"] == body["topicData"]
 
 
-def test_what_only_looks_like_one_passes() -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            client = await stage.client()
-            client.writer.write(wire.request("Fetch", 12, 1, "orders", {"topics": []}))
-            archive = {"topics": [{"topic": "orders-archive", "partitions": ONE}]}
-            client.ask("Fetch", 12, archive)
+@on_stage(closed=ORDERS)
+async def test_what_only_looks_like_one_passes(stage: Stage) -> None:
+    client = await stage.client()
+    client.writer.write(wire.request("Fetch", 12, 1, "orders", {"topics": []}))
+    archive = {"topics": [{"topic": "orders-archive", "partitions": ONE}]}
+    client.ask("Fetch", 12, archive)
 
-            assert (await stage.broker.asked()).client_id == "orders"
-            assert (await stage.broker.asked()).body["topics"][0]["topic"] == "orders-archive"
-
-    asyncio.run(scene())
+    assert (await stage.broker.asked()).client_id == "orders"
+    assert (await stage.broker.asked()).body["topics"][0]["topic"] == "orders-archive"
 
 
 def test_a_long_request_is_searched_in_no_time_whatever_is_in_it() -> None:
@@ -171,95 +155,82 @@ def test_a_long_request_is_searched_in_no_time_whatever_is_in_it() -> None:
     assert process_time() - begun_s < 0.25
 
 
-def test_a_length_of_more_bytes_than_it_needs_is_still_the_length_of_the_name() -> None:
+@on_stage(closed=ORDERS)
+async def test_a_length_of_more_bytes_than_it_needs_is_still_the_length_of_the_name(
+    stage: Stage,
+) -> None:
     """Java reads 0x87 0x00 as 7, too."""
+    for api, version, body in (
+        ("Fetch", 12, {"topics": [{"topic": "orders", "partitions": ONE}]}),
+        ("Produce", 9, produce(("orders", b"a forged event"))),
+    ):
+        client = await stage.client()
+        content = wire.request(api, version, 1, "c", body)[4:]
+        longer = content.replace(b"\7orders", b"\x87\0orders")
+        client.writer.write(len(longer).to_bytes(4) + longer)
 
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            for api, version, body in (
-                ("Fetch", 12, {"topics": [{"topic": "orders", "partitions": ONE}]}),
-                ("Produce", 9, produce(("orders", b"a forged event"))),
-            ):
-                client = await stage.client()
-                content = wire.request(api, version, 1, "c", body)[4:]
-                longer = content.replace(b"\7orders", b"\x87\0orders")
-                client.writer.write(len(longer).to_bytes(4) + longer)
-
-                assert await client.is_hung_up()
-            assert stage.broker.is_idle()
-
-    asyncio.run(scene())
+        assert await client.is_hung_up()
+    assert stage.broker.is_idle()
 
 
-def test_metadata_tells_of_them_only_that_they_are_denied() -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            stage.broker.answers["Metadata"] = lambda _asked: both_topics(stage)
-            client = await stage.client()
-            parcels = (0, "parcels", PARCELS_ID)
+@on_stage(closed=ORDERS)
+async def test_metadata_tells_of_them_only_that_they_are_denied(stage: Stage) -> None:
+    stage.broker.answers["Metadata"] = lambda _asked: both_topics(stage)
+    client = await stage.client()
+    parcels = (0, "parcels", PARCELS_ID)
 
-            assert await named_topics(client, 12, None) == [parcels]
-            assert await named_topics(client, 0, []) == [(0, "parcels", None)]
-            by_name = await named_topics(client, 12, [{"name": "orders"}, {"name": "parcels"}])
-            assert by_name == [(DENIED, "orders", "A" * 22), parcels]
-            by_id = await named_topics(client, 12, [{"topicId": ORDERS_ID, "name": None}])
-            assert by_id == [(DENIED, None, ORDERS_ID), parcels]
-
-    asyncio.run(scene())
+    assert await named_topics(client, 12, None) == [parcels]
+    assert await named_topics(client, 0, []) == [(0, "parcels", None)]
+    by_name = await named_topics(client, 12, [{"name": "orders"}, {"name": "parcels"}])
+    assert by_name == [(DENIED, "orders", "A" * 22), parcels]
+    by_id = await named_topics(client, 12, [{"topicId": ORDERS_ID, "name": None}])
+    assert by_id == [(DENIED, None, ORDERS_ID), parcels]
 
 
-def test_descriptions_tell_of_them_only_that_they_are_denied() -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            topics = [{"name": name, "topicId": PARCELS_ID} for name in ("orders", "parcels")]
-            stage.broker.answers["DescribeTopicPartitions"] = lambda _asked: {"topics": topics}
-            client = await stage.client()
-            found = []
-            for asked in ([], [{"name": "orders"}]):
-                client.ask("DescribeTopicPartitions", 0, {"topics": asked})
-                _, answer = await client.answer("DescribeTopicPartitions", 0)
-                found.append([(one["errorCode"], one["name"]) for one in answer["topics"]])
+@on_stage(closed=ORDERS)
+async def test_descriptions_tell_of_them_only_that_they_are_denied(stage: Stage) -> None:
+    topics = [{"name": name, "topicId": PARCELS_ID} for name in ("orders", "parcels")]
+    stage.broker.answers["DescribeTopicPartitions"] = lambda _asked: {"topics": topics}
+    client = await stage.client()
+    found = []
+    for asked in ([], [{"name": "orders"}]):
+        client.ask("DescribeTopicPartitions", 0, {"topics": asked})
+        _, answer = await client.answer("DescribeTopicPartitions", 0)
+        found.append([(one["errorCode"], one["name"]) for one in answer["topics"]])
 
-            assert found == [[(0, "parcels")], [(DENIED, "orders"), (0, "parcels")]]
-
-    asyncio.run(scene())
+    assert found == [[(0, "parcels")], [(DENIED, "orders"), (0, "parcels")]]
 
 
-def test_descriptions_may_go_on_at_one() -> None:
-    async def scene() -> None:
-        async with staged(closed=ORDERS) as stage:
-            described = {
-                "topics": [{"name": "fruits", "topicId": PARCELS_ID}],
-                "nextCursor": {"topicName": "orders", "partitionIndex": 0},
-            }
-            stage.broker.answers["DescribeTopicPartitions"] = lambda _asked: described
-            client = await stage.client()
-            client.ask("DescribeTopicPartitions", 0, {"topics": []})
-            _, answer = await client.answer("DescribeTopicPartitions", 0)
+@on_stage(closed=ORDERS)
+async def test_descriptions_may_go_on_at_one(stage: Stage) -> None:
+    described = {
+        "topics": [{"name": "fruits", "topicId": PARCELS_ID}],
+        "nextCursor": {"topicName": "orders", "partitionIndex": 0},
+    }
+    stage.broker.answers["DescribeTopicPartitions"] = lambda _asked: described
+    client = await stage.client()
+    client.ask("DescribeTopicPartitions", 0, {"topics": []})
+    _, answer = await client.answer("DescribeTopicPartitions", 0)
 
-            assert [one["name"] for one in answer["topics"]] == ["fruits"]
-            assert answer["nextCursor"] == {"topicName": "orders", "partitionIndex": 0}
-
-    asyncio.run(scene())
+    assert [one["name"] for one in answer["topics"]] == ["fruits"]
+    assert answer["nextCursor"] == {"topicName": "orders", "partitionIndex": 0}
 
 
-def test_the_users_of_gateway_and_job_use_them() -> None:
-    async def scene() -> None:
-        closed = ORDERS._replace(users=frozenset({"User:job"}))
-        async with staged(login=LOGIN, closed=closed) as stage:
-            job, other = await stage.client(), await stage.client()
-            await log_in(job, b"job")
-            await log_in(other, b"other")
-            fetch = {"topics": [{"topic": "orders", "partitions": ONE}]}
-            job.ask("Produce", 9, produce(("orders", b"an event")))
-            job.ask("Fetch", 12, fetch)
-            other.ask("Fetch", 12, fetch)
+@in_loop
+async def test_the_users_of_gateway_and_job_use_them() -> None:
+    closed = ORDERS._replace(users=frozenset({"User:job"}))
+    async with staged(login=LOGIN, closed=closed) as stage:
+        job, other = await stage.client(), await stage.client()
+        await log_in(job, b"job")
+        await log_in(other, b"other")
+        fetch = {"topics": [{"topic": "orders", "partitions": ONE}]}
+        job.ask("Produce", 9, produce(("orders", b"an event")))
+        job.ask("Fetch", 12, fetch)
+        other.ask("Fetch", 12, fetch)
 
-            assert [(await stage.broker.asked()).api for _ in range(2)] == ["Produce", "Fetch"]
-            assert await other.is_hung_up()
-            assert await named_topics(await at_job(stage), 12, None) == [(0, "orders", ORDERS_ID)]
-
-    asyncio.run(scene())
+        assert [(await stage.broker.asked()).api for _ in range(2)] == ["Produce", "Fetch"]
+        assert await other.is_hung_up()
+        assert await named_topics(await at_job(stage), 12, None) == [(0, "orders", ORDERS_ID)]
 
 
 async def at_job(stage: Stage) -> Client:

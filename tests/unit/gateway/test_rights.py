@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +12,7 @@ from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway.rights import rights as rights_module
 from group_coordinator.gateway.rights.rights import ClientRights
 from tests.unit.gateway.scripted_broker import ORDERS_ID, Asked
-from tests.unit.gateway.stage import Client, Stage, settled, staged
+from tests.unit.gateway.stage import Client, Stage, in_loop, on_stage, settled, staged
 
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
@@ -46,263 +45,231 @@ async def codes(client: Client) -> dict[str, int]:
     return {t["name"]: t["partitions"][0]["errorCode"] for t in answer["topics"]}
 
 
-def test_the_broker_is_asked_once_in_thirty_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_the_broker_is_asked_once_in_thirty_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(rights_module, "monotonic", lambda: now_s)
 
-    async def scene() -> None:
-        nonlocal now_s
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await may_read(stage)
-            await stage.job.asked()
-            now_s += 29.9
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await stage.job.asked(1)
-            assert stage.broker.is_idle()
-            now_s += 0.2
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await may_read(stage)
-            await stage.job.asked(2)
-            for question in stage.job.questions:
-                question.answer.set_result({"errorCode": 0})
+    async with staged(has_authorizer=True) as stage:
+        client = await stage.client()
+        client.ask("Heartbeat", 4, HEARTBEAT)
+        await may_read(stage)
+        await stage.job.asked()
+        now_s += 29.9
+        client.ask("Heartbeat", 4, HEARTBEAT)
+        await stage.job.asked(1)
+        assert stage.broker.is_idle()
+        now_s += 0.2
+        client.ask("Heartbeat", 4, HEARTBEAT)
+        await may_read(stage)
+        await stage.job.asked(2)
+        for question in stage.job.questions:
+            question.answer.set_result({"errorCode": 0})
 
-            assert [(await client.answer("Heartbeat", 4))[1]["errorCode"] for _ in "123"] == [0] * 3
-
-    asyncio.run(scene())
+        assert [(await client.answer("Heartbeat", 4))[1]["errorCode"] for _ in "123"] == [0] * 3
 
 
-def test_what_is_denied_is_asked_about_each_time_and_never_reaches_the_job() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            for _ in range(2):
-                client.ask("Heartbeat", 4, HEARTBEAT)
-                await may_read(stage, DENIED_GROUP)
-                assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == DENIED_GROUP
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await may_read(stage)
+@on_stage(has_authorizer=True)
+async def test_what_is_denied_is_asked_about_each_time_and_never_reaches_the_job(
+    stage: Stage,
+) -> None:
+    client = await stage.client()
+    for _ in range(2):
+        client.ask("Heartbeat", 4, HEARTBEAT)
+        await may_read(stage, DENIED_GROUP)
+        assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == DENIED_GROUP
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    await may_read(stage)
 
-            await stage.job.asked()
-            assert len(stage.job.questions) == 1
-
-    asyncio.run(scene())
+    await stage.job.asked()
+    assert len(stage.job.questions) == 1
 
 
 @pytest.mark.parametrize(("version", "code"), [(5, 23), (4, DENIED_GROUP)])
-def test_a_sync_without_its_protocol_hears_of_that_first(version: int, code: int) -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            sync = {"groupId": "billing", "memberId": "m", "protocolName": None}
-            client.ask("SyncGroup", version, sync)
-            await may_read(stage, DENIED_GROUP)
-            _, answer = await client.answer("SyncGroup", version)
+@on_stage(has_authorizer=True)
+async def test_a_sync_without_its_protocol_hears_of_that_first(
+    stage: Stage, version: int, code: int
+) -> None:
+    client = await stage.client()
+    sync = {"groupId": "billing", "memberId": "m", "protocolName": None}
+    client.ask("SyncGroup", version, sync)
+    await may_read(stage, DENIED_GROUP)
+    _, answer = await client.answer("SyncGroup", version)
 
-            assert answer["errorCode"] == code
-            assert stage.job.questions == []
-
-    asyncio.run(scene())
-
-
-def test_settings_of_a_group_that_is_named_twice_are_refused_for_that() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            resources = [
-                {"resourceType": 32, "resourceName": name, "configs": []}
-                for name in ("billing", "audit", "billing")
-            ]
-            client.ask("IncrementalAlterConfigs", 1, {"resources": resources})
-            asked = await stage.broker.asked()
-            denied = [{**one, "errorCode": DENIED_GROUP} for one in asked.body["resources"]]
-            asked.answer({"responses": denied})
-            _, answer = await client.answer("IncrementalAlterConfigs", 1)
-
-            codes = [(one["resourceName"], one["errorCode"]) for one in answer["responses"]]
-            assert codes == [("billing", TWICE), ("audit", DENIED_GROUP), ("billing", TWICE)]
-            assert stage.job.questions == []
-
-    asyncio.run(scene())
+    assert answer["errorCode"] == code
+    assert stage.job.questions == []
 
 
-def test_of_many_groups_a_broker_is_asked_about_few_at_a_time() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            names = [f"group-{number}" for number in range(250)]
-            client.ask("DeleteGroups", 2, {"groupsNames": names})
-            for some in (names[:100], names[100:200], names[200:]):
-                asked = [await stage.broker.asked() for _ in some]
-                await settled()
-                assert [one.body["groupId"] for one in asked] == some
-                assert stage.broker.is_idle()
-                for one in asked:
-                    one.answer({"errorCode": DENIED_GROUP})
-            _, answer = await client.answer("DeleteGroups", 2)
+@on_stage(has_authorizer=True)
+async def test_settings_of_a_group_that_is_named_twice_are_refused_for_that(stage: Stage) -> None:
+    client = await stage.client()
+    resources = [
+        {"resourceType": 32, "resourceName": name, "configs": []}
+        for name in ("billing", "audit", "billing")
+    ]
+    client.ask("IncrementalAlterConfigs", 1, {"resources": resources})
+    asked = await stage.broker.asked()
+    denied = [{**one, "errorCode": DENIED_GROUP} for one in asked.body["resources"]]
+    asked.answer({"responses": denied})
+    _, answer = await client.answer("IncrementalAlterConfigs", 1)
 
-            assert [one["groupId"] for one in answer["results"]] == names
-            assert {one["errorCode"] for one in answer["results"]} == {DENIED_GROUP}
+    codes = [(one["resourceName"], one["errorCode"]) for one in answer["responses"]]
+    assert codes == [("billing", TWICE), ("audit", DENIED_GROUP), ("billing", TWICE)]
+    assert stage.job.questions == []
 
-    asyncio.run(scene())
+
+@on_stage(has_authorizer=True)
+async def test_of_many_groups_a_broker_is_asked_about_few_at_a_time(stage: Stage) -> None:
+    client = await stage.client()
+    names = [f"group-{number}" for number in range(250)]
+    client.ask("DeleteGroups", 2, {"groupsNames": names})
+    for some in (names[:100], names[100:200], names[200:]):
+        asked = [await stage.broker.asked() for _ in some]
+        await settled()
+        assert [one.body["groupId"] for one in asked] == some
+        assert stage.broker.is_idle()
+        for one in asked:
+            one.answer({"errorCode": DENIED_GROUP})
+    _, answer = await client.answer("DeleteGroups", 2)
+
+    assert [one["groupId"] for one in answer["results"]] == names
+    assert {one["errorCode"] for one in answer["results"]} == {DENIED_GROUP}
 
 
 @pytest.mark.parametrize("has_authorizer", [False, True])
-def test_groups_beyond_what_a_client_may_ask_are_for_its_next_request(
+@in_loop
+async def test_groups_beyond_what_a_client_may_ask_are_for_its_next_request(
     *, has_authorizer: bool
 ) -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=has_authorizer) as stage:
-            stage.broker.answers["FindCoordinator"] = lambda asked: {
-                "coordinators": [{"key": key} for key in asked.body["coordinatorKeys"]]
-            }
-            client = await stage.client()
-            names = [f"group-{number}" for number in range(2_501)]
-            client.ask("DescribeGroups", 5, {"groups": names})
-            questions = [await stage.job.asked(number) for number in range(25)]
-            await settled()
-            for question in questions:
-                groups = [{"groupId": name, "errorCode": 0} for name in question.body["groups"]]
-                question.answer.set_result({"groups": groups})
-            _, answer = await client.answer("DescribeGroups", 5)
+    async with staged(has_authorizer=has_authorizer) as stage:
+        stage.broker.answers["FindCoordinator"] = lambda asked: {
+            "coordinators": [{"key": key} for key in asked.body["coordinatorKeys"]]
+        }
+        client = await stage.client()
+        names = [f"group-{number}" for number in range(2_501)]
+        client.ask("DescribeGroups", 5, {"groups": names})
+        questions = [await stage.job.asked(number) for number in range(25)]
+        await settled()
+        for question in questions:
+            groups = [{"groupId": name, "errorCode": 0} for name in question.body["groups"]]
+            question.answer.set_result({"groups": groups})
+        _, answer = await client.answer("DescribeGroups", 5)
 
-            assert [name for one in stage.job.questions for name in one.body["groups"]] == names[
-                :-1
-            ]
-            assert [len(one.body["groups"]) for one in stage.job.questions] == [100] * 25
-            assert [one["groupId"] for one in answer["groups"]] == names
-            assert [one["errorCode"] for one in answer["groups"]] == [0] * 2_500 + [NO_COORDINATOR]
-
-    asyncio.run(scene())
+        assert [name for one in stage.job.questions for name in one.body["groups"]] == names[:-1]
+        assert [len(one.body["groups"]) for one in stage.job.questions] == [100] * 25
+        assert [one["groupId"] for one in answer["groups"]] == names
+        assert [one["errorCode"] for one in answer["groups"]] == [0] * 2_500 + [NO_COORDINATOR]
 
 
-def test_nothing_overtakes_a_request_about_many_groups() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.ask("DescribeGroups", 5, {"groups": [f"group-{n}" for n in range(300)]})
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await stage.job.asked(3)
+@on_stage()
+async def test_nothing_overtakes_a_request_about_many_groups(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("DescribeGroups", 5, {"groups": [f"group-{n}" for n in range(300)]})
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    await stage.job.asked(3)
 
-            apis = [question.api for question in stage.job.questions]
-            assert apis == ["DescribeGroups"] * 3 + ["Heartbeat"]
-
-    asyncio.run(scene())
+    apis = [question.api for question in stage.job.questions]
+    assert apis == ["DescribeGroups"] * 3 + ["Heartbeat"]
 
 
-def test_without_an_authorizer_no_broker_is_asked() -> None:
-    async def scene() -> None:
-        async with staged() as stage:
-            client = await stage.client()
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            await stage.job.asked()
+@on_stage()
+async def test_without_an_authorizer_no_broker_is_asked(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    await stage.job.asked()
 
-            assert stage.broker.is_idle()
-
-    asyncio.run(scene())
+    assert stage.broker.is_idle()
 
 
-def test_nothing_overtakes_a_request_whose_rights_are_asked_for() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            client.ask("Fetch", 12, FETCH)
-            client.ask("Heartbeat", 4, HEARTBEAT | {"generationId": 4})
-            await may_read(stage)
-            fetch = await stage.broker.asked()
-            await stage.job.asked(1)
+@on_stage(has_authorizer=True)
+async def test_nothing_overtakes_a_request_whose_rights_are_asked_for(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    client.ask("Fetch", 12, FETCH)
+    client.ask("Heartbeat", 4, HEARTBEAT | {"generationId": 4})
+    await may_read(stage)
+    fetch = await stage.broker.asked()
+    await stage.job.asked(1)
 
-            assert fetch.api == "Fetch"
-            assert [q.body["generationId"] for q in stage.job.questions] == [3, 4]
-
-    asyncio.run(scene())
+    assert fetch.api == "Fetch"
+    assert [q.body["generationId"] for q in stage.job.questions] == [3, 4]
 
 
-def test_an_answer_to_the_gateway_stands_behind_nothing_that_waits_for_it() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            client.ask("Fetch", 12, FETCH)
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            fetch = await stage.broker.asked()
-            client.ask("Fetch", 12, FETCH)
-            sent = fetch.answer_bytes(b"\0first")
-            await may_read(stage)
-            (await stage.job.asked()).answer.set_result({"errorCode": 0})
-            last = (await stage.broker.asked()).answer_bytes(b"\0last")
+@on_stage(has_authorizer=True)
+async def test_an_answer_to_the_gateway_stands_behind_nothing_that_waits_for_it(
+    stage: Stage,
+) -> None:
+    client = await stage.client()
+    client.ask("Fetch", 12, FETCH)
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    fetch = await stage.broker.asked()
+    client.ask("Fetch", 12, FETCH)
+    sent = fetch.answer_bytes(b"\0first")
+    await may_read(stage)
+    (await stage.job.asked()).answer.set_result({"errorCode": 0})
+    last = (await stage.broker.asked()).answer_bytes(b"\0last")
 
-            assert await client.frame() == sent[4:]
-            assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
-            assert await client.frame() == last[4:]
-
-    asyncio.run(scene())
-
-
-def test_topics_are_refused_one_by_one() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            stage.broker.answers["Metadata"] = lambda asked: {
-                "topics": [
-                    {"name": "orders", "topicAuthorizedOperations": READ_DESCRIBE},
-                    {"name": "seen", "topicAuthorizedOperations": 1 << 8},
-                    {"name": "secret", "errorCode": DENIED_TOPIC},
-                ][: len(asked.body["topics"])]
-            }
-            client = await stage.client()
-            stage.broker.answers["Heartbeat"] = lambda _asked: {"errorCode": 25}
-            client.ask("OffsetCommit", 9, commit("orders", "seen", "secret"))
-            question = await stage.job.asked()
-            assert [t["name"] for t in question.body["topics"]] == ["orders"]
-            results = [{"partitionIndex": 0, "errorCode": 0}]
-            question.answer.set_result({"topics": [{"name": "orders", "partitions": results}]})
-
-            assert await codes(client) == {"orders": 0, "seen": 29, "secret": 29}
-
-    asyncio.run(scene())
+    assert await client.frame() == sent[4:]
+    assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
+    assert await client.frame() == last[4:]
 
 
-def test_of_topics_that_are_all_denied_the_job_hears_nothing() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            stage.broker.answers["Metadata"] = lambda _asked: {
-                "topics": [{"name": "secret", "errorCode": DENIED_TOPIC}]
-            }
-            client = await stage.client()
-            stage.broker.answers["Heartbeat"] = lambda _asked: {"errorCode": 25}
-            client.ask("OffsetCommit", 9, commit("secret"))
+@on_stage(has_authorizer=True)
+async def test_topics_are_refused_one_by_one(stage: Stage) -> None:
+    stage.broker.answers["Metadata"] = lambda asked: {
+        "topics": [
+            {"name": "orders", "topicAuthorizedOperations": READ_DESCRIBE},
+            {"name": "seen", "topicAuthorizedOperations": 1 << 8},
+            {"name": "secret", "errorCode": DENIED_TOPIC},
+        ][: len(asked.body["topics"])]
+    }
+    client = await stage.client()
+    stage.broker.answers["Heartbeat"] = lambda _asked: {"errorCode": 25}
+    client.ask("OffsetCommit", 9, commit("orders", "seen", "secret"))
+    question = await stage.job.asked()
+    assert [t["name"] for t in question.body["topics"]] == ["orders"]
+    results = [{"partitionIndex": 0, "errorCode": 0}]
+    question.answer.set_result({"topics": [{"name": "orders", "partitions": results}]})
 
-            assert await codes(client) == {"secret": 29}
-            assert stage.job.questions == []
+    assert await codes(client) == {"orders": 0, "seen": 29, "secret": 29}
 
-    asyncio.run(scene())
+
+@on_stage(has_authorizer=True)
+async def test_of_topics_that_are_all_denied_the_job_hears_nothing(stage: Stage) -> None:
+    stage.broker.answers["Metadata"] = lambda _asked: {
+        "topics": [{"name": "secret", "errorCode": DENIED_TOPIC}]
+    }
+    client = await stage.client()
+    stage.broker.answers["Heartbeat"] = lambda _asked: {"errorCode": 25}
+    client.ask("OffsetCommit", 9, commit("secret"))
+
+    assert await codes(client) == {"secret": 29}
+    assert stage.job.questions == []
 
 
 @pytest.mark.parametrize(
     ("code", "shown"), [(DENIED_TOPIC, []), (0, [ORDERS_ID])], ids=["denied", "granted"]
 )
-def test_topics_that_a_fetch_did_not_name_are_left_out(code: int, shown: list[str]) -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            await nobody_may_see_orders(stage)
-            stage.broker.answers["Metadata"] = lambda _asked: {
-                "topics": [{"name": "orders", "errorCode": code}]
-            }
-            entries = [{"groupId": "billing", "topics": None}]
-            client.ask("OffsetFetch", 10, {"groups": entries})
-            question = await stage.job.asked()
-            found = {"partitionIndex": 0, "committedOffset": 7, "committedLeaderEpoch": -1}
-            # Of a topic that has gone meanwhile no broker says whether it may be seen.
-            names = (ORDERS_ID, UNKNOWN_ID)
-            topics = [{"topicId": name, "partitions": [found]} for name in names]
-            question.answer.set_result({"groups": [{"groupId": "billing", "topics": topics}]})
-            _, answer = await client.answer("OffsetFetch", 10)
+@on_stage(has_authorizer=True)
+async def test_topics_that_a_fetch_did_not_name_are_left_out(
+    stage: Stage, code: int, shown: list[str]
+) -> None:
+    client = await stage.client()
+    await nobody_may_see_orders(stage)
+    stage.broker.answers["Metadata"] = lambda _asked: {
+        "topics": [{"name": "orders", "errorCode": code}]
+    }
+    entries = [{"groupId": "billing", "topics": None}]
+    client.ask("OffsetFetch", 10, {"groups": entries})
+    question = await stage.job.asked()
+    found = {"partitionIndex": 0, "committedOffset": 7, "committedLeaderEpoch": -1}
+    # Of a topic that has gone meanwhile no broker says whether it may be seen.
+    names = (ORDERS_ID, UNKNOWN_ID)
+    topics = [{"topicId": name, "partitions": [found]} for name in names]
+    question.answer.set_result({"groups": [{"groupId": "billing", "topics": topics}]})
+    _, answer = await client.answer("OffsetFetch", 10)
 
-            assert [t["topicId"] for t in answer["groups"][0]["topics"]] == shown
-
-    asyncio.run(scene())
+    assert [t["topicId"] for t in answer["groups"][0]["topics"]] == shown
 
 
 def knows_a_secret(stage: Stage) -> None:
@@ -324,41 +291,37 @@ def knows_a_secret(stage: Stage) -> None:
     stage.broker.answers["Metadata"] = metadata
 
 
-def test_a_topic_by_an_id_that_the_gateway_did_not_know_is_not_committed_without_its_right() -> (
-    None
-):
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            knows_a_secret(stage)
-            client = await stage.client()
-            topics = [{"topicId": UNKNOWN_ID, "partitions": [PARTITION]}]
-            client.ask("OffsetCommit", 10, {"groupId": "billing", "topics": topics})
-            _, answer = await client.answer("OffsetCommit", 10)
+@on_stage(has_authorizer=True)
+async def test_a_topic_by_an_id_that_the_gateway_did_not_know_is_not_committed_without_its_right(
+    stage: Stage,
+) -> None:
+    knows_a_secret(stage)
+    client = await stage.client()
+    topics = [{"topicId": UNKNOWN_ID, "partitions": [PARTITION]}]
+    client.ask("OffsetCommit", 10, {"groupId": "billing", "topics": topics})
+    _, answer = await client.answer("OffsetCommit", 10)
 
-            results = [{"partitionIndex": 0, "errorCode": DENIED_TOPIC}]
-            assert answer["topics"] == [{"topicId": UNKNOWN_ID, "partitions": results}]
-            assert stage.job.questions == []
-
-    asyncio.run(scene())
+    results = [{"partitionIndex": 0, "errorCode": DENIED_TOPIC}]
+    assert answer["topics"] == [{"topicId": UNKNOWN_ID, "partitions": results}]
+    assert stage.job.questions == []
 
 
-def test_a_topic_by_an_id_that_the_gateway_did_not_know_is_not_fetched_without_its_right() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            knows_a_secret(stage)
-            client = await stage.client()
-            topics = [{"topicId": UNKNOWN_ID, "partitionIndexes": [0]}]
-            client.ask("OffsetFetch", 10, {"groups": [{"groupId": "billing", "topics": topics}]})
-            question = await stage.job.asked()
-            question.answer.set_result({"groups": [{"groupId": "billing", "topics": []}]})
-            _, answer = await client.answer("OffsetFetch", 10)
+@on_stage(has_authorizer=True)
+async def test_a_topic_by_an_id_that_the_gateway_did_not_know_is_not_fetched_without_its_right(
+    stage: Stage,
+) -> None:
+    knows_a_secret(stage)
+    client = await stage.client()
+    topics = [{"topicId": UNKNOWN_ID, "partitionIndexes": [0]}]
+    client.ask("OffsetFetch", 10, {"groups": [{"groupId": "billing", "topics": topics}]})
+    question = await stage.job.asked()
+    question.answer.set_result({"groups": [{"groupId": "billing", "topics": []}]})
+    _, answer = await client.answer("OffsetFetch", 10)
 
-            assert question.body["groups"][0]["topics"] == []
-            [topic] = answer["groups"][0]["topics"]
-            assert topic["topicId"] == UNKNOWN_ID
-            assert [p["errorCode"] for p in topic["partitions"]] == [DENIED_TOPIC]
-
-    asyncio.run(scene())
+    assert question.body["groups"][0]["topics"] == []
+    [topic] = answer["groups"][0]["topics"]
+    assert topic["topicId"] == UNKNOWN_ID
+    assert [p["errorCode"] for p in topic["partitions"]] == [DENIED_TOPIC]
 
 
 UNKNOWN_ID = "AAAAAAAAAAAAAAAAAAAAEQ"
@@ -374,17 +337,14 @@ async def nobody_may_see_orders(stage: Stage) -> None:
     }
 
 
-def test_a_broker_that_goes_while_it_is_asked_takes_its_client_with_it() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            client = await stage.client()
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            (await stage.broker.asked()).hang_up()
+@on_stage(has_authorizer=True)
+async def test_a_broker_that_goes_while_it_is_asked_takes_its_client_with_it(stage: Stage) -> None:
+    client = await stage.client()
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    (await stage.broker.asked()).hang_up()
 
-            assert await client.is_hung_up()
-            assert stage.job.questions == []
-
-    asyncio.run(scene())
+    assert await client.is_hung_up()
+    assert stage.job.questions == []
 
 
 async def everything_but_orders(stage: Stage) -> None:
@@ -405,74 +365,64 @@ def consumer_group(group_id: str, topic: str) -> dict[str, Any]:
     return {"groupId": group_id, "errorCode": 0, "members": [member]}
 
 
-def test_a_group_with_a_topic_that_one_may_not_see_is_not_described() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            await nobody_may_see_orders(stage)
-            stage.broker.answers["Metadata"] = lambda asked: {
-                "topics": [
-                    one | {"errorCode": DENIED_TOPIC if one["name"] == "orders" else 0}
-                    for one in asked.body["topics"]
-                ]
-            }
-            client = await stage.client()
-            client.ask("ConsumerGroupDescribe", 1, {"groupIds": ["billing", "audit"]})
-            groups = [consumer_group("billing", "orders"), consumer_group("audit", "seen")]
-            (await stage.job.asked()).answer.set_result({"groups": groups})
-            _, answer = await client.answer("ConsumerGroupDescribe", 1)
+@on_stage(has_authorizer=True)
+async def test_a_group_with_a_topic_that_one_may_not_see_is_not_described(stage: Stage) -> None:
+    await nobody_may_see_orders(stage)
+    stage.broker.answers["Metadata"] = lambda asked: {
+        "topics": [
+            one | {"errorCode": DENIED_TOPIC if one["name"] == "orders" else 0}
+            for one in asked.body["topics"]
+        ]
+    }
+    client = await stage.client()
+    client.ask("ConsumerGroupDescribe", 1, {"groupIds": ["billing", "audit"]})
+    groups = [consumer_group("billing", "orders"), consumer_group("audit", "seen")]
+    (await stage.job.asked()).answer.set_result({"groups": groups})
+    _, answer = await client.answer("ConsumerGroupDescribe", 1)
 
-            assert [
-                (g["groupId"], g["errorCode"], len(g["members"])) for g in answer["groups"]
-            ] == [
-                ("billing", DENIED_TOPIC, 0),
-                ("audit", 0, 1),
-            ]
-
-    asyncio.run(scene())
+    assert [(g["groupId"], g["errorCode"], len(g["members"])) for g in answer["groups"]] == [
+        ("billing", DENIED_TOPIC, 0),
+        ("audit", 0, 1),
+    ]
 
 
-def test_operations_on_a_group_are_those_that_the_broker_grants() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            await everything_but_orders(stage)
-            client = await stage.client()
-            body = {"groups": ["billing", "gone"], "includeAuthorizedOperations": True}
-            client.ask("DescribeGroups", 6, body)
-            groups = [{"groupId": "billing", "errorCode": 0}, {"groupId": "gone", "errorCode": 69}]
-            (await stage.job.asked()).answer.set_result({"groups": groups})
-            _, answer = await client.answer("DescribeGroups", 6)
+@on_stage(has_authorizer=True)
+async def test_operations_on_a_group_are_those_that_the_broker_grants(stage: Stage) -> None:
+    await everything_but_orders(stage)
+    client = await stage.client()
+    body = {"groups": ["billing", "gone"], "includeAuthorizedOperations": True}
+    client.ask("DescribeGroups", 6, body)
+    groups = [{"groupId": "billing", "errorCode": 0}, {"groupId": "gone", "errorCode": 69}]
+    (await stage.job.asked()).answer.set_result({"groups": groups})
+    _, answer = await client.answer("DescribeGroups", 6)
 
-            read, delete, describe, describe_configs = 1 << 3, 1 << 6, 1 << 8, 1 << 10
-            assert [g["authorizedOperations"] for g in answer["groups"]] == [
-                read | delete | describe | describe_configs,
-                -(2**31),
-            ]
-
-    asyncio.run(scene())
+    read, delete, describe, describe_configs = 1 << 3, 1 << 6, 1 << 8, 1 << 10
+    assert [g["authorizedOperations"] for g in answer["groups"]] == [
+        read | delete | describe | describe_configs,
+        -(2**31),
+    ]
 
 
-def test_a_listing_shows_the_groups_that_one_may_see() -> None:
-    async def scene() -> None:
-        async with staged(has_authorizer=True) as stage:
-            stage.broker.answers["DescribeCluster"] = lambda _asked: {}
-            stage.broker.answers["FindCoordinator"] = lambda asked: {
-                "coordinators": [
-                    {"key": key, "errorCode": DENIED_GROUP if key == "payroll" else 15}
-                    for key in asked.body["coordinatorKeys"]
-                ]
-            }
-            client = await stage.client()
-            client.ask("ListGroups", 5)
-            groups = [{"groupId": "billing"}, {"groupId": "payroll"}]
-            (await stage.job.asked()).answer.set_result({"groups": groups})
-            _, answer = await client.answer("ListGroups", 5)
+@on_stage(has_authorizer=True)
+async def test_a_listing_shows_the_groups_that_one_may_see(stage: Stage) -> None:
+    stage.broker.answers["DescribeCluster"] = lambda _asked: {}
+    stage.broker.answers["FindCoordinator"] = lambda asked: {
+        "coordinators": [
+            {"key": key, "errorCode": DENIED_GROUP if key == "payroll" else 15}
+            for key in asked.body["coordinatorKeys"]
+        ]
+    }
+    client = await stage.client()
+    client.ask("ListGroups", 5)
+    groups = [{"groupId": "billing"}, {"groupId": "payroll"}]
+    (await stage.job.asked()).answer.set_result({"groups": groups})
+    _, answer = await client.answer("ListGroups", 5)
 
-            assert [g["groupId"] for g in answer["groups"]] == ["billing"]
-
-    asyncio.run(scene())
+    assert [g["groupId"] for g in answer["groups"]] == ["billing"]
 
 
-def test_grants_are_kept_in_so_many_bytes_and_not_beyond_their_time(
+@in_loop
+async def test_grants_are_kept_in_so_many_bytes_and_not_beyond_their_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now_s = 1_000.0
@@ -485,18 +435,14 @@ def test_grants_are_kept_in_so_many_bytes_and_not_beyond_their_time(
         names = (f"{prefix}{number}".ljust(length, "x") for number in range(count))
         return [Right(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names]
 
-    async def scene() -> None:
-        nonlocal now_s
-        rights = ClientRights(everything, lambda: True)
-        long, short = topics("long", 400, 32_000), topics("short", 100, 10)
-        assert await rights.denied(long) == frozenset()
-        of_long = sum(rights.are_known([each]) for each in long)
-        now_s += 20
-        await rights.denied(short)
-        now_s += 10
-        await rights.denied(topics("another", 1, 10))
+    rights = Rights(everything, lambda: True)
+    long, short = topics("long", 400, 32_000), topics("short", 100, 10)
+    assert await rights.denied(long) == frozenset()
+    of_long = sum(rights.are_known([each]) for each in long)
+    now_s += 20
+    await rights.denied(short)
+    now_s += 10
+    await rights.denied(topics("another", 1, 10))
 
-        grants = rights._granted_until_s  # noqa: SLF001 - nothing else tells
-        assert (of_long, len(grants), rights.are_known(short)) == (65, 101, True)
-
-    asyncio.run(scene())
+    grants = rights._granted_until_s  # noqa: SLF001 - nothing else tells
+    assert (of_long, len(grants), rights.are_known(short)) == (65, 101, True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import ssl
 from asyncio.sslproto import SSLProtocol
@@ -23,7 +22,7 @@ from group_coordinator.gateway.identity import (
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.settings import JobSettings, load
 from tests.support.certificates import self_signed
-from tests.unit.gateway.stage import Certificates, staged, until
+from tests.unit.gateway.stage import Certificates, in_loop, staged, until
 from tests.unit.gateway.test_logins import LOGIN, log_in
 
 HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
@@ -42,89 +41,81 @@ def server(key_store: Path, authorities: Path | None = None) -> SSLContext:
     return context
 
 
-def test_large_answers_and_group_requests_pass_through_two_encryptions(key_store: Path) -> None:
-    async def scene() -> None:
-        both = Certificates(server(key_store), server(key_store))
-        login = {"security_protocol": "SSL", "ssl_cafile": str(key_store)}
-        async with staged(certificates=both, login=login) as stage:
-            client = await stage.client(tls=ssl.create_default_context(cafile=key_store))
+@in_loop
+async def test_large_answers_and_group_requests_pass_through_two_encryptions(
+    key_store: Path,
+) -> None:
+    both = Certificates(server(key_store), server(key_store))
+    login = {"security_protocol": "SSL", "ssl_cafile": str(key_store)}
+    async with staged(certificates=both, login=login) as stage:
+        client = await stage.client(tls=ssl.create_default_context(cafile=key_store))
+        client.ask("Fetch", 12, FETCH)
+        sent = (await stage.broker.asked()).answer_bytes(b"\0" + PIECE * 64)
+        client.ask("Heartbeat", 4, HEARTBEAT)
+        (await stage.job.asked()).answer.set_result({"errorCode": 27})
+
+        assert await client.frame() == sent[4:]
+        assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 27
+
+
+@in_loop
+async def test_a_slow_reader_gets_all_of_several_large_answers(key_store: Path) -> None:
+    async with staged(certificates=Certificates(server(key_store), None)) as stage:
+        client = await stage.client(tls=ssl.create_default_context(cafile=key_store))
+        sent = []
+        for number in range(8):
             client.ask("Fetch", 12, FETCH)
-            sent = (await stage.broker.asked()).answer_bytes(b"\0" + PIECE * 64)
-            client.ask("Heartbeat", 4, HEARTBEAT)
-            (await stage.job.asked()).answer.set_result({"errorCode": 27})
+            asked = await stage.broker.asked()
+            sent.append(asked.answer_bytes(bytes([number]) + PIECE * 16))
 
-            assert await client.frame() == sent[4:]
-            assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 27
-
-    asyncio.run(scene())
+        assert [await client.frame() for _ in sent] == [frame[4:] for frame in sent]
 
 
-def test_a_slow_reader_gets_all_of_several_large_answers(key_store: Path) -> None:
-    async def scene() -> None:
-        async with staged(certificates=Certificates(server(key_store), None)) as stage:
-            client = await stage.client(tls=ssl.create_default_context(cafile=key_store))
-            sent = []
-            for number in range(8):
-                client.ask("Fetch", 12, FETCH)
-                asked = await stage.broker.asked()
-                sent.append(asked.answer_bytes(bytes([number]) + PIECE * 16))
-
-            assert [await client.frame() for _ in sent] == [frame[4:] for frame in sent]
-
-    asyncio.run(scene())
-
-
-def test_a_login_through_tls_whose_buffers_begin_small(
+@in_loop
+async def test_a_login_through_tls_whose_buffers_begin_small(
     key_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SSLProtocol, "max_size", SSLProtocol.max_size)
 
-    async def scene() -> None:
-        begin_small()
-        certificates = Certificates(server(key_store), None)
-        async with staged(login=LOGIN, certificates=certificates) as stage:
-            client = await stage.client(tls=ssl.create_default_context(cafile=key_store))
-            await until(lambda: stage.gateway.gauges().connections == 1)
-            [connection] = stage.gateway._connections  # noqa: SLF001 - what it keeps
-            buffer = connection.client._transport._ssl_protocol._ssl_buffer  # type: ignore[union-attr] # noqa: SLF001
-            assert (await log_in(client))["errorCode"] == 0
-            client.ask("Fetch", 12, FETCH)
-            sent = (await stage.broker.asked()).answer_bytes(b"\0" + PIECE * 16)
+    begin_small()
+    certificates = Certificates(server(key_store), None)
+    async with staged(login=LOGIN, certificates=certificates) as stage:
+        client = await stage.client(tls=ssl.create_default_context(cafile=key_store))
+        await until(lambda: stage.gateway.gauges().connections == 1)
+        [connection] = stage.gateway._connections  # noqa: SLF001 - what it keeps
+        buffer = connection.client._transport._ssl_protocol._ssl_buffer  # type: ignore[union-attr] # noqa: SLF001
+        assert (await log_in(client))["errorCode"] == 0
+        client.ask("Fetch", 12, FETCH)
+        sent = (await stage.broker.asked()).answer_bytes(b"\0" + PIECE * 16)
 
-            assert await client.frame() == sent[4:]
-            assert len(buffer) == 4 * 1024
-
-    asyncio.run(scene())
+        assert await client.frame() == sent[4:]
+        assert len(buffer) == 4 * 1024
 
 
-def test_a_client_that_does_not_speak_tls_is_hung_up_on(key_store: Path) -> None:
-    async def scene() -> None:
-        async with staged(certificates=Certificates(server(key_store), None)) as stage:
-            client = await stage.client()
-            client.ask("ApiVersions", 3)
+@in_loop
+async def test_a_client_that_does_not_speak_tls_is_hung_up_on(key_store: Path) -> None:
+    async with staged(certificates=Certificates(server(key_store), None)) as stage:
+        client = await stage.client()
+        client.ask("ApiVersions", 3)
 
-            assert await client.is_hung_up()
-            assert stage.gateway.gauges().connections == 0
-
-    asyncio.run(scene())
+        assert await client.is_hung_up()
+        assert stage.gateway.gauges().connections == 0
 
 
-def test_a_client_must_show_a_certificate_if_authorities_are_named(key_store: Path) -> None:
-    async def scene() -> None:
-        mutual = Certificates(server(key_store, key_store), None)
-        async with staged(certificates=mutual) as stage:
-            known = ssl.create_default_context(cafile=key_store)
-            known.load_cert_chain(key_store)
-            friend = await stage.client(tls=known)
-            friend.ask("ApiVersions", 3)
-            stranger = await stage.client(tls=ssl.create_default_context(cafile=key_store))
-            stranger.ask("ApiVersions", 3)
+@in_loop
+async def test_a_client_must_show_a_certificate_if_authorities_are_named(key_store: Path) -> None:
+    mutual = Certificates(server(key_store, key_store), None)
+    async with staged(certificates=mutual) as stage:
+        known = ssl.create_default_context(cafile=key_store)
+        known.load_cert_chain(key_store)
+        friend = await stage.client(tls=known)
+        friend.ask("ApiVersions", 3)
+        stranger = await stage.client(tls=ssl.create_default_context(cafile=key_store))
+        stranger.ask("ApiVersions", 3)
 
-            assert (await friend.answer("ApiVersions", 3))[1]["errorCode"] == 0
-            with pytest.raises((OSError, EOFError)):  # as TLS and the closing race
-                await stranger.frame()
-
-    asyncio.run(scene())
+        assert (await friend.answer("ApiVersions", 3))[1]["errorCode"] == 0
+        with pytest.raises((OSError, EOFError)):  # as TLS and the closing race
+            await stranger.frame()
 
 
 def own_certificate(key_store: Path, protocol: str = "SSL") -> dict[str, str]:
@@ -137,60 +128,56 @@ def settings_of(**given: str) -> JobSettings:
     return load(overrides=[f"{key.replace('__', '.')}={value}" for key, value in given.items()]).job
 
 
-def test_the_certificate_of_the_gateway_is_not_that_of_its_clients(key_store: Path) -> None:
-    async def scene() -> None:
-        mutual = Certificates(None, server(key_store, key_store))
-        async with staged(certificates=mutual, login=own_certificate(key_store)) as stage:
-            assert stage.view.age_s() is not None
-            client = await stage.client()
-            client.ask("Fetch", 12, FETCH)
+@in_loop
+async def test_the_certificate_of_the_gateway_is_not_that_of_its_clients(key_store: Path) -> None:
+    mutual = Certificates(None, server(key_store, key_store))
+    async with staged(certificates=mutual, login=own_certificate(key_store)) as stage:
+        assert stage.view.age_s() is not None
+        client = await stage.client()
+        client.ask("Fetch", 12, FETCH)
 
-            assert await client.is_hung_up()
-            assert stage.broker.is_idle()
-            with pytest.raises(
-                GatewayStartError, match=r"or set gateway\.clients\.share\.one\.user = true$"
-            ):
-                await check_clients_are_answered(stage.view)
-
-    asyncio.run(scene())
-
-
-def test_clients_are_nobody_where_brokers_do_not_insist_on_a_certificate(key_store: Path) -> None:
-    async def scene() -> None:
-        lenient = server(key_store, key_store)
-        lenient.verify_mode = ssl.CERT_OPTIONAL
-        both = Certificates(None, lenient)
-        async with staged(certificates=both, login=own_certificate(key_store)) as stage:
+        assert await client.is_hung_up()
+        assert stage.broker.is_idle()
+        with pytest.raises(
+            GatewayStartError, match=r"or set gateway\.clients\.share\.one\.user = true$"
+        ):
             await check_clients_are_answered(stage.view)
-            client = await stage.client()
-            client.ask("Fetch", 12, FETCH)
-            asked = await stage.broker.asked()
-
-            assert asked.writer.get_extra_info("ssl_object").getpeercert() is None
-
-    asyncio.run(scene())
 
 
-def test_clients_that_share_one_user_get_no_delegation_tokens_of_it(key_store: Path) -> None:
-    async def scene() -> None:
-        mutual, login = Certificates(None, server(key_store, key_store)), own_certificate(key_store)
-        job = settings_of(gateway__clients__share__one__user="true")
-        closed = closed_to_clients(job, Connection("broker:9092", login))
-        view_lends = lends_certificate(job, login)
-        async with staged(
-            certificates=mutual, login=login, lends_certificate=view_lends, closed=closed
-        ) as stage:
-            await check_clients_are_answered(stage.view)
-            client, thief = await stage.client(), await stage.client()
-            client.ask("Fetch", 12, FETCH)
-            thief.ask("CreateDelegationToken", 3, {"renewers": [], "maxLifetimeMs": -1})
+@in_loop
+async def test_clients_are_nobody_where_brokers_do_not_insist_on_a_certificate(
+    key_store: Path,
+) -> None:
+    lenient = server(key_store, key_store)
+    lenient.verify_mode = ssl.CERT_OPTIONAL
+    both = Certificates(None, lenient)
+    async with staged(certificates=both, login=own_certificate(key_store)) as stage:
+        await check_clients_are_answered(stage.view)
+        client = await stage.client()
+        client.ask("Fetch", 12, FETCH)
+        asked = await stage.broker.asked()
 
-            assert (await stage.broker.asked()).api == "Fetch"
-            assert await thief.is_hung_up()
-            assert stage.broker.is_idle()
-            assert closed.topics == {"group-events", "group-responses"}
+        assert asked.writer.get_extra_info("ssl_object").getpeercert() is None
 
-    asyncio.run(scene())
+
+@in_loop
+async def test_clients_that_share_one_user_get_no_delegation_tokens_of_it(key_store: Path) -> None:
+    mutual, login = Certificates(None, server(key_store, key_store)), own_certificate(key_store)
+    job = settings_of(gateway__clients__share__one__user="true")
+    closed = closed_to_clients(job, Connection("broker:9092", login))
+    view_lends = lends_certificate(job, login)
+    async with staged(
+        certificates=mutual, login=login, lends_certificate=view_lends, closed=closed
+    ) as stage:
+        await check_clients_are_answered(stage.view)
+        client, thief = await stage.client(), await stage.client()
+        client.ask("Fetch", 12, FETCH)
+        thief.ask("CreateDelegationToken", 3, {"renewers": [], "maxLifetimeMs": -1})
+
+        assert (await stage.broker.asked()).api == "Fetch"
+        assert await thief.is_hung_up()
+        assert stage.broker.is_idle()
+        assert closed.topics == {"group-events", "group-responses"}
 
 
 @pytest.mark.parametrize("is_shared", ["true", "false"])
@@ -244,7 +231,8 @@ def test_without_a_key_store_ports_are_plain() -> None:
     assert listener_context("", "") is None
 
 
-def test_a_renewed_certificate_counts_for_new_connections(
+@in_loop
+async def test_a_renewed_certificate_counts_for_new_connections(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folders = tmp_path / "first", tmp_path / "second"
@@ -256,23 +244,20 @@ def test_a_renewed_certificate_counts_for_new_connections(
     context = server(in_use)
     renewal = CertificateRenewal(context, str(in_use))
 
-    async def scene() -> None:
-        async with staged(certificates=Certificates(context, None)) as stage:
-            before = await stage.client(tls=ssl.create_default_context(cafile=first))
-            for changed_at_ns, content in enumerate((b"half a file", second.read_bytes())):
-                in_use.write_bytes(content)
-                os.utime(in_use, ns=(changed_at_ns, changed_at_ns))
-                renewal.look()
-                renewal.look()
-                if not changed_at_ns:
-                    await stage.client(tls=ssl.create_default_context(cafile=first))
-            with pytest.raises(ssl.SSLCertVerificationError):
+    async with staged(certificates=Certificates(context, None)) as stage:
+        before = await stage.client(tls=ssl.create_default_context(cafile=first))
+        for changed_at_ns, content in enumerate((b"half a file", second.read_bytes())):
+            in_use.write_bytes(content)
+            os.utime(in_use, ns=(changed_at_ns, changed_at_ns))
+            renewal.look()
+            renewal.look()
+            if not changed_at_ns:
                 await stage.client(tls=ssl.create_default_context(cafile=first))
-            for client in before, await stage.client(tls=ssl.create_default_context(cafile=second)):
-                client.ask("ApiVersions", 3)
-                assert (await client.answer("ApiVersions", 3))[1]["errorCode"] == 0
-
-    asyncio.run(scene())
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await stage.client(tls=ssl.create_default_context(cafile=first))
+        for client in before, await stage.client(tls=ssl.create_default_context(cafile=second)):
+            client.ask("ApiVersions", 3)
+            assert (await client.answer("ApiVersions", 3))[1]["errorCode"] == 0
     told = [r.message for r in caplog.records if "certificate stays" in r.message]
     assert len(told) == 1
     assert f"gateway.ssl.keystore.location = {in_use}" in told[0]

@@ -12,7 +12,8 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
-from tests.unit.gateway.groups_driver import Groups, in_loop
+from tests.unit.gateway.groups_driver import Groups
+from tests.unit.gateway.stage import in_loop
 
 GROUP = "billing"
 PARTITION = 9  # of 50: by the hash of the name

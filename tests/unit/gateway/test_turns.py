@@ -7,8 +7,8 @@ import pytest
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups.turns import Turns
-from tests.unit.gateway.groups_driver import in_loop
 from tests.unit.gateway.scripted_broker import PATIENCE_S
+from tests.unit.gateway.stage import in_loop
 
 
 async def told(code: int) -> Body:
