@@ -22,7 +22,6 @@ SASL_BYTES, BEFORE_BYTES = 512 * 1024, 8 * 1024
 LONGEST_LOGIN_S = 30.0
 """Time from the connection to a finished login."""
 _HEAD = Struct(">ihhi")
-_HEAD_BYTES = _HEAD.size - 4
 _MANY_BYTES = 16 * 1024 * 1024
 _SOON_S = 2.0
 _UNFINISHED = 20

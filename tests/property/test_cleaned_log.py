@@ -19,8 +19,7 @@ from group_coordinator.core.model.records import (
     Record,
     TransactionMarker,
 )
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, OffsetRow, StoredLogEntry
+from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, LogEntry, OffsetRow
 from group_coordinator.testing import GroupDriver
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.language.lines import Story
@@ -37,7 +36,6 @@ from tests.property.test_compaction import Tables, entries_of_lines
 from tests.support.group_updates import lines_of, updated
 
 NAMES = {topic_id: name for ids in (IDS, FOREIGN_IDS) for name, topic_id in ids.items()}
-RETENTION = Retention(1_000_000_000, 1_000)
 
 
 def content(rows: GroupRows) -> dict[str, dict[object, Any]]:

@@ -9,7 +9,6 @@ from group_coordinator.codecs.wire import WireError
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 ORDERS_ID_BYTES = bytes.fromhex("e24b0ed5b70b4a0092b582674e50952e")
-NO_ID = "A" * 22
 
 
 def test_a_field_that_is_left_out_has_its_default() -> None:
