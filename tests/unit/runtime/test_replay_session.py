@@ -36,15 +36,6 @@ def test_nobody_is_answered_who_did_not_ask() -> None:
     assert [output["kind"] for output in outputs] == ["record"]
 
 
-def test_kip_211_to_the_millisecond() -> None:
-    conversation = replay("offsets.retention.ms=60000", "offsets.retention.check.interval.ms=1000")
-
-    say(conversation, {"at": 1_500, "event": commit("g")})
-
-    assert say(conversation, {"at": 61_999}) == []
-    assert say(conversation, {"at": 62_000})[0] == tombstone("g", 62_000, "offset-expired")
-
-
 def test_deadlines_of_all_groups_fire_in_order_of_time_then_of_group_id() -> None:
     conversation = replay("offsets.retention.ms=1000", "offsets.retention.check.interval.ms=1000")
     say(conversation, {"at": 500, "event": commit("late")})
@@ -57,22 +48,6 @@ def test_deadlines_of_all_groups_fire_in_order_of_time_then_of_group_id() -> Non
 
     fired = [(o["at"], o["groupId"]) for o in outputs if o["key"]["type"] == 1]
     assert fired == [(2_000, "a"), (2_000, "b"), (2_000, "late"), (3_000, "z")]
-
-
-def test_a_deadline_comes_before_an_event_of_its_millisecond() -> None:
-    conversation = replay()
-    member_id = say(conversation, {"at": 0, "event": join("g", correlation_id="c-1")})[1]["body"][
-        "memberId"
-    ]
-    say(conversation, {"at": 0, "event": join("g", member_id)})
-    say(conversation, {"at": 3_000})
-
-    heartbeat = event("Heartbeat", 4, "c-2", groupId="g", memberId=member_id, generationId=1)
-    outputs = say(conversation, {"at": 13_000, "event": heartbeat})
-
-    assert [output["kind"] for output in outputs] == ["record", "response"]
-    assert outputs[0]["reason"] == "session-timeout"
-    assert outputs[1]["body"]["errorCode"] == 25
 
 
 def test_a_new_member_id_follows_from_the_line() -> None:
