@@ -92,12 +92,6 @@ def test_who_says_no_principal_is_anonymous_at_its_address() -> None:
     )
 
 
-def test_a_super_user_is_denied_nothing() -> None:
-    context = under(super_users=("User:billing",))
-
-    assert tags(call(row(COMMIT, 2_000), at_ms=2_000, context=context)) == "LR"
-
-
 def test_topics_are_learned_from_those_who_may_act_as_brokers() -> None:
     strangers = topics(ORDERS) | {"principal": "User:billing"}
     refused = call(row(strangers, 2_000, 7), at_ms=2_000, context=under())
@@ -145,26 +139,3 @@ def test_a_denied_heartbeat_makes_nobody_look_for_topics() -> None:
 
     assert tags(update) == "RA"
     assert update.state is None
-
-
-def test_a_pattern_matches_what_the_sender_of_the_heartbeat_may_see() -> None:
-    context = under(
-        "ALLOW User:billing READ GROUP g",
-        "ALLOW User:billing READ TOPIC orders",
-        "ALLOW User:ANONYMOUS CLUSTER_ACTION CLUSTER kafka-cluster",
-    )
-    secret = ORDERS | {"name": "secret", "topicId": "AAAAAAAAAAAAAAAAAAAAAw"}
-    beat = heartbeat(0, subscribedTopicRegex=".*") | {"principal": "User:billing"}
-
-    update = call(
-        row(topics(ORDERS, secret), 1_000), row(beat, 2_000, 8), at_ms=2_000, context=context
-    )
-
-    membership = group_of(update).consumer
-    assert membership is not None
-    assert membership.regexes[".*"].topics == ("orders",)
-
-
-def test_without_rules_nothing_is_denied() -> None:
-    assert CONTEXT.acls is None
-    assert tags(call(row(COMMIT, 2_000), at_ms=2_000)) == "LR"

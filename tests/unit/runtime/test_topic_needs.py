@@ -11,7 +11,6 @@ from group_coordinator.runtime.update_group import GroupUpdate
 from tests.unit.runtime.group_updates import (
     COMMIT,
     CONTEXT,
-    DELETE,
     JOIN,
     Json,
     call,
@@ -79,13 +78,6 @@ def test_it_asks_again_when_its_subscription_changes_and_says_when_it_needs_no_m
 def test_nobody_asks_where_nobody_answers() -> None:
     joined = call(row(heartbeat(0, subscribedTopicNames=["orders"]), 1_000), at_ms=1_000)
     assert needs(joined) == []
-
-
-def test_groups_of_the_classic_protocol_ask_for_nothing() -> None:
-    assert needs(take(JOIN, 1_000)) == []
-    committed = take(COMMIT, 1_000)
-    assert needs(committed) == []
-    assert needs(take(DELETE, 2_000, committed)) == []
 
 
 def test_topics_that_nobody_told_of_may_be_committed_to() -> None:
