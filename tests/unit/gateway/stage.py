@@ -27,6 +27,8 @@ from tests.unit.gateway.scripted_broker import PATIENCE_S, ScriptedBroker
 
 LOOPBACK = "127.0.0.1"
 NEVER_MS = 3_600_000
+FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
+HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 Arguments = ParamSpec("Arguments")
 
 

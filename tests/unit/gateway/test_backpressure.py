@@ -12,10 +12,8 @@ from group_coordinator.gateway.connections import admission
 from group_coordinator.gateway.connections.line import WRITE_BUFFER_BYTES
 from group_coordinator.gateway.connections.shares import Share, Shares
 from tests.unit.gateway.scripted_broker import Asked
-from tests.unit.gateway.stage import Stage, in_loop, on_stage, staged, until
+from tests.unit.gateway.stage import FETCH, HEARTBEAT, Stage, in_loop, on_stage, staged, until
 
-FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
-HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 ANSWER = bytes(range(256)) * 4096
 ANSWERS = 60
 ASKED = 1_000

@@ -11,10 +11,18 @@ from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.cluster.addresses import Address
 from tests.unit.gateway.scripted_broker import NODE
-from tests.unit.gateway.stage import LOOPBACK, Client, Stage, in_loop, on_stage, staged, until
+from tests.unit.gateway.stage import (
+    FETCH,
+    HEARTBEAT,
+    LOOPBACK,
+    Client,
+    Stage,
+    in_loop,
+    on_stage,
+    staged,
+    until,
+)
 
-FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
-HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
 JOIN = {
     "groupId": "billing",
     "sessionTimeoutMs": 45_000,

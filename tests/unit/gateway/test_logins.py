@@ -15,10 +15,17 @@ from group_coordinator.gateway.connections.connection import ClientConnection
 from group_coordinator.gateway.login import login as login_module
 from group_coordinator.gateway.login.failed_logins import FailedLogins
 from tests.unit.gateway.scripted_broker import Asked
-from tests.unit.gateway.stage import Client, Stage, in_loop, on_stage, staged, until
+from tests.unit.gateway.stage import (
+    FETCH,
+    HEARTBEAT,
+    Client,
+    Stage,
+    in_loop,
+    on_stage,
+    staged,
+    until,
+)
 
-HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
-FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
 FOUR_MINUTES_S = 240.0
 LOGIN = {
     "security_protocol": "SASL_PLAINTEXT",

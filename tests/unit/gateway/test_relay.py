@@ -9,10 +9,7 @@ import pytest
 
 from group_coordinator.codecs import wire
 from tests.unit.gateway.scripted_broker import NODE
-from tests.unit.gateway.stage import Stage, in_loop, on_stage, staged, until
-
-HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
-FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
+from tests.unit.gateway.stage import FETCH, HEARTBEAT, Stage, in_loop, on_stage, staged, until
 
 
 def produce(acks: int, records: int = 10) -> dict[str, object]:

@@ -22,11 +22,9 @@ from group_coordinator.gateway.identity import (
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.settings import JobSettings, load
 from tests.support.certificates import self_signed
-from tests.unit.gateway.stage import Certificates, in_loop, staged, until
+from tests.unit.gateway.stage import FETCH, HEARTBEAT, Certificates, in_loop, staged, until
 from tests.unit.gateway.test_logins import LOGIN, log_in
 
-HEARTBEAT = {"groupId": "billing", "generationId": 3, "memberId": "m-1"}
-FETCH = {"maxWaitMs": 100, "minBytes": 1, "topics": []}
 PIECE = b"0123456789abcdef" * 4096
 
 
