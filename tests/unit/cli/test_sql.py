@@ -183,10 +183,7 @@ def letters(tables: Path) -> Path:
                 *("3,3,0", "2,2,8", ",,8"),
             ],
         ),
-        (
-            'SELECT reason FROM dead_letters d WHERE CHAR_LENGTH ( d."key" ) > 2',
-            ["reason", "a"],
-        ),
+        ('SELECT reason FROM dead_letters d WHERE CHAR_LENGTH ( d."key" ) > 2', ["reason", "a"]),
         (
             """SELECT length(d.key) AS bytes, length(l.key) AS letters, octet_length(l.value) AS octets
             FROM dead_letters AS d JOIN coordinator_log AS l ON d.reason = l.reason ORDER BY d.reason""",

@@ -118,10 +118,7 @@ def test_the_job_may_tell_of_topics_and_nothing_else() -> None:
 def test_of_very_many_denials_of_an_event_the_first_are_told() -> None:
     names = [f"topic-{number}" for number in range(101)]
     partitions = [{"partitionIndex": 0, "committedOffset": 1}]
-    body = {
-        "groupId": "g",
-        "topics": [{"name": name, "partitions": partitions} for name in names],
-    }
+    body = {"groupId": "g", "topics": [{"name": name, "partitions": partitions} for name in names]}
     context = under("ALLOW User:billing READ GROUP g")
 
     update = call(row(COMMIT | {"body": body}, 2_000), at_ms=2_000, context=context)

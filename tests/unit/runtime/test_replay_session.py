@@ -64,10 +64,7 @@ def test_time_never_goes_back() -> None:
     say(conversation, {"at": 1_000})
 
     assert say(conversation, {"at": 999, "event": commit("g")}) == [
-        {
-            "kind": "error",
-            "message": "time never goes back: at = 999, but it is 1000 already",
-        }
+        {"kind": "error", "message": "time never goes back: at = 999, but it is 1000 already"}
     ]
     assert say(conversation, {"at": 1_000}) == []
     assert say(conversation, {"describe": "g"})[0]["state"] == "Dead"

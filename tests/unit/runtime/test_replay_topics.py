@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.runtime.replay_lines import (
-    ORDERS_ID,
-    commit,
-    event,
-    replay,
-    say,
-    topics,
-)
+from tests.unit.runtime.replay_lines import ORDERS_ID, commit, event, replay, say, topics
 
 
 def test_a_group_may_be_told_of_topics_before_it_exists() -> None:

@@ -34,11 +34,7 @@ def test_the_first_members_get_what_is_over() -> None:
 
 
 def test_only_subscribers_share_a_topic() -> None:
-    members = {
-        "A": member(ORDERS, PAYMENTS),
-        "B": member(CLICKS),
-        "C": member(PAYMENTS, CLICKS),
-    }
+    members = {"A": member(ORDERS, PAYMENTS), "B": member(CLICKS), "C": member(PAYMENTS, CLICKS)}
 
     assert assign_ranges(members, topics(orders=3, payments=3, clicks=2)) == {
         "A": {ORDERS: (0, 1, 2), PAYMENTS: (0, 1)},
@@ -70,10 +66,7 @@ def test_ids_are_compared_by_utf_16_units() -> None:
 def test_static_members_stand_in_order_of_their_instance_ids() -> None:
     members = {"A": member(ORDERS, instance="i-2"), "B": member(ORDERS, instance="i-1")}
 
-    assert assign_ranges(members, topics(orders=3)) == {
-        "A": {ORDERS: (2,)},
-        "B": {ORDERS: (0, 1)},
-    }
+    assert assign_ranges(members, topics(orders=3)) == {"A": {ORDERS: (2,)}, "B": {ORDERS: (0, 1)}}
 
 
 def test_static_members_stand_before_dynamic_ones() -> None:
@@ -92,10 +85,7 @@ def test_what_members_had_before_does_not_count() -> None:
         "B": member(ORDERS, holds={ORDERS: (0,)}),
     }
 
-    assert assign_ranges(members, topics(orders=3)) == {
-        "A": {ORDERS: (0, 1)},
-        "B": {ORDERS: (2,)},
-    }
+    assert assign_ranges(members, topics(orders=3)) == {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}}
 
 
 def test_members_that_are_said_to_want_the_same_get_what_the_first_one_wants() -> None:

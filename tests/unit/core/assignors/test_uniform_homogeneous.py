@@ -4,14 +4,7 @@ import pytest
 
 from group_coordinator.core.assignors.spec import PartitionAssignorError, SubscriptionType
 from group_coordinator.core.assignors.uniform import assign_uniformly
-from tests.unit.core.assignors.groups import (
-    CLICKS,
-    ORDERS,
-    PAYMENTS,
-    UNKNOWN,
-    member,
-    topics,
-)
+from tests.unit.core.assignors.groups import CLICKS, ORDERS, PAYMENTS, UNKNOWN, member, topics
 
 
 def test_an_empty_group() -> None:

@@ -12,11 +12,7 @@ from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import membership_of, stable, state_of
 
-NONE, UNKNOWN, FENCED = (
-    ErrorCode.NONE,
-    ErrorCode.UNKNOWN_MEMBER_ID,
-    ErrorCode.FENCED_INSTANCE_ID,
-)
+NONE, UNKNOWN, FENCED = (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID)
 
 
 def test_the_last_one_leaves_an_empty_group() -> None:

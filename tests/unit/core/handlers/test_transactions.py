@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.core.model.records import (
-    OffsetRecord,
-    Reason,
-    TransactionMarker,
-)
-from group_coordinator.core.model.requests import (
-    EndTxn,
-    TxnOffsetCommit,
-)
+from group_coordinator.core.model.records import OffsetRecord, Reason, TransactionMarker
+from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
 from group_coordinator.core.model.responses import (
     EndTxnResponse,
     PartitionResult,
