@@ -217,28 +217,22 @@ def test_a_folder_that_a_stranger_made_for_the_run_is_not_taken(installed: Path)
     assert Path(used).parent == planted.parent
 
 
-def test_java_is_missing(machine: Path) -> None:
-    assert run_demo(machine) == (
-        2,
-        "Java is missing: install Java 17, 21 or 25, or set JAVA_HOME to it.\n",
-    )
-
-
-def test_java_is_too_old(machine: Path) -> None:
-    install(machine, "java", JAVA_8)
-
-    assert run_demo(machine) == (
-        2,
-        "Java 8 is too old: install Java 17, 21 or 25, or set JAVA_HOME to it.\n",
-    )
-
-
-def test_java_is_too_new(machine: Path) -> None:
-    install(machine, "java", JAVA_26)
+@pytest.mark.parametrize(
+    ("java", "why"),
+    [
+        (None, "Java is missing"),
+        (JAVA_8, "Java 8 is too old"),
+        (JAVA_26, "Java 26 is too new for Spark 4.2"),
+    ],
+    ids=["missing", "too old", "too new"],
+)
+def test_no_java_fits(machine: Path, java: str | None, why: str) -> None:
+    if java is not None:
+        install(machine, "java", java)
 
     assert run_demo(machine) == (
         2,
-        "Java 26 is too new for Spark 4.2: install Java 17, 21 or 25, or set JAVA_HOME to it.\n",
+        f"{why}: install Java 17, 21 or 25, or set JAVA_HOME to it.\n",
     )
 
 
