@@ -19,7 +19,7 @@ from group_coordinator.core.model.records import (
     Record,
     TransactionMarker,
 )
-from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, LogEntry, OffsetRow
+from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, OffsetRow, StoredLogEntry
 from group_coordinator.testing import GroupDriver
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.language.lines import Story

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from group_coordinator.core.model.consumer_member import CurrentAssignment, MemberState
+from group_coordinator.core.model.consumer_member import CurrentAssignment, ReconciliationState
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver

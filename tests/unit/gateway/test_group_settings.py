@@ -4,8 +4,8 @@ import asyncio
 
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.job.requests import Question
-from group_coordinator.gateway.job.sightings import Sighting, Told
+from group_coordinator.gateway.job.requests import GroupRequest
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from tests.unit.gateway.groups_driver import Groups
 from tests.unit.gateway.stage import in_loop
 

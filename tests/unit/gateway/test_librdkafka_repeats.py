@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from tests.unit.gateway.groups_driver import Groups
 from tests.unit.gateway.scripted_broker import ScriptedBroker
 from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, free_block, in_loop, until

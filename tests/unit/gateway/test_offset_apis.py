@@ -7,7 +7,7 @@ import pytest
 from group_coordinator.clients.channel.channel import Body
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
-from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights import ClientRights
 from tests.unit.gateway.groups_driver import ORDERS, PAYMENTS, Groups, Topics
 from tests.unit.gateway.stage import in_loop
 

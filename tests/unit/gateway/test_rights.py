@@ -9,7 +9,7 @@ import pytest
 
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.gateway.rights import rights as rights_module
-from group_coordinator.gateway.rights.rights import Rights
+from group_coordinator.gateway.rights.rights import ClientRights
 from tests.unit.gateway.stage import (
     FETCH,
     HEARTBEAT,
@@ -276,7 +276,7 @@ async def test_grants_are_kept_in_so_many_bytes_and_not_beyond_their_time(
         names = (f"{prefix}{number}".ljust(length, "x") for number in range(count))
         return [Right(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names]
 
-    rights = Rights(everything, lambda: True)
+    rights = ClientRights(everything, lambda: True)
     long, short = topics("long", 400, 32_000), topics("short", 100, 10)
     assert await rights.denied(long) == frozenset()
     of_long = sum(rights.are_known([each]) for each in long)

@@ -37,7 +37,14 @@ def committed_in_transaction(
     instance_id: str | None = None,
 ) -> ErrorCode:
     topic = TopicCommit("orders", ORD, (PartitionCommit(partition, 7, None, "", None),))
-    request = TxnOffsetCommit("g", 17, epoch, member_id, instance_id, (topic,))
+    request = TxnOffsetCommit(
+        group_id="g",
+        producer_id=17,
+        generation=epoch,
+        member_id=member_id,
+        group_instance_id=instance_id,
+        topics=(topic,),
+    )
     (result,) = driver.send(request, 5).response.topics
     error: ErrorCode = result.partitions[0].error
     return error
