@@ -144,8 +144,8 @@ class Story:
         return not self._ahead
 
     def tick(self, story_s: float) -> None:
-        """Play the scenes that are due."""
-        while self._ahead and self._ahead[0].at_s <= story_s:
+        """Play the next scene if it is due: a late scene waits for the commands of the scene before."""
+        if self._ahead and self._ahead[0].at_s <= story_s:
             scene = self._ahead.pop(0)
             self._board.say(scene.sentence)
             if scene.act is not None:
