@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 from deltalake import Transaction, write_deltalake
 from msgspec.structs import asdict
 
+from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -149,3 +150,11 @@ def tables_of(root: Path, *histories: Told) -> Path:
             Transaction("story", version),
         )
     return root
+
+
+def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
+
+
+def at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

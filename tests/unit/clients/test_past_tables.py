@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,11 @@ from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.tables.views.all_views import VIEWS
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, at, tables_of
 from tests.support.samples import sample
 
 SETTINGS = {"offsets_retention_ms": 60_000, "offsets_retention_check_interval_ms": 10_000}
 KEPT = ("groups", "members", "offsets", "group_configs", *(view.name for view in VIEWS))
-
-
-def at(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 def living() -> GroupHistory:

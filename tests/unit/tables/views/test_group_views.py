@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.topic import Topic
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, asked, at, tables_of
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
-
-
-def at(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
 
 
 TIMELINE = "SELECT at, what, members, generation_or_epoch, detail FROM group_timeline ORDER BY batch_id, seq"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 
-from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.topic import Topic
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, asked, at, tables_of
 from tests.support.samples import sample
 from tests.support.view_rows import answers
 
@@ -26,14 +23,6 @@ HISTORY = (
     "SELECT sampled_at, committed_offset, log_end_offset, lag, lag_seconds, how "
     "FROM lag_history ORDER BY sampled_at"
 )
-
-
-def at(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
 
 
 def reader(*commits: tuple[float, dict[int, int]]) -> GroupHistory:

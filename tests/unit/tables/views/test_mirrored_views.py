@@ -21,6 +21,7 @@ from group_coordinator.tables.compaction.rows import GroupRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED, TABLES
 from tests.support.endings import RETENTION_MS, as_logged, in_the_table, recording
+from tests.support.group_history import asked
 
 
 def mirrored_rows() -> list[dict[str, Any]]:
@@ -61,10 +62,6 @@ def damaged(row: dict[str, Any]) -> dict[str, Any]:
         "inferred": False,
     }
     return row | dict.fromkeys(("topic", "partition", "member_id", "offset")) | raw
-
-
-def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
 
 
 OF_LOG = [

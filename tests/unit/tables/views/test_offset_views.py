@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from group_coordinator.clients.sql_tables import query
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, asked, at, tables_of
 from tests.unit.core import requests
 
 MINUTE = 60_000
-
-
-def at(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
 
 
 AUDIT = "SELECT at, `partition`, `before`, `after`, change, principal FROM audit ORDER BY at, `partition`"

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model import requests
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, asked, at, tables_of
 from tests.support.samples import sample
 
 DAY_S = 86_400
 STALE = "SELECT topic, why, group_count, last_commit_at, last_written_at, total_lag FROM stale_topics ORDER BY topic"
-
-
-def at(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
 
 
 def reader(name: str, *topics: str) -> GroupHistory:
