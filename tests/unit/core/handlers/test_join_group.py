@@ -110,3 +110,33 @@ def test_a_static_member_that_comes_back_does_not_fall_silent_while_it_waits() -
     driver.join(follower)
 
     assert driver.response_to(back).generation == 2
+
+
+def test_a_static_leader_that_comes_back_is_told_to_skip_the_assignment() -> None:
+    driver = GroupDriver()
+    old = driver.join(instance_id="i")
+    driver.at(3_000)
+    old_id = driver.response_to(old).member_id
+    driver.sync(old_id, 1, {old_id: {"orders": [0]}})
+
+    response = driver.join(instance_id="i", version=9).response
+
+    assert response.skip_assignment
+    assert response.leader == response.member_id
+    assert [member.member_id for member in response.members] == [response.member_id]
+    assert driver.sync(response.member_id, 1).response.assignment != b""
+
+
+def test_before_version_9_a_static_leader_hears_its_old_id_as_the_leaders() -> None:
+    driver = GroupDriver()
+    old = driver.join(instance_id="i")
+    driver.at(3_000)
+    old_id = driver.response_to(old).member_id
+    driver.sync(old_id, 1)
+
+    response = driver.join(instance_id="i", version=8).response
+
+    assert not response.skip_assignment
+    assert response.leader == old_id
+    assert response.members == ()
+    assert membership_of(driver).leader == response.member_id
