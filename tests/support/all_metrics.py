@@ -15,7 +15,7 @@ from prometheus_client.metrics_core import Metric
 
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.driver.agents.acls import AclAgent
-from group_coordinator.driver.metrics.families import Figures
+from group_coordinator.driver.families import Figures
 from group_coordinator.driver.metrics.job_lag import UnhandledEvents, behind_families
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableFigures

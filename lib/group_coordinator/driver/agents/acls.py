@@ -23,7 +23,7 @@ from group_coordinator.codecs import acls as codec
 from group_coordinator.codecs.acls import super_users_of
 from group_coordinator.codecs.fields import FieldError
 from group_coordinator.core.acls.rule import Acls
-from group_coordinator.driver.metrics.families import gauge
+from group_coordinator.driver.families import gauge
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.acl_log import AclLog

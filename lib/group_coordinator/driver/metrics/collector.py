@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from group_coordinator.background import repeat, running_beside
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.agents.acls import AclAgent
+from group_coordinator.driver.families import Figures
 from group_coordinator.driver.metrics.endpoint import Endpoint
-from group_coordinator.driver.metrics.families import Figures
 from group_coordinator.driver.metrics.job_lag import Unread
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableFigures, table_asker

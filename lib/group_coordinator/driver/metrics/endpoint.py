@@ -10,7 +10,7 @@ from prometheus_client.core import InfoMetricFamily
 
 from group_coordinator import __version__
 from group_coordinator.driver.errors import JobRefusedError
-from group_coordinator.driver.metrics.families import Figures
+from group_coordinator.driver.families import Figures
 from group_coordinator.gateway.cluster.host_and_port import listen_address
 from group_coordinator.observability.metrics_port import Trouble, metrics_port
 from group_coordinator.settings import JobSettings

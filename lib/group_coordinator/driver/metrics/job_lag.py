@@ -13,7 +13,7 @@ from prometheus_client.metrics_core import Metric
 from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
-from group_coordinator.driver.metrics.families import gauge
+from group_coordinator.driver.families import gauge
 
 _POLL_MS = 200
 _POLLS = 10
