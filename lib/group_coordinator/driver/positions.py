@@ -17,12 +17,12 @@ from group_coordinator.clients.cluster.positions import PositionSampler, Sample,
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
-from group_coordinator.driver.mirror.cluster_facts import cluster_folder
 from group_coordinator.driver.outages import ended_if_kafka_is_silent
 from group_coordinator.driver.session import MakeSession, session_and_stop
 from group_coordinator.driver.signals import stop_on_signals_to_python
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.layout import cluster_folder
 from group_coordinator.streaming.upkeep import notebook_of
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TableCatalog

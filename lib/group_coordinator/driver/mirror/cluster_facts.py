@@ -1,13 +1,11 @@
-"""Facts of the mirrored cluster: reasons of tombstones, retention of offsets, and folder of the checkpoint."""
+"""Facts of the mirrored cluster: reasons of tombstones, and retention of offsets."""
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Collection
 from contextlib import closing
 from dataclasses import replace
-from hashlib import sha256
 
 from pyspark.sql import DataFrame
 
@@ -94,15 +92,3 @@ def with_retention_of_brokers(
         offsets_retention_check_interval_ms=check_interval_ms,
     )
     return replace(settings, coordinator=theirs)
-
-
-_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
-_HASH_DIGITS = 8
-
-
-def cluster_folder(cluster_id: str) -> str:
-    """Return the folder's name; for an invalid name a part of it and a hash, so that two clusters never share a folder."""
-    if _PLAIN.fullmatch(cluster_id):
-        return cluster_id
-    plain = "".join(_PLAIN.findall(cluster_id))
-    return f"{plain}~{sha256(cluster_id.encode()).hexdigest()[:_HASH_DIGITS]}"

@@ -31,7 +31,6 @@ from group_coordinator.driver.metrics.collector import tables_read
 from group_coordinator.driver.metrics.endpoint import Endpoint, metrics_endpoint
 from group_coordinator.driver.mirror.cluster_facts import (
     MirrorReasons,
-    cluster_folder,
     with_retention_of_brokers,
 )
 from group_coordinator.driver.mirror.progress import MirrorProgress
@@ -49,6 +48,7 @@ from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.layout import cluster_folder
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.cluster_options import cluster_options
 from group_coordinator.streaming.compaction_query import CompactionQuery

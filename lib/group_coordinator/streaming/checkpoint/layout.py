@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from msgspec import json
 from pyspark.sql import SparkSession
@@ -22,11 +24,21 @@ _ORIGIN = "rebuild/origin.json"
 _NO_GROUPS = "rebuild/no_groups"
 OFFSETS, _COMMITS = "offsets", "commits"
 _SPARKS_OWN = ("metadata", OFFSETS, _COMMITS, "sources", "state")
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+_HASH_DIGITS = 8
 
 
 def checkpoint_of(job: JobSettings, query_name: str) -> str:
     """Return the checkpoint folder of a query of the job."""
     return f"{job.checkpoint_location.rstrip('/')}/{query_name}"
+
+
+def cluster_folder(cluster_id: str) -> str:
+    """Return the name of a cluster's folder; for an invalid name a part of it and a hash, so that two clusters never share a folder."""
+    if _PLAIN.fullmatch(cluster_id):
+        return cluster_id
+    plain = "".join(_PLAIN.findall(cluster_id))
+    return f"{plain}~{sha256(cluster_id.encode()).hexdigest()[:_HASH_DIGITS]}"
 
 
 def coordinator_folder(spark: SparkSession, job: JobSettings) -> CheckpointFolder:
