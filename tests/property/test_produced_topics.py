@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.produce_request import (
     ProducedTopics,
     only_topic,
     read_beginning,
 )
+from group_coordinator.gateway.frames import FrameError
 from tests.property.test_gateway_requests import DAMAGES, Damage
 
 CLOSED = "own"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple, Protocol, TypeAlias
 
 from group_coordinator.clients.channel.channel import Body
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.health_port import Check
 from group_coordinator.gateway.login.caller import Caller
 
@@ -29,3 +31,7 @@ class GroupService(NamedTuple):
     part: GroupPart
     checks: Sequence[Check]
     """Checks that the job answers."""
+
+
+OpenGroups: TypeAlias = Callable[[ClusterView], AbstractAsyncContextManager[GroupService]]
+"""Opens the channel to the job for a cluster view."""

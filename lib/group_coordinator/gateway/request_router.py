@@ -13,6 +13,12 @@ from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway import api_versions
+from group_coordinator.gateway.client_requests import (
+    ClientRequest,
+    MadeHere,
+    Rewriting,
+    SentOn,
+)
 from group_coordinator.gateway.cluster.addresses import Addresses
 from group_coordinator.gateway.cluster.find_coordinator import (
     OF_GROUPS,
@@ -20,8 +26,7 @@ from group_coordinator.gateway.cluster.find_coordinator import (
     Coordinators,
     keys_of,
 )
-from group_coordinator.gateway.connections.requests import Client, ClientRequest, MadeHere, SentOn
-from group_coordinator.gateway.connections.slots import Rewriting
+from group_coordinator.gateway.connections.requests import Client
 from group_coordinator.gateway.counters import Counters
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.config_requests import (

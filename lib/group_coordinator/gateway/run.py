@@ -7,11 +7,9 @@ import gc
 import logging
 import signal
 from asyncio import TaskGroup
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, ExitStack
+from contextlib import ExitStack
 from functools import partial
 from http import HTTPStatus
-from typing import TypeAlias
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError
@@ -34,7 +32,7 @@ from group_coordinator.gateway.connections.tls_buffers import (
 )
 from group_coordinator.gateway.counters import metrics_page
 from group_coordinator.gateway.gateway import Gateway, GatewayOptions
-from group_coordinator.gateway.group_part import GroupService
+from group_coordinator.gateway.group_part import GroupService, OpenGroups
 from group_coordinator.gateway.health_port import Pages, cluster_check, health_port, ready_page
 from group_coordinator.gateway.identity import (
     ONE_USER_TOLD,
@@ -52,9 +50,6 @@ from group_coordinator.settings import JobSettings
 DRAIN_TIMEOUT_S = 5.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _ANYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is refused
-
-OpenGroups: TypeAlias = Callable[[ClusterView], AbstractAsyncContextManager[GroupService]]
-"""Opens the channel to the job for a cluster view."""
 
 _log = logging.getLogger(__name__)
 

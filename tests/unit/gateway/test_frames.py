@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.gateway.connections.frames import Course, FrameFollower
+from group_coordinator.gateway.frames import Course, FrameFollower
 
 HEAD = 8
 PASSED, COLLECTED, DROPPED, LONG_HEAD = 0, 1, 2, 3

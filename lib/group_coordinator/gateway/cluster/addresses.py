@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.host_and_port import written
-from group_coordinator.gateway.connections.slots import Rewriting
+from group_coordinator.gateway.client_requests import Rewriting
 
 _PRODUCE_READ_FROM = 10
 """First version with addresses in its responses (KIP-951)."""

@@ -10,7 +10,6 @@ from typing import Protocol
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
-from group_coordinator.gateway.connections.frames import FrameError
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.pipeline import (
     MOST_OPEN_REQUESTS,
@@ -20,6 +19,7 @@ from group_coordinator.gateway.connections.pipeline import (
 from group_coordinator.gateway.connections.read_queue import ReadQueue
 from group_coordinator.gateway.connections.requests import RequestReader, Router
 from group_coordinator.gateway.connections.shares import Share, Shares
+from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.login.caller import Caller, client_host
 from group_coordinator.gateway.login.login import Login
 from group_coordinator.gateway.rights.rights import ClientRights

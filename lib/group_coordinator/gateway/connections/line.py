@@ -8,8 +8,8 @@ import sys
 from typing import NamedTuple, Protocol, cast
 
 from group_coordinator.gateway.connections import tls_buffers
-from group_coordinator.gateway.connections.frames import FrameError, FrameFollower
 from group_coordinator.gateway.connections.read_queue import ReadQueue
+from group_coordinator.gateway.frames import FrameError, FrameFollower
 
 WRITE_BUFFER_BYTES = 1 << 20
 """Bytes that may wait for a slow reader. Above this limit nothing more is read for it."""

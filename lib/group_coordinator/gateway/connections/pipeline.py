@@ -27,11 +27,11 @@ from typing import Any
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
+from group_coordinator.gateway.client_requests import Aside, Slot
 from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
-from group_coordinator.gateway.connections.frames import Course, FrameError, FrameFollower
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.shares import Share
-from group_coordinator.gateway.connections.slots import Aside, Slot
+from group_coordinator.gateway.frames import Course, FrameError, FrameFollower
 
 MOST_OPEN_REQUESTS = 100
 """Limit of pending requests. A connection at the limit is read again after its next response."""

@@ -7,7 +7,7 @@ from struct import Struct, error
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from group_coordinator.binary.elements import Data, FieldFaultError, compact_length, varint
-from group_coordinator.gateway.connections.frames import FrameError
+from group_coordinator.gateway.frames import FrameError
 
 _INT16, _INT32 = Struct(">h"), Struct(">i")
 _CLIENT_ID_AT = 12

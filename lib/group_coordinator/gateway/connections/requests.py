@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from struct import Struct
 from time import thread_time
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.config import HIGHEST_EVENT_MAX_BYTES
-from group_coordinator.gateway.connections.frames import SIZE, Course, FrameError, FrameFollower
+from group_coordinator.gateway.client_requests import (
+    ClientRequest,
+    MadeHere,
+    Rewriting,
+    SentOn,
+    Slot,
+)
 from group_coordinator.gateway.connections.pipeline import Exchange
 from group_coordinator.gateway.connections.produce_request import (
     ProducedTopics,
     only_topic,
     read_beginning,
 )
-from group_coordinator.gateway.connections.slots import Rewriting, Slot
 from group_coordinator.gateway.connections.topic_search import ClosedTopics, TopicSearch
+from group_coordinator.gateway.frames import SIZE, Course, FrameError, FrameFollower
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
 from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, ServedApi, Way
@@ -35,28 +40,6 @@ A client may name all topics of a large cluster.
 """
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
 """Limits of requests before the login. The last is Kafka's default of sasl.server.max.receive.size."""
-
-
-class ClientRequest(NamedTuple):
-    """Collected request; the frame begins with its size."""
-
-    api: ServedApi
-    version: int
-    correlation_id: int
-    frame: bytearray
-
-
-class MadeHere(NamedTuple):
-    """Local response, with its size."""
-
-    answer: bytes | Awaitable[bytes]
-
-
-class SentOn(NamedTuple):
-    """Request to forward, its size first, and how its response is rewritten, if at all."""
-
-    request: bytes | bytearray
-    rewriting: Rewriting | None
 
 
 class LoginOfClient(Protocol):

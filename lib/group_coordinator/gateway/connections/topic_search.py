@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 from weakref import ref
 
-from group_coordinator.gateway.connections.frames import SIZE
+from group_coordinator.gateway.frames import SIZE
 from group_coordinator.gateway.served import ServedApi
 
 _REQUEST_MAX_BYTES = 4 * 1024

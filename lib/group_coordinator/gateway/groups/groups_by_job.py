@@ -9,7 +9,7 @@ from functools import partial
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.group_part import GroupService
+from group_coordinator.gateway.group_part import GroupService, OpenGroups
 from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_settings import GroupSettings
@@ -18,7 +18,6 @@ from group_coordinator.gateway.job.delivery import JobPulse, Patience, Repeats
 from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
-from group_coordinator.gateway.run import OpenGroups
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.roots import is_folder
 

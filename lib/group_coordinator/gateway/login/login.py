@@ -20,8 +20,8 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls.rule import ANONYMOUS
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.connections.frames import FrameError
-from group_coordinator.gateway.connections.requests import ClientRequest, SentOn
+from group_coordinator.gateway.client_requests import ClientRequest, SentOn
+from group_coordinator.gateway.frames import FrameError
 
 LONGEST_FIRST_BYTES = 64 * 1024
 """Limit of a first message that is read: names have at most 32,767 bytes."""

@@ -18,8 +18,8 @@ from group_coordinator.clients.channel.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.connections.frames import FrameError
-from group_coordinator.gateway.connections.requests import ClientRequest
+from group_coordinator.gateway.client_requests import ClientRequest
+from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.groups.error_responses import refused
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.served import APIS, ServedApi

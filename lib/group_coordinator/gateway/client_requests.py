@@ -1,4 +1,4 @@
-"""Place of a response in the pipeline of its connection."""
+"""A client's request: as collected, its route, and its place in the pipeline of its connection."""
 
 from __future__ import annotations
 
@@ -10,6 +10,28 @@ from group_coordinator.gateway.served import ServedApi
 
 Rewriting: TypeAlias = Callable[[memoryview], bytes | Awaitable[bytes]]
 """Function from a broker's response, without its size, to the response for the client, with its size."""
+
+
+class ClientRequest(NamedTuple):
+    """Collected request; the frame begins with its size."""
+
+    api: ServedApi
+    version: int
+    correlation_id: int
+    frame: bytearray
+
+
+class MadeHere(NamedTuple):
+    """Local response, with its size."""
+
+    answer: bytes | Awaitable[bytes]
+
+
+class SentOn(NamedTuple):
+    """Request to forward, its size first, and how its response is rewritten, if at all."""
+
+    request: bytes | bytearray
+    rewriting: Rewriting | None
 
 
 class Slot:
