@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from group_coordinator.clients.channel.channel import Body, Request
-from group_coordinator.clients.channel_errors import ChannelError
+from group_coordinator.clients.errors import ChannelError
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Body]]
 

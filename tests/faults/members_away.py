@@ -11,8 +11,8 @@ from threading import Event, Thread
 from kafka import TopicPartition
 
 from group_coordinator.clients.channel.channel import RequestChannel
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState
 from group_coordinator.local.broker import EmbeddedBroker

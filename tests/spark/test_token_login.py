@@ -11,9 +11,9 @@ from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.clients.channel_errors import LoginRefusedError
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
+from group_coordinator.clients.errors import LoginRefusedError
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.security import Secret
 from group_coordinator.settings import JobSettings

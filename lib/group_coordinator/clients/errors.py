@@ -1,6 +1,6 @@
-"""Kafka's errors in responses of the coordinator, by name and number.
+"""Errors of the clients: requests without a response, and Kafka's errors in responses, by name and number.
 
-The classes are named as in kafka-python; each docstring is Kafka's own message.
+The classes of Kafka's errors are named as in kafka-python; each docstring is Kafka's own message.
 """
 
 from __future__ import annotations
@@ -11,12 +11,46 @@ from group_coordinator.core.model.errors import ErrorCode
 
 
 class ClientError(Exception):
-    """Base of all errors of the clients; channel_errors.py has the errors of requests without a response."""
+    """Base of all errors of the clients."""
 
     @property
     def kafka_text(self) -> str:
         """Text of the error as Kafka's tools print it, with the Java class if it exists."""
         return str(self)
+
+
+class ChannelError(ClientError):
+    """The response is missing, so the effect of the request is unknown."""
+
+
+class BrokerUnreachableError(ChannelError):
+    """No Kafka broker answers at the given address."""
+
+
+class LoginRefusedError(ChannelError):
+    """The Kafka cluster rejects the login of this user."""
+
+
+class AccessDeniedError(ChannelError):
+    """The Kafka cluster denies this user the operation: an ACL is missing."""
+
+
+class TopicMissingError(ChannelError):
+    """The events or the responses topic does not exist, or this user may not see it."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(
+            f"topic {topic} does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic; "
+            "gateways hide it: give the brokers' own addresses"
+        )
+
+
+class ChannelClosedError(ChannelError):
+    """The channel was closed, or broke, before the response arrived."""
+
+
+class RequestTimedOutError(ChannelError):
+    """The response did not arrive in time."""
 
 
 class CoordinatorResponseError(ClientError):

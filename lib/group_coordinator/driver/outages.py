@@ -18,8 +18,8 @@ from kafka import KafkaAdminClient
 from pyspark.errors import StreamingQueryException
 
 from group_coordinator.background import keep_trying, repeat
-from group_coordinator.clients.channel_errors import BrokerUnreachableError, ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import BrokerUnreachableError, ChannelError
 from group_coordinator.driver.error_causes import outage
 
 _PAUSE_S = 5

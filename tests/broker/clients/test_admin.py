@@ -10,13 +10,13 @@ from kafka.admin import ConfigResource, ConfigResourceType, OffsetTimestamp
 from group_coordinator.clients.admin.async_client import AsyncAdminClient
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.channel.channel import RequestChannel
-from group_coordinator.clients.channel_errors import RequestTimedOutError
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import (
     GroupIdNotFoundError,
     GroupSubscribedToTopicError,
     NonEmptyGroupError,
+    RequestTimedOutError,
     UnknownMemberIdError,
     UnknownTopicOrPartitionError,
 )

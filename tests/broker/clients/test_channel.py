@@ -16,13 +16,13 @@ from group_coordinator.clients.channel.channel import (
     ResponseReader,
     reply_partition_from_now,
 )
-from group_coordinator.clients.channel_errors import (
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     RequestTimedOutError,
     TopicMissingError,
 )
-from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.topics import NewTopics, Topics
 from tests.support.until import until

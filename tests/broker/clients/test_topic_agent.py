@@ -14,10 +14,10 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.admin import NewPartitions, NewTopic
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests

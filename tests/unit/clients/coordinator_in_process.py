@@ -11,7 +11,7 @@ from msgspec import json
 
 from group_coordinator import settings
 from group_coordinator.clients.channel.channel import Body, Request
-from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.clients.errors import RequestTimedOutError
 from group_coordinator.runtime.outputs import LogRow, ResponseRow
 from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import UpdateContext

@@ -6,7 +6,7 @@ import pytest
 from kafka import TopicPartition
 
 from group_coordinator.clients.channel.channel import Body, Request
-from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.clients.errors import RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
 from group_coordinator.clients.member_identity import MemberIdentity

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.acls.rule import Acls
 from group_coordinator.driver.agents.acls import AclAgent
 from tests.support.acls import rules

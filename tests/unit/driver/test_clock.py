@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.driver.agents import monitors
 from group_coordinator.driver.agents.monitors import Clock
 from group_coordinator.driver.errors import JobRefusedError

@@ -4,7 +4,7 @@ from threading import Event, Thread
 
 import pytest
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.deadlines.outages import Outage
 from group_coordinator.driver.agents import monitors
 from group_coordinator.driver.agents.monitors import OUTAGE_MS, KafkaWatch

@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError, LoginRefusedError
+from group_coordinator.clients.errors import BrokerUnreachableError, LoginRefusedError
 from group_coordinator.driver import outages
 from group_coordinator.driver.outages import outlast_outages
 

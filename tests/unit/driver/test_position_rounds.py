@@ -11,9 +11,8 @@ import pytest
 from deltalake import DeltaTable
 
 from group_coordinator import settings
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.positions import Sample, Skipped
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.errors import BrokerUnreachableError, ClientError
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.positions import (
     NothingSampledError,

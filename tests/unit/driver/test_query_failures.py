@@ -27,7 +27,7 @@ def test_an_acl_is_missing() -> None:
 
 def test_an_acl_is_missing_where_the_driver_sends() -> None:
     refusal = "Kafka at localhost:9092 denies user ANONYMOUS access: group-responses"
-    error = f"group_coordinator.clients.channel_errors.AccessDeniedError: {refusal}"
+    error = f"group_coordinator.clients.errors.AccessDeniedError: {refusal}"
 
     assert sentence(caused_by(error), JOB) == refusal
 
@@ -146,5 +146,5 @@ def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
 def test_only_a_broker_that_does_not_answer_is_waited_for() -> None:
     assert outage(caused_by(TIMEOUT)) == TIMEOUT
     ours = "BrokerUnreachableError: no Kafka broker answers (localhost:9092: Connection refused)"
-    assert outage(caused_by(f"group_coordinator.clients.channel_errors.{ours}")) == ours
+    assert outage(caused_by(f"group_coordinator.clients.errors.{ours}")) == ours
     assert outage(caused_by("java.io.IOException: No space left on device")) is None

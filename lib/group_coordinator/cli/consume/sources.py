@@ -13,8 +13,7 @@ from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
 from group_coordinator.cli.consume.formatter import Record
 from group_coordinator.cli.consume.topics import Topics
-from group_coordinator.clients.channel_errors import RequestTimedOutError
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.errors import ClientError, RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberState
 from group_coordinator.clients.offset_messages import Offsets

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from group_coordinator import settings
 from group_coordinator.clients.admin.operation import ClientMethod
 from group_coordinator.clients.channel.channel import Body, Channel, Request, RequestChannel
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ChannelError
 
 CLIENT_ID = "group-coordinator-admin"
 Outcome = TypeVar("Outcome")

@@ -18,16 +18,16 @@ from kafka.errors import KafkaError
 from msgspec import Raw, Struct, json
 
 from group_coordinator.background import Background
-from group_coordinator.clients.channel_errors import (
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.clients.cluster.lasting_producer import LastingProducer
+from group_coordinator.clients.errors import (
     BrokerUnreachableError,
     ChannelClosedError,
     ChannelError,
     RequestTimedOutError,
     TopicMissingError,
 )
-from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.lasting_client import LastingClient
-from group_coordinator.clients.cluster.lasting_producer import LastingProducer
 
 Body: TypeAlias = dict[str, Any]
 """Body of an event or of a response, with Kafka's own field names."""

@@ -11,7 +11,11 @@ from typing import Any, Protocol, Self, TypeVar, get_args
 
 from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
-from group_coordinator.clients.channel_errors import (
+from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
+from group_coordinator.clients.cluster.long_waits import long_wait_told
+from group_coordinator.clients.cluster.tls_versions import with_limited_versions
+from group_coordinator.clients.cluster.token_provider import TokenProvider
+from group_coordinator.clients.errors import (
     AccessDeniedError,
     BrokerUnreachableError,
     ChannelError,

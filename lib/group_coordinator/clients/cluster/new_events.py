@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.clients.errors import ChannelError
 
 _SLICE_MS = 200
 

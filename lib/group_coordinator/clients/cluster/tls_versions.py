@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kafka.net.transport import KafkaSSLTransport
 
-from group_coordinator.clients.channel_errors import LoginRefusedError
+from group_coordinator.clients.errors import LoginRefusedError
 
 TLS_VERSIONS: Final = "ssl_enabled_protocols"
 """Option of `Connection`: the lowest and the highest version."""

@@ -13,9 +13,9 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import BrokerResponseError, KafkaError, TopicAuthorizationFailedError
 
 from group_coordinator.binary.uuids import uuid_text
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.core.model.topic import Topic
 
 _MAY_NOT_SEE = TopicAuthorizationFailedError.errno

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from kafka import TopicPartition
 
 from group_coordinator.clients.channel.channel import Body, Channel, Request
-from group_coordinator.clients.channel_errors import RequestTimedOutError
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.errors import ClientError, RequestTimedOutError
 from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
 from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.clients.offset_messages import Offsets, commit_offsets, partition_results

@@ -22,10 +22,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.marker_reader import Marker, MarkerReader, Stretch
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
 from group_coordinator.driver.agents.topic_changes import own_event

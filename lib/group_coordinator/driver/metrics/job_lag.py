@@ -10,9 +10,9 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 from prometheus_client.metrics_core import Metric
 
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.driver.families import gauge
 
 _POLL_MS = 200

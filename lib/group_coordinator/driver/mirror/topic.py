@@ -10,10 +10,10 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topics import TopicFacts, topic_facts
 from group_coordinator.clients.cluster.unreadable_time import unreadable_time
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.driver.error_causes import (
     has_lost_records,
     has_unreadable_time,

@@ -1,1 +1,1 @@
-"""The connection of a peer: frames, pipeline, forwarding and limits."""
+"""The connection of a peer: pipeline, forwarding and limits."""

@@ -12,8 +12,8 @@ from kafka.errors import KafkaError
 
 from group_coordinator.background import Background, keep_trying
 from group_coordinator.clients.channel.channel import ResponseReader
-from group_coordinator.clients.channel_errors import ChannelError
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S
 
 _POLL_MS = 100

@@ -13,7 +13,7 @@ from group_coordinator.cli.consume import sources
 from group_coordinator.cli.consume.sources import Commits, GroupSource, PartitionSource
 from group_coordinator.cli.consume.topics import PartitionCounts, Topics
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.channel_errors import RequestTimedOutError
+from group_coordinator.clients.errors import RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions
 from tests.unit.cli.consume.records import record

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients import AsyncAdminClient
-from group_coordinator.clients.channel_errors import BrokerUnreachableError, RequestTimedOutError
+from group_coordinator.clients.errors import BrokerUnreachableError, RequestTimedOutError
 from tests.support.until import until
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 

@@ -6,8 +6,11 @@ import pytest
 from kafka.admin import ConfigSourceType, ConfigType
 
 from group_coordinator.clients.admin.configs import alteration_error, described_configs
-from group_coordinator.clients.channel_errors import RequestTimedOutError
-from group_coordinator.clients.errors import InvalidConfigurationError, InvalidRequestError
+from group_coordinator.clients.errors import (
+    InvalidConfigurationError,
+    InvalidRequestError,
+    RequestTimedOutError,
+)
 
 SESSION = "consumer.session.timeout.ms"
 HEARTBEAT = "consumer.heartbeat.interval.ms"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.clients.channel.channel import PendingReply, Request, TimedReplies
-from group_coordinator.clients.channel_errors import ChannelClosedError, RequestTimedOutError
+from group_coordinator.clients.errors import ChannelClosedError, RequestTimedOutError
 
 HEARTBEAT = Request("Heartbeat", 4, "billing", {})
 

@@ -14,13 +14,13 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 
-from group_coordinator.clients.channel_errors import (
+from group_coordinator.clients.cluster.connect_log import logged_errors
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import (
     AccessDeniedError,
     BrokerUnreachableError,
     LoginRefusedError,
 )
-from group_coordinator.clients.cluster.connect_log import logged_errors
-from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs.host_and_port import AddressError
 
 

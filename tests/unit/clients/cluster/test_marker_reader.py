@@ -12,7 +12,6 @@ from kafka.protocol.consumer import FetchRequest, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 from kafka.record.default_records import DefaultRecordBatchBuilder
 
-from group_coordinator.clients.channel_errors import AccessDeniedError, BrokerUnreachableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.marker_reader import (
     Marker,
@@ -20,6 +19,7 @@ from group_coordinator.clients.cluster.marker_reader import (
     Stretch,
     markers_in,
 )
+from group_coordinator.clients.errors import AccessDeniedError, BrokerUnreachableError
 
 # As a broker of Kafka 4.4.0 wrote it: base offset 7, producer 1001, epoch 2, a record with the key (version 0, type 1).
 _CONTROL = 0x30

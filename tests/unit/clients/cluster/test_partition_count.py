@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 import pytest
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.topics import PartitionCount
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.topic import Topic
 
 

@@ -16,9 +16,9 @@ from kafka.errors import (
 )
 from kafka.structs import OffsetAndTimestamp
 
-from group_coordinator.clients.channel_errors import BrokerUnreachableError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler, Skipped, topic_names
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.tables.position import Position
 
 LEADERLESS = -1

@@ -8,9 +8,9 @@ import pytest
 from kafka.errors import KafkaConnectionError, SaslAuthenticationFailedError
 
 from group_coordinator import settings
-from group_coordinator.clients.channel_errors import LoginRefusedError
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.token_provider import TokenProvider
+from group_coordinator.clients.errors import LoginRefusedError
 from group_coordinator.security import Secret, Security
 from tests.support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
 

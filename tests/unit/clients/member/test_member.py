@@ -5,8 +5,11 @@ from collections.abc import Iterable
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel_errors import RequestTimedOutError
-from group_coordinator.clients.errors import InvalidSessionTimeoutError, UnknownMemberIdError
+from group_coordinator.clients.errors import (
+    InvalidSessionTimeoutError,
+    RequestTimedOutError,
+    UnknownMemberIdError,
+)
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.options import MemberOptions, MemberState
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
