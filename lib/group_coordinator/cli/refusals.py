@@ -9,7 +9,7 @@ import click
 
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.gateway.start_errors import GatewayStartError
-from group_coordinator.local.broker import BrokerError
+from group_coordinator.local.broker_process import BrokerError
 from group_coordinator.local.daemon import AlreadyRunsError, DamagedRecordError
 from group_coordinator.local.jars import JarsError
 from group_coordinator.local.java import JavaMissingError

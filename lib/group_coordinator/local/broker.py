@@ -9,10 +9,8 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Self
 
-from group_coordinator.local.broker_process import BrokerError, BrokerFiles, BrokerProcess
+from group_coordinator.local.broker_process import BrokerFiles, BrokerProcess
 from group_coordinator.local.ports import LOOPBACK, free_ports
-
-__all__ = ["BrokerError", "EmbeddedBroker"]
 
 
 class EmbeddedBroker:

@@ -28,8 +28,6 @@ from group_coordinator.tables.append import MOST_ROWS, Size, size_of
 from group_coordinator.tables.compaction.rows import from_arrow
 from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
 
-__all__ = ["MirrorBatch", "with_reasons"]
-
 _PLACE = ("source_partition", "source_offset")
 # Offset of the seq of gap tombstones, which is negative, beyond all rows of a batch.
 _BEHIND_ALL = 2_000_000_000

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from group_coordinator.codecs.records.consumer_group import classic_protocol
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,

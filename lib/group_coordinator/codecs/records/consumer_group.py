@@ -9,9 +9,9 @@ from msgspec import Struct, json
 
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     GroupEpoch,
     OwnedPartitions,
     ReconciliationState,

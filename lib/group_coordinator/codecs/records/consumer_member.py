@@ -14,8 +14,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType, json
 from group_coordinator.codecs.records import consumer_group, record_types
 from group_coordinator.codecs.records.consumer_group import TopicPartitionsData
 from group_coordinator.codecs.records.record_types import Data, Key, LogEntry, RecordValue
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     ClassicMetadata,
     CurrentAssignment,
     OwnedPartitions,

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import Raw, Struct, msgpack
 
 from group_coordinator.codecs.snapshots.errors import SnapshotError, reader_of_a_part
-from group_coordinator.core.assignors.spec import SubscriptionType
+from group_coordinator.core.assignors.spec import Assignment, SubscriptionType
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import (
     ConsumerGroup,
@@ -25,7 +25,6 @@ from group_coordinator.core.model.consumer_group import (
     digest_of,
 )
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,

@@ -22,7 +22,7 @@ from __future__ import annotations
 from functools import partial
 
 from group_coordinator.core.assignors import ASSIGNORS
-from group_coordinator.core.assignors.spec import PartitionAssignorError
+from group_coordinator.core.assignors.spec import Assignment, PartitionAssignorError
 from group_coordinator.core.consumer.reconciliation import Goal, reconcile
 from group_coordinator.core.consumer.regexes import METADATA_REFRESH_MS, RegexChange, change_regex
 from group_coordinator.core.consumer.subscriptions import (
@@ -44,7 +44,6 @@ from group_coordinator.core.group_configs.in_effect import assignment_interval_m
 from group_coordinator.core.kafka_order.assignor_order import member_order, upgraded_member_order
 from group_coordinator.core.model.changes import MetadataDeadlineSet, RebalanceTimerSet
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     ConsumerMember,
     GroupEpoch,
     ReconciliationState,

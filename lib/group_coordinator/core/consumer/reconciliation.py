@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.consumer_member import (
     JUST_CREATED,
-    Assignment,
     CurrentAssignment,
     OwnedPartitions,
     ReconciliationState,

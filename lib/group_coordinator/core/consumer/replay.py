@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ASSIGNMENT_GONE,
     LEFT_EPOCH,
-    Assignment,
     ConsumerMember,
     CurrentAssignment,
     GroupEpoch,

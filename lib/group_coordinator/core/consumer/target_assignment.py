@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 
 from group_coordinator.core.assignors.spec import (
     NO_PARTITIONS,
+    Assignment,
     Assignor,
     MemberSpec,
     SubscriptionType,
@@ -29,11 +30,7 @@ from group_coordinator.core.assignors.spec import (
 from group_coordinator.core.kafka_order.assignor_order import MemberOrder, subscribed_order
 from group_coordinator.core.model.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.consumer_member import (
-    Assignment,
-    ConsumerMember,
-    TargetEpoch,
-)
+from group_coordinator.core.model.consumer_member import ConsumerMember, TargetEpoch
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason, Record, TargetEpochRecord, TargetRecord
 from group_coordinator.core.model.topic import Topic

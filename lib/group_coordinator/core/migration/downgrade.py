@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.classic.generation import subscription_of_members
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.consumer.member_removal import remove_members
@@ -26,7 +27,7 @@ from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, C
 from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
+from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues

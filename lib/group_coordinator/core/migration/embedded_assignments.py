@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.embedded_protocol import (
     MalformedProtocolError,
     NamedPartitions,
@@ -21,7 +22,6 @@ from group_coordinator.core.kafka_order.java_tables import (
     topic_spot,
 )
 from group_coordinator.core.model.classic_member import Protocol
-from group_coordinator.core.model.consumer_member import Assignment
 from group_coordinator.core.model.requests import TopicPartitions
 from group_coordinator.core.model.topic import Topic
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.consumer.subscriptions import metadata_hash
 from group_coordinator.core.embedded_protocol import (
@@ -29,7 +30,6 @@ from group_coordinator.core.model.classic_member import ClassicMember
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,

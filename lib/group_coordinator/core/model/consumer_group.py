@@ -15,9 +15,8 @@ from typing import TypeAlias
 
 from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.core.assignors.spec import SubscriptionType, subscription_type
+from group_coordinator.core.assignors.spec import Assignment, SubscriptionType, subscription_type
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     ClassicMetadata,
     ConsumerMember,
     ResolvedRegex,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TypeAlias
 
-from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.value import Value
 
@@ -143,24 +142,3 @@ class ResolvedRegex(Value, frozen=True):
     version: int
     """The version of the topic metadata that it was matched with (Group.topics_version)."""
     timestamp_ms: int
-
-
-# Assignment is defined next to the assignors, which are below this module; all others import it from here.
-__all__ = [
-    "ASSIGNMENT_GONE",
-    "JOIN_EPOCH",
-    "JUST_CREATED",
-    "LEFT_EPOCH",
-    "NO_METADATA",
-    "STATIC_LEFT_EPOCH",
-    "Assignment",
-    "ClassicMetadata",
-    "ConsumerMember",
-    "CurrentAssignment",
-    "GroupEpoch",
-    "OwnedPartitions",
-    "ReconciliationState",
-    "ResolvedRegex",
-    "SubscriptionMetadata",
-    "TargetEpoch",
-]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     CurrentAssignment,
     GroupEpoch,
     ResolvedRegex,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.classic_member import Ticket
-from group_coordinator.core.model.consumer_member import Assignment, ConsumerMember
+from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value

@@ -15,10 +15,10 @@ from group_coordinator.codecs.records import consumer_member
 from group_coordinator.codecs.records.consumer_group import assignment
 from group_coordinator.codecs.records.newest_values import NewestValues
 from group_coordinator.codecs.records.record_types import TARGET_ASSIGNMENT
+from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
-    Assignment,
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
