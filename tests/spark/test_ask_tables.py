@@ -12,8 +12,9 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.admin.descriptions import GroupListing
+from group_coordinator.clients.errors import TablesUnavailableError
 from group_coordinator.clients.moment import Moment
-from group_coordinator.clients.sql_tables import TablesUnavailableError, query
+from group_coordinator.clients.sql_tables import query
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.tables import ask_tables
 from group_coordinator.settings import Settings

@@ -1,4 +1,4 @@
-"""Errors of the clients: requests without a response, and Kafka's errors in responses, by name and number.
+"""Errors of the clients: requests without a response, tables, and Kafka's errors in responses, by name and number.
 
 The classes of Kafka's errors are named as in kafka-python; each docstring is Kafka's own message.
 """
@@ -51,6 +51,22 @@ class ChannelClosedError(ChannelError):
 
 class RequestTimedOutError(ChannelError):
     """The response did not arrive in time."""
+
+
+class TablesUnavailableError(ClientError):
+    """The Delta tables do not exist, or cannot be read from here."""
+
+
+class QueryError(ClientError):
+    """The SQL is wrong, or names a table or column that does not exist."""
+
+
+class NothingToShiftError(ClientError):
+    """A partition without a committed offset cannot be shifted."""
+
+
+class NotAConsumerGroupError(ClientError):
+    """The group belongs to another kind of client, such as Kafka Connect."""
 
 
 class CoordinatorResponseError(ClientError):

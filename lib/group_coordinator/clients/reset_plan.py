@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, assert_never
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.errors import ClientError, NothingToShiftError
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,6 @@ Scenario: TypeAlias = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | T
 
 
 Numbers = Mapping[TopicPartition, int]
-
-
-class NothingToShiftError(ClientError):
-    """A partition without a committed offset cannot be shifted."""
 
 
 class NoCurrentOffsetError(ClientError):

@@ -8,7 +8,10 @@ from kafka import TopicPartition
 
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.cluster import Cluster
-from group_coordinator.clients.errors import ClientError, UnknownTopicOrPartitionError
+from group_coordinator.clients.errors import (
+    ClientError,
+    UnknownTopicOrPartitionError,
+)
 from group_coordinator.clients.reset_plan import (
     Facts,
     ResetPlan,

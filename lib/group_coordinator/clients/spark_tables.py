@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients import sql_tables
+from group_coordinator.clients.errors import TablesUnavailableError
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.storage_errors import root_cause
 
@@ -32,6 +33,4 @@ def rows(root: str, table: str, sql: str) -> list[dict[str, Any]]:
         TableCatalog(root).read(spark, table).createOrReplaceTempView(table)
         return [row.asDict() for row in spark.sql(sql).collect()]
     except PySparkException as error:
-        raise sql_tables.TablesUnavailableError(
-            f"tables.root = {root}: {root_cause(str(error))}"
-        ) from error
+        raise TablesUnavailableError(f"tables.root = {root}: {root_cause(str(error))}") from error

@@ -13,7 +13,7 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.byte_lengths import with_headings_restored, with_lengths_of_bytes
-from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.errors import QueryError, TablesUnavailableError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.delta_errors import in_one_line
@@ -55,14 +55,6 @@ _HINTS = {
     "TRY_CAST(COLUMN AS STRING), which is null where it is not UTF-8)",
 }
 """Remedies for errors of the engine, by a pattern of the error; its own messages have none."""
-
-
-class TablesUnavailableError(ClientError):
-    """The Delta tables do not exist, or cannot be read from here."""
-
-
-class QueryError(ClientError):
-    """The SQL is wrong, or names a table or column that does not exist."""
 
 
 def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:

@@ -9,13 +9,10 @@ from typing import Any
 import pyarrow as pa
 from deltalake import QueryBuilder
 
+from group_coordinator.clients.errors import TablesUnavailableError
 from group_coordinator.clients.log_by_group import log_by_group
 from group_coordinator.clients.moment import Moment
-from group_coordinator.clients.sql_tables import (
-    TablesUnavailableError,
-    open_tables,
-    reported_in_one_line,
-)
+from group_coordinator.clients.sql_tables import open_tables, reported_in_one_line
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_STREAMS_GROUPS

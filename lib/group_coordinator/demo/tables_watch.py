@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from group_coordinator.background import Background, repeat
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.sql_tables import TablesUnavailableError
+from group_coordinator.clients.errors import ClientError, TablesUnavailableError
 
 _INTERVAL_S = 2.0
 _log = logging.getLogger(__name__)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from group_coordinator.clients.errors import QueryError
 from group_coordinator.clients.moment import Moment
-from group_coordinator.clients.sql_tables import QueryError, Session, session
+from group_coordinator.clients.sql_tables import Session, session
 from group_coordinator.report.phrases import name_text
 from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import Content, Row, Section

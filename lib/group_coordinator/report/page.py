@@ -12,7 +12,7 @@ from importlib.metadata import version
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from group_coordinator.clients.sql_tables import QueryError
+from group_coordinator.clients.errors import QueryError
 from group_coordinator.local.folders import cache_folder, only_one_process
 from group_coordinator.report.answers import SECTIONS, Report
 from group_coordinator.report.phrases import name_text, of_things, time_text

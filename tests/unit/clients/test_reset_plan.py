@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from kafka import TopicPartition
 
+from group_coordinator.clients.errors import NothingToShiftError
 from group_coordinator.clients.reset_plan import (
     Facts,
-    NothingToShiftError,
     OutOfLog,
     ResetPlan,
     Scenario,

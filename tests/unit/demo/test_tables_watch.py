@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from group_coordinator.clients.sql_tables import QueryError, TablesUnavailableError
+from group_coordinator.clients.errors import QueryError, TablesUnavailableError
 from group_coordinator.demo.tables_watch import running
 
 

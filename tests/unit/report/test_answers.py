@@ -8,8 +8,8 @@ from shutil import rmtree
 
 import pytest
 
+from group_coordinator.clients.errors import QueryError
 from group_coordinator.clients.moment import Moment
-from group_coordinator.clients.sql_tables import QueryError
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.report.answers import Report, ask
 from group_coordinator.report.page import page

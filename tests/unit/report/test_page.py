@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.clients.sql_tables import QueryError
+from group_coordinator.clients.errors import QueryError
 from group_coordinator.report.answers import Report, ask
 from group_coordinator.report.page import content, page
 from group_coordinator.report.scope import Scope

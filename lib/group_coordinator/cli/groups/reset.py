@@ -22,8 +22,8 @@ from group_coordinator.cli.groups.actions import (
 from group_coordinator.cli.groups.output import show_table
 from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
 from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
-from group_coordinator.clients.reset_plan import NothingToShiftError, ResetPlan, Scenario, ToOffsets
+from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError, NothingToShiftError
+from group_coordinator.clients.reset_plan import ResetPlan, Scenario, ToOffsets
 from group_coordinator.clients.reset_planner import ResetPlanner
 from group_coordinator.core.java_text import java_trimmed
 

@@ -12,6 +12,7 @@ from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.clients.errors import (
     ClientError,
     CoordinatorResponseError,
+    NotAConsumerGroupError,
     UnknownError,
     error_for,
 )
@@ -21,10 +22,6 @@ from group_coordinator.core.model.errors import ErrorCode
 
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
 """Protocol types of consumers' groups; a simple group has none. Groups of other types (connect is one) are not listed."""
-
-
-class NotAConsumerGroupError(ClientError):
-    """The group belongs to another kind of client, such as Kafka Connect."""
 
 
 def describe_group(group_id: str, *, include_authorized_operations: bool = False) -> Request:

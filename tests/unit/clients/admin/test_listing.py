@@ -6,7 +6,7 @@ import pytest
 
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.admin.descriptions import GroupListing
-from group_coordinator.clients.sql_tables import TablesUnavailableError
+from group_coordinator.clients.errors import TablesUnavailableError
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 BILLING = GroupListing("billing", "consumer", "Stable", "consumer")

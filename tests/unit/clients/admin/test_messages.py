@@ -3,12 +3,13 @@ from __future__ import annotations
 from kafka import TopicPartition
 
 from group_coordinator.clients.admin import descriptions
-from group_coordinator.clients.admin.descriptions import GroupDescription, NotAConsumerGroupError
+from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import (
     CoordinatorResponseError,
     GroupIdNotFoundError,
     InvalidRequestError,
     NonEmptyGroupError,
+    NotAConsumerGroupError,
 )
 from tests.unit.clients.billing import commit, join_classic
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess

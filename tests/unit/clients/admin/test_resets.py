@@ -12,8 +12,12 @@ from group_coordinator.clients.admin.resets import (
     ResetSpec,
     targets,
 )
-from group_coordinator.clients.errors import UnknownMemberIdError, UnknownTopicOrPartitionError
-from group_coordinator.clients.reset_plan import NothingToShiftError, ShiftBy
+from group_coordinator.clients.errors import (
+    NothingToShiftError,
+    UnknownMemberIdError,
+    UnknownTopicOrPartitionError,
+)
+from group_coordinator.clients.reset_plan import ShiftBy
 from tests.unit.clients.admin.stage import NOON_MS, ORDERS
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 

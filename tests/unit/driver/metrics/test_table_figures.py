@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.clients.sql_tables import QueryError
+from group_coordinator.clients.errors import QueryError
 from group_coordinator.driver.metrics.table_gauges import TableFigures, table_asker
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.samples import sample
