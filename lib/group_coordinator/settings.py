@@ -34,6 +34,8 @@ from group_coordinator.core.model.config import (
 )
 from group_coordinator.security import SECRETS, Secret, Security, variable_of
 
+__all__ = ["Settings", "SettingsError", "load"]
+
 DEFAULTS: Traversable = resources.files("group_coordinator") / "conf" / "coordinator.toml"
 """conf/coordinator.toml: a link in the package, a copy in a wheel."""
 
@@ -118,7 +120,7 @@ class JobSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of the state machine and of the job around it."""
+    """Settings of the state machine and of the job around it. A field's name is its key with underscores."""
 
     coordinator: CoordinatorConfig
     job: JobSettings
@@ -139,6 +141,11 @@ def load(
     environment: Mapping[str, str] = os.environ,
 ) -> Settings:
     """Read the defaults, a file, secrets of the environment, and `KEY=VALUE` texts; the later wins.
+
+    Args:
+        path: a file with settings in TOML; None: no file.
+        overrides: `KEY=VALUE` texts, as in `--set`.
+        environment: variables by name; only the variables of secrets are read.
 
     Raises:
         SettingsError: a key is unknown, a value does not fit, or the file cannot be read.

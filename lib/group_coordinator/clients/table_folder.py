@@ -8,6 +8,8 @@ import pyarrow as pa
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.clients.sql_tables import query
 
+__all__ = ["TableFolder"]
+
 
 class Answer:
     """Result of a query, with the method names of Spark's DataFrame."""

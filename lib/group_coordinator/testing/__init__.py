@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing.driver import GroupDriver
 from group_coordinator.testing.outcome import NotAnsweredError, Outcome
 
-__all__ = ["GroupDriver", "NotAnsweredError", "Outcome"]
+__all__ = ["GroupDriver", "NotAnsweredError", "Outcome", "Topic"]

@@ -232,7 +232,7 @@ class GroupDriver:
     def alter_configs(
         self, settings: Mapping[str, str | None]
     ) -> Outcome[responses.AlterConfigsResponse]:
-        """Set group configurations, by Kafka's names. None deletes a setting."""
+        """Set group configurations. `settings` has values by Kafka's names; None deletes a setting."""
         set_, delete = requests.ConfigOperation.SET, requests.ConfigOperation.DELETE
         changes = tuple(
             requests.ConfigChange(name, delete if value is None else set_, value)

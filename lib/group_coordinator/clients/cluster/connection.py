@@ -69,7 +69,7 @@ class Connection:
     """The addresses and options of all clients of this package; `options` are kafka-python's, for security and tuning.
 
     Raises:
-        AddressError: a bootstrap server is not a valid address.
+        ValueError: a bootstrap server is not a valid address.
         LoginRefusedError: the protocol is unknown, or a part of the login, or its package, is missing.
     """
 

@@ -142,12 +142,19 @@ class GroupMember:
         self._membership.subscribe(topics)
 
     def commit_async(self, offsets: Offsets) -> Future[PartitionResults]:
-        """Commit as this member; after its removal from the group, its next heartbeat gets the error."""
+        """Commit as this member; after its removal from the group, its next heartbeat gets the error.
+
+        `offsets` has an offset, or an OffsetAndMetadata, for each partition.
+        """
         commit = self._membership.commit(offsets)
         return _mapped(self._conversation.send(commit.request), commit.results)
 
     def commit(self, offsets: Offsets) -> None:
-        """Commit and wait; raises the first partition's error."""
+        """Commit `offsets` as commit_async does, and wait.
+
+        Raises:
+            ClientError: the first error of a partition, or the response is missing.
+        """
         self.commit_async(offsets).result().all()
 
     def leave_async(self, reason: str = "the member is being closed") -> Future[Body]:
