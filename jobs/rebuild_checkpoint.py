@@ -1,4 +1,4 @@
-"""The coordinator's lost checkpoint made anew, for spark-submit. README.md has the command line; `group-coordinator-job` of the wheel is the same."""
+"""The coordinator's lost checkpoint made again, for spark-submit. README.md has the command line; `group-coordinator-job` of the wheel is the same."""
 
 from __future__ import annotations
 

@@ -50,11 +50,11 @@ def command(
 
     Where brokers want a login, clients log in through the gateway, each with its own user, whose rights hold
     for groups too; --command-config is the gateway's own. TLS for clients: gateway.ssl.keystore.location.
-    Nobody but the users of the gateway and of the job reaches the job's two topics through it.
+    Only the users of the gateway and of the job reach the job's two topics through it.
 
     Where monitoring looks (gateway.health.listen): /live, /ready, and /metrics for Prometheus.
     It runs until Ctrl-C or SIGTERM: then it takes no more requests, and gives those that are on their way
-    5 seconds. Members that wait for their group to meet join anew elsewhere.
+    5 seconds. Members that wait for their group to meet join again elsewhere.
 
     \b
     Examples:

@@ -23,10 +23,10 @@ def command(
     bootstrap_server: str | None,
     partitions: int | None,
 ) -> None:
-    """Make a lost checkpoint anew from the log, or change the number of state partitions.
+    """Make a lost checkpoint again from the log, or change the number of state partitions.
 
     Every group is replayed from coordinator_log, and the next `run` goes on behind the last event that left something
-    there. As after a broker's fail-over, members' sessions begin anew and joins that were waiting are to be repeated;
+    there. As after a broker's fail-over, members' sessions begin again and joins that were waiting are to be repeated;
     requests behind that event are handled once more. Refused while there is a checkpoint; safe to repeat until `run`
     has begun.
 

@@ -96,7 +96,7 @@ def command(
     The page is one file of about a megabyte, charts and all. It loads nothing from anywhere, so it can be mailed and kept.
     Every section ends with the query that gives the whole of it.
 
-    Lag needs samples of the topics' ends: a mirror takes them by itself, beside the coordinator
+    Lag needs samples of the topics' ends: a mirror takes them by itself, next to the coordinator
     `group-coordinator positions --every 30` does.
 
     \b
@@ -127,7 +127,7 @@ def command(
 
 def _refuse_what_says_nothing(*, watch: bool, as_of: datetime | None) -> None:
     if watch and as_of is not None:
-        raise click.UsageError("--watch shows what is now, and --as-of what was: give one of them")
+        raise click.UsageError("--watch shows the present, and --as-of the past: give one of them")
     if watch:
         refuse_given("output", why="names a file, and --watch writes none: give one of them")
     else:

@@ -41,8 +41,8 @@ def command(
     run on the same checkpoint is refused. On a cluster give jobs/run_coordinator.py to spark-submit
     instead.
 
-    With --drain consumer groups (KIP-848) hear of the cluster's topics when a run begins; topics that
-    they ask for while it goes on, the next run tells them of.
+    With --drain consumer groups (KIP-848) hear of the cluster's topics when a run begins; the next
+    run gives them the topics that they ask for meanwhile.
 
     With --with-gateway Kafka's own clients reach the job at gateway.listen, as long as it runs; the gateway
     is a process of its own, and if it ends so does the run.
@@ -58,7 +58,7 @@ def command(
     """  # noqa: D301
     if drain and with_gateway:
         raise click.UsageError(
-            "--with-gateway: a run with --drain ends when all is read, and nobody could ask it"
+            "--with-gateway: a run with --drain ends when all is read, and no client could reach it"
         )
     settings = job_settings(config, overrides, bootstrap_server, metrics)
     gateway = partial(run_gateway_process, gateway_command(config, overrides, bootstrap_server))

@@ -69,13 +69,13 @@ def command(
       time_lag        the same in seconds, and how sure that is
       lag_history     both at each sample of the topics' ends
       partition_status, group_status  whether groups keep up: OK, STOP, AHEAD and others
-      stale_topics    topics with offsets that nobody reads any more, or that are gone
+      stale_topics    topics with offsets that no group reads any more, or that are gone
 
     The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is. jobs/reference has
     every column, and an example a view.
 
     --as-of works for all of them, and for any time since the first record: rows that came later are left out, and
-    groups, members, offsets and group_configs are worked out anew from coordinator_log. That takes as long as the log is.
+    groups, members, offsets and group_configs are worked out again from coordinator_log. That takes as long as the log is.
     Forecasts (expires_at) are made with the retention of now. now() stays now.
 
     \b

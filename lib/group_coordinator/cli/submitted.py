@@ -184,7 +184,7 @@ def rebuild(
     bootstrap_server: str | None,
     partitions: int | None,
 ) -> None:
-    """Make a lost checkpoint anew from the log, or change the number of state partitions."""
+    """Make a lost checkpoint again from the log, or change the number of state partitions."""
     settings = job_settings(config, overrides, bootstrap_server)
     for line in rebuild_checkpoint(settings, partial(submitted_session, settings.job), partitions):
         click.echo(line)

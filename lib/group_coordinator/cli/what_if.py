@@ -58,7 +58,7 @@ def command(
 ) -> None:
     """Say which offsets another retention would have removed, and when.
 
-    The whole log is told again to Kafka's rules (KIP-211) with the other retention: what subscribes, commits or is open
+    Kafka's rules are applied to the whole log again (KIP-211) with the other retention: what subscribes, commits or is open
     protects as it did, and what the retention of then removed stays until the other one removes it. A setting
     offsets.retention.ms of a group, and a retention that a commit brought, still come first. One row an offset:
 

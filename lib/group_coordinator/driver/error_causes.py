@@ -168,7 +168,7 @@ def _about_topic(text: str, job: JobSettings) -> str | None:
     if has_lost_records(text):
         return (
             f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they are older "
-            "than its retention, or the topic was made anew. What they said is not in the tables, so this run cannot go "
+            "than its retention, or the topic was made again. What they said is not in the tables, so this run cannot go "
             "on; a run with another cluster.id, and a checkpoint of its own, begins with what the topic has now"
         )
     return unreadable_time_message(job, "") if has_unreadable_time(text) else None

@@ -106,7 +106,7 @@ def ended_if_kafka_is_silent(
             if silence is not None and not ended.wait(left_s):
                 hush()
                 _log.error(
-                    "the run was told to stop, and ends without waiting for Kafka, which does not respond: %s",
+                    "the run is to stop, and ends without waiting for Kafka, which does not respond: %s",
                     silence,
                 )
                 logging.shutdown()

@@ -144,7 +144,7 @@ class FrameFollower:
         course = self._taker.begin(data, at)
         # All bytes are here, so waiting for more would never end.
         if course is Course.MORE and present >= whole:
-            raise FrameError("a frame that ends before what it must say")
+            raise FrameError("a frame that ends too early")
         self._enough_bytes = 2 * present if course is Course.MORE else 0
         if course not in _NOT_NOW:
             self._left = whole

@@ -141,7 +141,7 @@ async def _served(
                 renewal = CertificateRenewal(options.tls, job.gateway_ssl_keystore_location)
                 tasks.append(background.create_task(renewal.keep()))
             await stop.wait()
-            _log.info("Told to stop: no new requests from now on")
+            _log.info("Stopped by a signal: no new requests from now on")
             await gateway.drain(DRAIN_TIMEOUT_S)
             # After the drain: connections need fresh brokers until their last response has left.
             for task in tasks:

@@ -86,7 +86,7 @@ class Continuity:
         broken = self._broken(known, found, now_ms)
         if broken:
             _log.warning(
-                "topic %s %s: the tables are compared with what it has now", self._topic, broken
+                "topic %s %s: the tables are compared with its present records", self._topic, broken
             )
             self._lookback.wish(now_ms, self._last_batch())
             # From here on the request for a gap repair remembers the gap.
@@ -136,7 +136,7 @@ class Continuity:
     def _broken(self, known: _Known, found: TopicFacts, now_ms: int) -> str | None:
         """Return the cause of a gap in words; None: there is no gap."""
         if known.topic_id != found.topic_id:
-            return "was made anew"
+            return "was made again"
         read = offsets_read(self._folder, self._topic)
         for partition, offsets in found.extent.items():
             if partition in read and not offsets.start <= read[partition] <= offsets.stop:

@@ -79,7 +79,7 @@ def make_again_if_lost(
     write_origin(folder, Origin(letters_id + 1, starts))
     _log.warning(
         "checkpoint %s is lost: topic %s is read on from the offsets behind those that the log has, %s, and the tables are "
-        "compared with what it has now",
+        "compared with its present records",
         *(folder.location, job.events_topic, starts),
     )
 

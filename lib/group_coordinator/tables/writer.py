@@ -231,10 +231,10 @@ def _has_batch(table: TableDefinition, last: int | None, mark: Transaction) -> b
     if epoch > our_epoch:
         raise NotTheWriterError(
             f"table {table.name}: another checkpoint has taken over (its epoch is {epoch}, ours {our_epoch}), "
-            "and this run ends; the table writers says which one"
+            "and this run ends; the table writers says which"
         )
     raise NotTheWriterError(
         f"table {table.name} has batch {batch_id}, and this run is at {our_batch_id}: another run works on this "
-        "checkpoint, or the checkpoint is older than the table. See that no other run is left, and start again: a "
-        "start tells which"
+        "checkpoint, or the checkpoint is older than the table. See that no other run is left, and start again: "
+        "the start says which"
     )

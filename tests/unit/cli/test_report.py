@@ -191,7 +191,7 @@ def test_what_was_is_not_watched() -> None:
     result = report("--watch", "--as-of", "1970-01-01")
 
     assert result.exit_code == 2
-    assert "--watch shows what is now, and --as-of what was" in result.stderr
+    assert "--watch shows the present, and --as-of the past" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_a_limit_that_every_batch_reaches_is_refused(limit: int) -> None:
 
     assert str(refused.value) == (
         f"max.offsets.per.trigger = {limit}, and group-events has 4 partitions: with a limit so low a batch of one "
-        "event a partition cannot be told from one that left events unread, and in such a batch no session lapses. "
+        "event a partition looks like one that left events unread, and in such a batch no session lapses. "
         "Give it 9 or more, or 0 for no limit"
     )
 

@@ -37,7 +37,7 @@ def test_a_run_that_waits_for_a_broker_that_does_not_answer_ends_by_one_sentence
     assert ended.returncode == 1
     [line] = ended.stderr.splitlines()
     assert line.startswith(
-        "the run was told to stop, and ends without waiting for Kafka, which does not respond: "
+        "the run is to stop, and ends without waiting for Kafka, which does not respond: "
         f"Kafka at {broker.bootstrap_server}: "
     )
 

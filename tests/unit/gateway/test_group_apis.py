@@ -234,7 +234,7 @@ async def test_an_answer_that_is_none_of_kafkas_is_an_error_of_the_server(
     )
 
     assert (await answer)["errorCode"] == -1
-    assert "what the job answers is none of Kafka's answers: HeartbeatResponse v4" in caplog.text
+    assert "the job's response is none of Kafka's: HeartbeatResponse v4" in caplog.text
 
 
 @in_loop

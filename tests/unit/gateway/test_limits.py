@@ -37,7 +37,7 @@ MIB = 1024 * 1024
         (struct.pack(">ihhi", MIB + 1, 8, 9, 1), "OffsetCommit with 1048577 bytes"),
         (struct.pack(">ihhi", MIB + 1, 9, 9, 1), "OffsetFetch with 1048577 bytes"),
         (struct.pack(">ihhi", MIB + 1, 32, 1, 1), "DescribeConfigs with 1048577 bytes"),
-        (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends before what it must say"),
+        (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends too early"),
     ],
 )
 @in_loop

@@ -109,7 +109,7 @@ def command(
 
     Options and output are those of Kafka's kafka-console-consumer. Without --group (or the property group.id)
     the group is named console-consumer-NNNNN, and no offsets are committed unless the property
-    enable.auto.commit=true asks for it (KIP-211): nobody would use them again. With --group offsets are committed
+    enable.auto.commit=true asks for it (KIP-211): no consumer would use them again. With --group offsets are committed
     every auto.commit.interval.ms and at the end. Records come from the brokers; joining takes the job a few seconds.
 
     It runs until Ctrl-C or SIGTERM, with the exit status 130 or 143, or until --max-messages or --timeout-ms

@@ -90,7 +90,7 @@ def check_nothing_answered(connection: Connection, job: JobSettings) -> None:
         raise TopicsError(
             f"topic {job.responses_topic} has answers of another coordinator, and this run would answer every event of "
             f"{job.events_topic} again: give it that one's checkpoint.location and tables.root, or topics of its own. To "
-            "begin anew all the same, delete both topics and run `group-coordinator init`"
+            "begin again all the same, delete both topics and run `group-coordinator init`"
         )
 
 

@@ -68,7 +68,7 @@ class KafkaWatch:
         silent_ms = self._silent_ms
         # Noted at its end, as only then is its length known; batches wait meanwhile (await_contact).
         if silent_ms > OUTAGE_MS:
-            _log.warning("no contact with Kafka for %d s: sessions begin anew", silent_ms // 1000)
+            _log.warning("no contact with Kafka for %d s: sessions begin again", silent_ms // 1000)
             now_ms = time.time_ns() // 1_000_000
             self._note(Outage(now_ms - silent_ms, now_ms, was_heard=False))
         self._heard_s = time.monotonic()

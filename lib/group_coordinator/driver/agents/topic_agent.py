@@ -142,8 +142,8 @@ class TopicAgent:
     def _warn(self, hidden: frozenset[str]) -> None:
         if hidden:
             _log.warning(
-                "the job's user may not see (ACL DESCRIBE) the topics %s: groups keep what they were told of them, "
-                "and new ones get no partitions of them",
+                "the job's user may not see (ACL DESCRIBE) the topics %s: groups keep their last metadata, "
+                "and new groups get no partitions of them",
                 ", ".join(sorted(hidden)),
             )
 

@@ -41,7 +41,7 @@ def check_batch_limit(job: JobSettings, partitions: int) -> None:
     if 0 < limit < least:
         raise JobRefusedError(
             f"max.offsets.per.trigger = {limit}, and {job.events_topic} has {partitions} partitions: with a limit so "
-            "low a batch of one event a partition cannot be told from one that left events unread, and in such a "
+            "low a batch of one event a partition looks like one that left events unread, and in such a "
             f"batch no session lapses. Give it {least} or more, or 0 for no limit"
         )
 

@@ -152,7 +152,7 @@ def _keep_at_last(totals: MeterTotals) -> None:
     try:
         _keep(totals)
     except (OSError, PySparkException, Py4JError) as failure:
-        _log.warning("the next run will count anew what was not kept of the meters: %s", failure)
+        _log.warning("the meters are not kept, and the next run counts again: %s", failure)
 
 
 def _counted(spark: SparkSession, job: JobSettings, after: int, before: int) -> dict[str, int]:

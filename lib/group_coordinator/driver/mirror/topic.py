@@ -103,16 +103,14 @@ class MirroredTopic:
         self._looked_s, now_ms = self._clock(), self._now_ms()
         # The repair is done, so a further loss of records must fail again.
         if self._is_lossy and not self._lookback.is_due:
-            raise TopicChangedError(
-                "what was gone has been looked for: from here on nothing is passed over"
-            )
+            raise TopicChangedError("the gap is repaired: from here on no lost record is accepted")
         facts = self._ask()
         if facts.topic_id != self._topic_id or facts.extent.keys() != self._source.partitions:
             raise TopicChangedError(
-                f"topic {self._job.events_topic} was made anew, or has more partitions"
+                f"topic {self._job.events_topic} was made again, or has more partitions"
             )
         if not self._is_lossy and self._continuity.was_away(facts, now_ms):
-            raise TopicChangedError("nobody has read for longer than tombstones stay")
+            raise TopicChangedError("no mirror has read for longer than tombstones stay")
         if _has_read_all(query):
             self._continuity.all_is_read(now_ms)
 

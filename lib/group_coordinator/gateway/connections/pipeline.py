@@ -153,7 +153,7 @@ class Exchange:
         # Brokers answer in order, so the response is for the first slot.
         slot = self.slots[0]
         if slot.rewriting is None:
-            raise RuntimeError(f"{slot.api.name}: an answer was collected that nobody reads")
+            raise RuntimeError(f"{slot.api.name}: an answer without a reader was collected")
         answer = slot.rewriting(frame)
         if isinstance(answer, bytes):
             slot.answer = answer

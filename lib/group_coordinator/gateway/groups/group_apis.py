@@ -115,7 +115,7 @@ class GroupApis:
         except NoAnswerError as error:
             return refused(request.api, request.version, request.body, error.code)
         except wire.WireError as fault:
-            _log.warning("what the job answers is none of Kafka's answers: %s", fault)
+            _log.warning("the job's response is none of Kafka's: %s", fault)
             code = ErrorCode.UNKNOWN_SERVER_ERROR
             return refused(request.api, request.version, request.body, code)
         self._patience.learn(request, answer)

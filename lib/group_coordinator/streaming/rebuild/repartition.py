@@ -37,7 +37,7 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
     folder = coordinator_folder(spark, job)
     if not hasattr(spark, _CHECKPOINTS):
         raise CheckpointError(
-            f"Spark {spark.version} cannot divide the state in {folder.location} anew, 4.2 and later can: take the "
+            f"Spark {spark.version} cannot divide the state in {folder.location} again, 4.2 and later can: take the "
             f"checkpoint away, and `rebuild --partitions {partitions}` makes it from the log"
         )
     # A further batch would make an outdated checkpoint look as new as the tables.
