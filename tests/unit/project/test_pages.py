@@ -1,8 +1,10 @@
-"""The Markdown of the repository: length, links, and the paths that it names."""
+"""The Markdown of the repository: length, links, and the paths that it names; the paths in docstrings and comments."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,9 +16,19 @@ PAGES = sorted(
     [ROOT / "README.md", *(page for room in FOLDERS for page in (ROOT / room).rglob("*.md"))]
 )
 FILES = [str(path) for room in FOLDERS for path in (ROOT / room).rglob("*.*")]
+FOLDERS_THERE = [
+    str(path)
+    for room in FOLDERS
+    for path in (ROOT / room, *(ROOT / room).rglob("*"))
+    if path.is_dir()
+]
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)")
-NAMED = re.compile(r"`((?:[\w.]+/)+[\w.-]+\.(?:py|md|toml|txt|ya?ml|json|conf))`")
+ENDING = r"\.(?:py|md|toml|txt|ya?ml|json|conf)"
+NAMED = re.compile(rf"`((?:[\w.-]+/)+[\w.-]+{ENDING}|[\w-]+\.py|(?:[\w.-]+/)+)`")
+"""A path in a page: a file in a folder, a module, a folder."""
+SAID = re.compile(rf"(?<![\w/.<$-])((?:[\w.]+/)+[\w.-]+{ENDING}|\w+\.py)\b")
+"""A path in a docstring or comment."""
 
 
 @cache
@@ -25,6 +37,12 @@ def anchors(page: Path) -> frozenset[str]:
         r"^#+ (.*)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE
     )
     return frozenset(re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings)
+
+
+def exists(name: str) -> bool:
+    """A path is named from the root, or from any folder that contains it."""
+    named = f"/{name.rstrip('/')}"
+    return any(path.endswith(named) for path in (FOLDERS_THERE if name.endswith("/") else FILES))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -36,6 +54,26 @@ def test_a_page_is_short_and_names_only_what_is_there(page: Path) -> None:
     assert len(text.splitlines()) <= 350 or page.name == "CHANGELOG.md"
     assert [str(to) for to, _ in links if not to.exists()] == []
     assert [(str(to), name) for to, name in links if name and name not in anchors(to)] == []
-    assert [
-        name for name in NAMED.findall(prose) if not any(f.endswith(f"/{name}") for f in FILES)
-    ] == []
+    assert [name for name in NAMED.findall(prose) if not exists(name)] == []
+
+
+def test_docstrings_and_comments_name_only_files_that_are_there() -> None:
+    sources = [path for room in ("lib", "jobs") for path in (ROOT / room).rglob("*.py")]
+    named = {
+        (str(path.relative_to(ROOT)), name)
+        for path in sources
+        for text in prose_of(path)
+        for name in SAID.findall(text)
+    }
+
+    assert {(place, name) for place, name in named if not exists(name)} == set()
+    assert len(named) > 50
+
+
+def prose_of(source: Path) -> Iterator[str]:
+    text = source.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        # A text that stands alone is a docstring, also that of a constant.
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield str(node.value.value)
+    yield from re.findall(r"^ *# (.*)$", text, re.MULTILINE)
