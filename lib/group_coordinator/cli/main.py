@@ -23,7 +23,7 @@ COMMANDS = {
     "init": ("cli.init", "Create the topics and the tables; safe to repeat."),
     "check": ("cli.check", "Say what a run would trip over, and the cure."),
     "run": ("cli.run", "Run the coordinator: events in, responses and log out."),
-    "rebuild": ("cli.rebuild", "Make a lost checkpoint anew from the log."),
+    "rebuild": ("cli.rebuild", "Make a lost checkpoint again from the log."),
     "compact": ("cli.compact", "Fold the log into groups, members, offsets and group_configs."),
     "groups": ("cli.groups", "Describe, delete and reset groups, like kafka-consumer-groups."),
     "consume": ("cli.consume", "Print a topic's records, like kafka-console-consumer."),

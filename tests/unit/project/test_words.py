@@ -54,13 +54,15 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
-def docstrings() -> Iterator[tuple[str, str]]:
-    for name, tree in trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                text = ast.get_docstring(node)
-                if text:
-                    yield f"{name}:{getattr(node, 'lineno', 1)}", text
+@cache
+def docstrings() -> list[tuple[str, str]]:
+    nodes = [(name, node) for name, tree in trees().items() for node in ast.walk(tree)]
+    return [
+        (f"{name}:{getattr(node, 'lineno', 1)}", text)
+        for name, node in nodes
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and (text := ast.get_docstring(node))
+    ]
 
 
 def messages() -> Iterator[tuple[str, str]]:
