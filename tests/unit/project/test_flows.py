@@ -23,11 +23,11 @@ from group_coordinator.clients import AdminClient, Connection
 from group_coordinator.clients.channel.channel import Body, Request
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records.record_types import Key, LogEntry, Value
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.gateway import Gateway, Options
+from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.groups.groups_by_job import groups_by_job
 from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, WaitingEvents
 from group_coordinator.gateway.job.responses_in import ResponsesIn
@@ -189,7 +189,7 @@ def test_a_heartbeat_that_changes_the_target_assignment() -> None:
 def test_the_decoding_of_mirrored_commits() -> None:
     key = Key(1, {"group": "g", "topic": "orders", "partition": 0})
     says = {"offset": 5, "leaderEpoch": -1, "metadata": "", "commitTimestamp": 1_000}
-    message = encode_entry(LogEntry(key, Value(version=3, data=says)))
+    message = encode_entry(LogEntry(key, RecordValue(version=3, data=says)))
     batch = batch_of([message] * 2_000)
     decode_batch(batch, {})
 
@@ -328,7 +328,7 @@ async def join_through_a_gateway(topics: TopicsByHand) -> tuple[Passed, Socket]:
     view = ClusterView([Address("127.0.0.1", 1)], 60_000, BrokerAccess({}))
     async with groups_by_job(load(), Connection("127.0.0.1:1"))(view) as service:
         gateway = Gateway(
-            Options(Address("127.0.0.1", 0), "localhost", 600_000), view, service.part
+            GatewayOptions(Address("127.0.0.1", 0), "localhost", 600_000), view, service.part
         )
         line = gateway.serve(None, "10.0.0.7")
         client = Socket()

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, TypeVar, get_args
 from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
 from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
-from group_coordinator.clients.cluster.long_waits import long_wait_told
+from group_coordinator.clients.cluster.long_waits import reported_long_wait
 from group_coordinator.clients.cluster.tls_versions import with_limited_versions
 from group_coordinator.clients.cluster.token_provider import TokenProvider
 from group_coordinator.clients.errors import (
@@ -21,10 +21,6 @@ from group_coordinator.clients.errors import (
     ChannelError,
     LoginRefusedError,
 )
-from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
-from group_coordinator.clients.cluster.long_waits import reported_long_wait
-from group_coordinator.clients.cluster.tls_versions import with_limited_versions
-from group_coordinator.clients.cluster.token_provider import TokenProvider
 from group_coordinator.codecs.host_and_port import broker_addresses, broker_list, written
 from group_coordinator.security import Protocol as SecurityProtocol
 from group_coordinator.security import Security
