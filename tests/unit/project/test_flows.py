@@ -39,7 +39,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.outputs import Response
+from group_coordinator.runtime.outputs import ResponseRow
 from group_coordinator.runtime.packing import EVENT, HEADER
 from group_coordinator.settings import load
 from tests.support.group_updates import update_context
@@ -162,7 +162,7 @@ def test_a_commit() -> None:
 def test_a_session_timer_of_a_classic_member() -> None:
     calls = GroupCalls()
     calls.commit()
-    [answer] = [one for one in calls.join("").pieces if isinstance(one, Response)]
+    [answer] = [one for one in calls.join("").pieces if isinstance(one, ResponseRow)]
     calls.join(json.loads(answer.value)["body"]["memberId"])
     calls.timer(11_000)
 

@@ -16,17 +16,11 @@ PAGES = sorted(
     [ROOT / "README.md", *(page for room in FOLDERS for page in (ROOT / room).rglob("*.md"))]
 )
 FILES = [str(path) for room in FOLDERS for path in (ROOT / room).rglob("*.*")]
-FOLDERS_THERE = [
-    str(path)
-    for room in FOLDERS
-    for path in (ROOT / room, *(ROOT / room).rglob("*"))
-    if path.is_dir()
-]
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)")
 ENDING = r"\.(?:py|md|toml|txt|ya?ml|json|conf)"
-NAMED = re.compile(rf"`((?:[\w.-]+/)+[\w.-]+{ENDING}|[\w-]+\.py|(?:[\w.-]+/)+)`")
-"""A path in a page: a file in a folder, a module, a folder."""
+NAMED = re.compile(rf"`((?:[\w.-]+/)+[\w.-]+{ENDING}|[\w-]+\.py)`")
+"""A path in a page: a file in a folder, or a module."""
 SAID = re.compile(rf"(?<![\w/.<$-])((?:[\w.]+/)+[\w.-]+{ENDING}|\w+\.py)\b")
 """A path in a docstring or comment."""
 
@@ -40,9 +34,8 @@ def anchors(page: Path) -> frozenset[str]:
 
 
 def exists(name: str) -> bool:
-    """A path is named from the root, or from any folder that contains it."""
-    named = f"/{name.rstrip('/')}"
-    return any(path.endswith(named) for path in (FOLDERS_THERE if name.endswith("/") else FILES))
+    """Return True if the file is there. A path begins at the root, or in any folder."""
+    return any(path.endswith(f"/{name}") for path in FILES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
