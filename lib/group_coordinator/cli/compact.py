@@ -15,7 +15,8 @@ from group_coordinator.streaming.compaction_query import QUERY_NAME
 
 @click.command()
 @job_options
-@click.option("--drain", is_flag=True, help="Compact what is there, and end.")
+@click.option("--drain", is_flag=True, help="Compact the present rows, and end.")
+@log_level_option
 def command(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
 ) -> None:

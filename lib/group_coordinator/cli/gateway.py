@@ -9,6 +9,7 @@ import click
 from group_coordinator import settings
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
+from group_coordinator.cli.job_options import log_level_option
 from group_coordinator.cli.settings_options import (
     bootstrap_server_option,
     command_config_option,
@@ -26,6 +27,7 @@ from group_coordinator.gateway.run import run_gateway
     metavar="HOST",
     help="What clients are told to connect to, if it is not the host of --listen. [gateway.advertised.host]",
 )
+@log_level_option
 @command_config_option
 @settings_options
 def command(

@@ -12,6 +12,7 @@ from threading import Event
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.local.child_process import Watchdog
 from group_coordinator.local.java import python_module
+from group_coordinator.observability.logs import level
 
 _LOOK_S = 0.1
 _DRAIN_TIMEOUT_S = 15.0
@@ -21,9 +22,9 @@ _DRAIN_TIMEOUT_S = 15.0
 def gateway_command(
     config: Path | None, overrides: Sequence[str], bootstrap_server: str | None
 ) -> list[str]:
-    """Command of a gateway with the settings of a job with these options; secrets are in the environment of both."""
+    """Command of a gateway with a job's settings and log level; secrets are in the environment of both."""
     # The main program, not a fork: the job's threads must not be copied.
-    command = python_module("group_coordinator.cli.main", "gateway")
+    command = python_module("group_coordinator.cli.main", "gateway", "--log-level", level())
     if config is not None:
         command += ["--config", str(config)]
     if bootstrap_server is not None:

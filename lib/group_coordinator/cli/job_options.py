@@ -10,6 +10,7 @@ import click
 
 from group_coordinator.cli.option_types import LAST_INT32, NumberRange
 from group_coordinator.cli.settings_options import bootstrap_server_option, settings_options
+from group_coordinator.observability.logs import LEVELS, set_level
 from group_coordinator.settings import Settings, load
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -20,6 +21,18 @@ def job_options(function: Function) -> Function:
         "The Kafka cluster with the two topics; the setting bootstrap.servers."
     )
     return server(settings_options(function))
+
+
+log_level_option = click.option(
+    "--log-level",
+    type=click.Choice(LEVELS),
+    default="info",
+    show_default=True,
+    expose_value=False,
+    callback=lambda _context, _option, level: set_level(level),
+    help="Log from this level on; debug names each decision.",
+)
+"""Adds --log-level LEVEL, which takes effect at once."""
 
 
 def metrics_option(function: Function) -> Function:
@@ -64,6 +77,7 @@ def run_options(function: Function) -> Function:
             help="Go on though the events topic has got partitions; some events may change places.",
         ),
         metrics_option,
+        log_level_option,
     )
     # click lists options in the reverse order of their decorators.
     for option in reversed(options):

@@ -10,7 +10,7 @@ import click
 
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import options_of_both
-from group_coordinator.cli.job_options import metrics_option
+from group_coordinator.cli.job_options import log_level_option, metrics_option
 from group_coordinator.cli.settings_options import (
     bootstrap_server_option,
     command_config_option,
@@ -46,6 +46,7 @@ def mirror_options(function: Function) -> Function:
             "--with-compaction", is_flag=True, help="Fold the log into the tables as well."
         ),
         metrics_option,
+        log_level_option,
         command_config_option,
         settings_options,
     )

@@ -10,6 +10,7 @@ import click
 
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
+from group_coordinator.cli.job_options import log_level_option
 from group_coordinator.cli.option_types import LONGEST_S, NumberRange
 from group_coordinator.cli.settings_options import (
     bootstrap_server_option,
@@ -51,6 +52,7 @@ def position_options(function: Function) -> Function:
             metavar="SECONDS",
             help="Sample again and again, until Ctrl-C or SIGTERM; without it once.",
         ),
+        log_level_option,
         command_config_option,
         settings_options,
     )

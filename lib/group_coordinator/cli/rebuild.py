@@ -17,6 +17,7 @@ from group_coordinator.streaming.checkpoint.layout import QUERY_NAME
 @click.command()
 @job_options
 @partitions_option
+@log_level_option
 def command(
     config: Path | None,
     overrides: tuple[str, ...],

@@ -15,6 +15,7 @@ from group_coordinator.cli.check_options import check_options, findings, print_f
 from group_coordinator.cli.job_options import (
     job_options,
     job_settings,
+    log_level_option,
     partitions_option,
     run_options,
 )

@@ -10,14 +10,30 @@ _TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
 _EACH_ATTEMPT = ("No node available for metadata refresh", "Metadata refresh: failed")
 
 
+LEVELS = ("debug", "info", "warning", "error")
+"""Levels of --log-level. At debug the log names the decisions of each batch and the route of each request."""
+_OURS = "group_coordinator"
+
+
+def set_level(name: str) -> None:
+    """Set the level of our own lines."""
+    logging.getLogger(_OURS).setLevel(name.upper())
+
+
+def level() -> str:
+    """Return the level of our own lines, as one of LEVELS."""
+    return logging.getLevelName(logging.getLogger(_OURS).getEffectiveLevel()).lower()
+
+
 def set_up_logs() -> None:
-    """Log our own information, and warnings of libraries."""
+    """Log our own lines, from `info` on unless a level is set, and warnings of libraries."""
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
     )
     for handler in logging.getLogger().handlers:
         handler.addFilter(_is_worth_a_line)
-    logging.getLogger("group_coordinator").setLevel(logging.INFO)
+    if logging.getLogger(_OURS).level == logging.NOTSET:
+        set_level("info")
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from pathlib import Path
@@ -64,13 +65,17 @@ def test_a_signal_is_named(tmp_path: Path) -> None:
     killer.join()
 
 
-def test_it_has_the_settings_of_the_job() -> None:
+def test_it_has_the_settings_and_the_log_level_of_the_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(logging.getLogger("group_coordinator"), "level", logging.DEBUG)
     command = gateway_command(
         Path("mine.toml"), ["gateway.listen=127.0.0.1:9", "a=b"], "kafka:9092"
     )
 
     assert command[3:] == [
-        *("group_coordinator.cli.main", "gateway", "--config", "mine.toml"),
+        *("group_coordinator.cli.main", "gateway", "--log-level", "debug"),
+        *("--config", "mine.toml"),
         *(
             "--bootstrap-server",
             "kafka:9092",

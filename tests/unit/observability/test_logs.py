@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 
-from group_coordinator.observability.logs import set_up_logs
+from group_coordinator.observability.logs import set_level, set_up_logs
 
 
 @pytest.fixture
@@ -15,6 +15,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> Iterator[StringIO]:
     text = StringIO()
     ours = logging.getLogger("group_coordinator")
     usual = ours.level
+    ours.setLevel(logging.NOTSET)
     monkeypatch.setattr(logging.getLogger(), "handlers", [logging.StreamHandler(text)])
     set_up_logs()
     yield text
@@ -35,3 +36,20 @@ def test_what_else_the_library_says_is_told(said: StringIO) -> None:
     logging.getLogger("kafka.cluster").error("Topic %s is not authorized for this client", "orders")
 
     assert said.getvalue() == "Topic orders is not authorized for this client\n"
+
+
+def test_decisions_are_logged_only_at_debug(said: StringIO) -> None:
+    ours = logging.getLogger("group_coordinator.streaming")
+    ours.debug("batch=%d path=small-batch", 6)
+    set_level("debug")
+    set_up_logs()
+    ours.debug("batch=%d path=small-batch", 7)
+
+    assert said.getvalue() == "batch=7 path=small-batch\n"
+
+
+def test_debug_is_for_our_own_lines(said: StringIO) -> None:
+    set_level("debug")
+    logging.getLogger("kafka.cluster").debug("Updated cluster metadata")
+
+    assert said.getvalue() == ""
