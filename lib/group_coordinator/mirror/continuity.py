@@ -102,6 +102,7 @@ class Continuity:
             )
             known = replace(known, next_partition_count=count)
         self._write(known)
+        _log.debug("topic=%s gap=%s known=%s", self._topic, broken, known)
         homes = HomePartitions(known.partition_count, known.next_partition_count)
         return Thread(homes if self._topic == OFFSETS_TOPIC else None, bool(broken))
 

@@ -7,6 +7,7 @@ repeats the comparison.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from msgspec import Struct, json
@@ -20,6 +21,7 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, INGESTED_AT
 
 _FILES = "lookback"
+_log = logging.getLogger(__name__)
 _KEPT = ("cluster_id", "group_id", "record_type", "key", "topic", "partition", "member_id")
 # Record types in Kafka's order of deletion: offsets before their group, and dependent records before their owner.
 _ORDER = (
@@ -81,7 +83,9 @@ class Lookback:
         # The batch of the repair is committed, as a later batch has begun.
         if wish.batch_id is not None and wish.batch_id < batch_id:
             self._folder.remove(_FILES)
+            _log.debug("batch=%d gap_repair=done by_batch=%d", batch_id, wish.batch_id)
             return None
+        _log.debug("batch=%d gap_repair=begun request=%s", batch_id, wish)
         # Before the comparison: a repeat of this batch must repeat it.
         self._write(_Wish(wish.noticed_at_ms, wish.after, batch_id))
         # Messages that cannot be decoded have no key to compare.

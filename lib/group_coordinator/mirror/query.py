@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event
@@ -32,6 +33,7 @@ MIRROR = Claimant(
 )
 """The checkpoint of a mirror as owner of its cluster's rows."""
 _POLL_S = 1
+_log = logging.getLogger(__name__)
 
 
 class TopicChangedError(RuntimeError):
@@ -77,11 +79,13 @@ class MirrorRun:
     def _must_begin_again(self, trigger: Mapping[str, object]) -> bool:
         try:
             self._until_over(trigger)
-        except TopicChangedError:
+        except TopicChangedError as change:
+            _log.debug("query=%s again: reason=%s", QUERY_NAME, change)
             return True
         except StreamingQueryException as failure:
             # Kafka's source fails for lost records, which a mirror survives by a gap repair.
             if self.may_go_on(failure):
+                _log.debug("query=%s again: reason=topic-changed", QUERY_NAME)
                 return True
             raise
         return False

@@ -6,6 +6,7 @@ of rows is handled on the driver. A first load of a topic full of tombstones is 
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -27,6 +28,10 @@ from group_coordinator.mirror.known_rows import (
 from group_coordinator.tables.append import MOST_ROWS, Size, size_of
 from group_coordinator.tables.compaction.rows import from_arrow
 from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
+
+__all__ = ["MirrorBatch", "with_reasons"]
+
+_log = logging.getLogger(__name__)
 
 _PLACE = ("source_partition", "source_offset")
 # Offset of the seq of gap tombstones, which is negative, beyond all rows of a batch.
@@ -55,6 +60,8 @@ def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
     groups = few[GROUP_ID.name].unique().to_pylist()
     is_short = few.num_rows <= MOST_ROWS and len(groups) <= _MOST_GROUPS
     found = _found_on_driver(decoded, groups, batch) if is_short else None
+    by = "spark" if found is None else "driver"
+    _log.debug("batch=%d inference=%s groups=%d", batch.batch_id, by, len(groups))
     if found is None:
         return _joined(decoded, reasons_by_spark.inferred(_replayed(decoded, batch), batch))
     if not found:

@@ -7,6 +7,7 @@ log has every message and is written first: a reader of a dead letter finds its 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,6 +31,9 @@ Explain = Callable[[DataFrame, int, DataFrame | None], DataFrame]
 """Adds the inferred reasons to the tombstones of a batch, by its number in the tables; the last argument has gap
 tombstones.
 """
+
+
+_log = logging.getLogger(__name__)
 
 
 class GroupsMovedError(RuntimeError):
@@ -68,6 +72,7 @@ class MirrorSinks:
         batch.persist(StorageLevel.DISK_ONLY)
         try:
             volume = _volume(batch)
+            _log.debug("batch=%d volume=%s", in_tables, volume)
             if volume.moved:
                 raise GroupsMovedError(f"batch {batch_id} has records of groups that have moved")
             self._append_log(batch, volume, in_tables)
@@ -85,6 +90,7 @@ class MirrorSinks:
                 rows = self._explained(batch, volume, in_tables, None)
                 self._append(rows, volume.log, COORDINATOR_LOG, in_tables)
             return
+        _log.debug("batch=%d gap_repair=True append=spark", in_tables)
         # Persisted, as a gap repair reads the whole topic.
         gone = gone.persist(StorageLevel.DISK_ONLY)
         try:

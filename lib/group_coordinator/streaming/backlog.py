@@ -6,6 +6,7 @@ limit decide this. Both are written before the batch begins, so a repeated batch
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 
 from pyspark.sql import SparkSession
@@ -15,6 +16,9 @@ from group_coordinator.streaming.checkpoint.plans import Plans
 
 TIMERS_HOLD = "group.coordinator.timers.hold"
 """Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
+
+
+_log = logging.getLogger(__name__)
 
 
 def is_cut(plans: Plans, batch_id: int, limit: int) -> bool:
@@ -71,5 +75,6 @@ class Backlog:
         self._spark.sparkContext.setLocalProperty(TIMERS_HOLD, "true" if holds else "")
         # Suspended timers are retried after RETRY_MS, counted from the time of the batch that suspended them.
         plan = self._plans.of(batch_id)
+        _log.debug("spark_batch=%d timers_suspended=%s limit=%d", batch_id, holds, self._limit)
         if holds and plan is not None:
             self.retries_end_ms = plan.at_ms + RETRY_MS

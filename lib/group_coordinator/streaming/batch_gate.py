@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from threading import Event, Thread
@@ -18,6 +19,7 @@ ASKS_FOR_OFFSETS = "Getting offsets from"
 """Prefix of Spark's status message while it fetches the end offsets of a batch."""
 # A broker that is up responds within milliseconds.
 _LONGEST_QUESTION_S = 1.0
+_log = logging.getLogger(__name__)
 
 
 class ClosedError(RuntimeError):
@@ -56,6 +58,8 @@ class BatchGate:
             ClosedError: the gate is closed. After a return Spark would commit the batch.
         """
         if self._closing.is_set() or self._must_wait(batch_id):
+            reason = "stop" if self._closing.is_set() else "another-query"
+            _log.debug("spark_batch=%d held reason=%s", batch_id, reason)
             self.held_batch = batch_id
             self._holds_batch.set()
             # Waiting keeps Spark from planning a further batch until the query is stopped.
@@ -99,4 +103,5 @@ class BatchGate:
                 with_offsets_s = time.monotonic()
             # The batch has no offsets yet, so nothing is lost when it is interrupted.
             elif time.monotonic() - with_offsets_s > _LONGEST_QUESTION_S:
+                _log.debug("query=%s interrupted: its batch has no offsets yet", query.name)
                 return

@@ -23,6 +23,7 @@ Python into the JVM takes milliseconds, so the outputs of a batch are built in S
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -53,6 +54,8 @@ from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.denials import DENIALS, denial_row
 from group_coordinator.tables.log_rows import LogOrigin
 from group_coordinator.tables.writer import Writer
+
+_log = logging.getLogger(__name__)
 
 
 class MakesRow(Protocol):
@@ -188,17 +191,23 @@ class Sinks:
         # After the tables: a crash before this line is made up from their rows (meter_totals.py).
         if self.meters is not None:
             self.meters(in_tables, found.meters())
-        self.report(in_tables, found.counts)
-        return found.counts
+        counts = found.counts
+        _log.debug("batch=%d outputs=%s", in_tables, counts)
+        self.report(in_tables, counts)
+        return counts
 
     def _written_quickly(self, batch: DataFrame, batch_id: int) -> BatchOutputs | None:
+        in_tables = self.first_batch_id + batch_id
         if self.quick is None or not self.quick.has_few_events(batch_id):
+            _log.debug("batch=%d path=spark reason=many-events", in_tables)
             return None
         taken = quick_batch(batch, self.job.response_max_bytes)
         if taken is None:
+            _log.debug("batch=%d path=spark reason=large-outputs", in_tables)
             return None
+        _log.debug("batch=%d path=small-batch", in_tables)
         with self.quick.responses.writing(taken.responses):
-            self._keep(taken.outputs, self.first_batch_id + batch_id)
+            self._keep(taken.outputs, in_tables)
         return taken.outputs
 
     def _written(self, batch: DataFrame, in_tables: int) -> BatchOutputs:

@@ -111,6 +111,7 @@ class CoordinatorRun:
             if not has_read(query, events_topic, ends):
                 return False
             if not retries_end_ms:
+                _log.debug("drain: events=read timers_until_ms=%d", backlog.retries_end_ms)
                 retries_end_ms.append(backlog.retries_end_ms)
             return has_begun_batch_after(query, *retries_end_ms)
 
@@ -194,13 +195,16 @@ class CoordinatorRun:
     ) -> bool:
         while not self.stop.is_set():
             if is_over():
+                _log.debug("query=%s ends reason=over", query.name)
                 return True
             if gate.is_shut:
+                _log.debug("query=%s ends reason=held-batch", query.name)
                 return False
             # Raises the error of a failed query.
             query.awaitTermination(_POLL_S)
             for watch in self.around.watches:
                 watch(query)
+        _log.debug("query=%s ends reason=stop", query.name)
         return False
 
 
@@ -214,4 +218,5 @@ def _unplan(folder: CheckpointFolder, held_batch: int) -> None:
     # A driver that was paused while another driver replaced it must keep the other driver's plans.
     is_next = last_done_batch(folder) == held_batch - 1
     if is_next and last_planned_batch(folder) == held_batch:
+        _log.debug("spark_batch=%d unplanned: the next query plans it", held_batch)
         unplan(folder, held_batch)

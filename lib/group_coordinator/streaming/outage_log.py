@@ -6,6 +6,7 @@ at the time of that batch's plan or after it, so it would change no decision of 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from threading import Lock
 
@@ -22,6 +23,7 @@ PROPERTY = "group.coordinator.outages"
 """Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
 
 _FILE = "outages"
+_log = logging.getLogger(__name__)
 
 
 class OutageLog:
@@ -100,5 +102,6 @@ class OutageLog:
         outages = noted(self._outages, outage)
         if outages == self._outages:
             return
+        _log.debug("outage=%s members=start-again", outage)
         self._outages = outages
         self._folder.write_next(_FILE, json.encode(self._outages).decode())

@@ -7,6 +7,7 @@ timer with outputs. So a timer fires late by at most a tenth of its length. An e
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 
@@ -18,6 +19,7 @@ _SHARE = 10
 _NOTHING = BatchCounts()
 # Ticks of the last minutes, as the Tick is written once a minute.
 _TICKS_KEPT = 10
+_log = logging.getLogger(__name__)
 
 AwaitEvents = Callable[[Offsets, float, Callable[[], bool]], float]
 """Waits for events behind these offsets, for these seconds, or until the last function returns True.
@@ -67,6 +69,7 @@ class Rest:
         self._note_empty(batch_id)
         rested_s = self._await_events(plan.ends, rest_s, must_go_on)
         self._rested_ms = batch_id, round(rested_s * 1000)
+        _log.debug("spark_batch=%d idle_s=%.3f of=%.3f", batch_id, rested_s, rest_s)
 
     def note_ticks(self, ends: Mapping[int, int]) -> None:
         """Remember written Ticks, by the offset behind each, as they do not count as events."""

@@ -100,6 +100,7 @@ class Maintenance:
         for table in self._tables:
             # A failure may repeat itself, and each try writes files in vain.
             if time.monotonic() < self._again_s.get(table.name, 0):
+                _log.debug("maintenance: table=%s due=none reason=recent-failure", table.name)
                 continue
             try:
                 self._look_at(table, now_ms)
@@ -129,6 +130,7 @@ class Maintenance:
         if table.name != COORDINATOR_LOG.name or cut is None:
             return note
         files = self._files_of(table)
+        _log.debug("thinning: table=%s cut=%s", table.name, cut)
         files.thin(cut)
         return replace(note, thinned_ms=cut.closed_ms, files=files.now().files)
 
@@ -136,6 +138,7 @@ class Maintenance:
         files = self._files_of(table)
         found = files.now()
         need = due(note, found, self._rule, now_ms)
+        _log.debug("maintenance: table=%s due=%s found=%s %s", table.name, need.name, found, note)
         if need is not Upkeep.NONE and self._is_left_to_the_catalog(table, files):
             return replace(note, **found._asdict(), at_ms=now_ms)
         try:

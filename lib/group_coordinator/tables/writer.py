@@ -10,6 +10,7 @@ is older than the table, or another checkpoint has taken over.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,6 +54,11 @@ class KnownTable:
     def version(self) -> int:
         """The last known version of the table."""
         return self.table.version() if self._by_put is None else self._by_put.version
+
+    @property
+    def way(self) -> str:
+        """The way of the next append, for the log."""
+        return "deltalake" if self._by_put is None else "put"
 
     def last_mark(self, application: str) -> int | None:
         """Return the last mark of a writer as of the table's version; None: there is none."""
@@ -107,6 +113,7 @@ class KnownTables:
         known = self._known.pop(folder, None)
         with write_errors(folder):
             if known is None or not _is_worth_it(folder, known):
+                _log.debug("table=%s read=whole", folder)
                 known = _read_anew(folder, known)
             # On a disk a look at new commits is cheap.
             elif isinstance(folder, Path):
@@ -159,14 +166,16 @@ class Writer:
         """
         folder = self.catalog.direct(table.name)
         if folder is None:
+            _log.debug("batch=%d table=%s append=spark reason=catalog", batch_id, table.name)
             self.append(rows.frame(), table, batch_id)
         elif isinstance(folder, Path):
             self._append_directly(rows, table, batch_id, folder)
         else:
             try:
                 self._append_directly(rows, table, batch_id, folder)
-            except TableWriteError:
+            except TableWriteError as error:
                 # The commit may have succeeded, and only its response was lost: then the table has the mark.
+                _log.debug("batch=%d table=%s append=again reason=%s", batch_id, table.name, error)
                 self._append_directly(rows, table, batch_id, folder)
 
     def _append_directly(
@@ -175,15 +184,19 @@ class Writer:
         mark = self._mark(table, batch_id)
         with self._known.newest(folder) as known:
             if _has_batch(table, known.last_mark(mark.app_id), mark):
+                _log.debug("batch=%d table=%s append=none reason=repeated", batch_id, table.name)
                 return
             if rows.fits_the_driver:
+                _log.debug("batch=%d table=%s append=%s", batch_id, table.name, known.way)
                 new = _of_batch(rows.arrow(), table, batch_id)
                 known.append(rows.spark, new, mark)
             else:
+                _log.debug("batch=%d table=%s append=spark reason=size", batch_id, table.name)
                 self.append(rows.frame(), table, batch_id)
 
     def shut_out_earlier_ones(self, spark: SparkSession, table: TableDefinition) -> None:
         """Leave a mark without rows, so that the table rejects an earlier writer's batches."""
+        _log.debug("fence: table=%s epoch=%d", table.name, self.epoch)
         append_rows(table.no_rows(), spark, self.catalog, table, self._mark(table, 0))
 
     def append(self, rows: DataFrame, table: TableDefinition, batch_id: int) -> None:

@@ -75,6 +75,8 @@ class KafkaWatch:
 
     def await_contact(self) -> None:
         """Return once an outage has ended and is noted, or at the end of the run; at once if there is none."""
+        if self._silent_ms > OUTAGE_MS:
+            _log.debug("batch waits for Kafka: silent_ms=%d", self._silent_ms)
         while self._silent_ms > OUTAGE_MS and not self._stop.wait(_WAIT_S):
             pass
 
@@ -185,6 +187,7 @@ class Clock:
                 return False
             ahead_ms = self._measured()
             if ahead_ms is None or abs(ahead_ms) > self._slack_ms:
+                _log.debug("clock: ahead_ms=%s slack_ms=%d batches=held", ahead_ms, self._slack_ms)
                 # The next batch measures again.
                 return True
             self._offset_ms = _offset_ms()

@@ -120,6 +120,7 @@ class TopicAgent:
     def _ask(self, names: set[str] | None) -> None:
         if names is not None and not names:
             return
+        _log.debug("topics: names=%s waiting_groups=%d", names or "all", len(self._to_tell))
         look = self._look_at(names)
         doubtful = self._doubtful(look) if names is None else set()
         if doubtful:
@@ -162,6 +163,7 @@ class TopicAgent:
             if new is not None:
                 found[group_id] = new
         if found:
+            _log.debug("topics: sent_to=%s waiting=%s", found.keys(), waiting)
             self._send([(group_id, event(group_id, new)) for group_id, new in found.items()])
             sent = {group_id: new.received for group_id, new in found.items()}
             # After the events: a crash in between only sends them again.

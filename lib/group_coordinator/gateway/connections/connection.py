@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from asyncio import Task, TimerHandle
 from collections.abc import Callable
 from typing import Protocol
@@ -25,6 +26,7 @@ from group_coordinator.gateway.login.login import Login
 from group_coordinator.gateway.rights.rights import ClientRights
 from group_coordinator.gateway.served import PARKED_APIS
 
+_log = logging.getLogger(__name__)
 _KEEP_AFTER_S = 240.0
 """Brokers hang up after connections.max.idle.ms, 10 minutes by default."""
 _ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
@@ -136,6 +138,7 @@ class ClientConnection:
         wait_s = 0.0 if self._has_waited else self._gateway.login_wait_s(self.host)
         self._has_waited = True
         if wait_s:
+            _log.debug("throttle: host=%s login_delay_s=%.3f", self.host, wait_s)
             self.hold_requests()
             asyncio.get_running_loop().call_later(wait_s, self.take_requests)
         return wait_s > 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Awaitable
 from struct import Struct
 from time import thread_time
 from typing import Protocol
@@ -26,6 +28,8 @@ from group_coordinator.gateway.frames import SIZE, Course, FrameError, FrameFoll
 from group_coordinator.gateway.login.caller import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
 from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, ServedApi, Way
+
+_log = logging.getLogger(__name__)
 
 _HEAD = Struct(">ihhi")
 _SIZES = range(8, 100 * 1024 * 1024 + 1)
@@ -232,6 +236,11 @@ class RequestReader:
         finally:
             # The thread's CPU time is the time that other clients waited.
             self._exchange.share.note_taken(thread_time() - begun_s)
+        _log.debug(
+            "api=%s version=%d correlation_id=%d principal=%r route=%s",
+            *(slot.api.name, slot.version, slot.correlation_id, self._client.login.principal),
+            "broker" if isinstance(plan, SentOn) else "gateway",
+        )
         if isinstance(plan, SentOn):
             slot.rewriting = plan.rewriting
             self._exchange.expect(slot)

@@ -8,8 +8,11 @@ its requests.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
 
 _REQUEST_BYTES = 1024
 """bytes of a pending request in addition to its own, about, so that many small requests count too."""
@@ -45,6 +48,7 @@ class Shares:
         if share not in held:
             held[share] = None
             self.throttled_total += 1
+            _log.debug("throttle: client=%r open_bytes=%d", client, self._open_bytes[client])
 
     def leave(self, client: str, share: Share) -> None:
         """Remove a connection that waits no longer."""
@@ -65,6 +69,7 @@ class Shares:
     def rest(self, client: str, seconds: float) -> None:
         """Pause a client for as long as it blocked the loop."""
         loop = asyncio.get_running_loop()
+        _log.debug("throttle: client=%r pause_s=%.3f", client, seconds)
         until_s = max(self._rests_until_s.get(client, 0.0), loop.time()) + seconds
         self._rests_until_s[client] = until_s
         loop.call_at(until_s, self._end_rest, client, until_s)

@@ -13,6 +13,7 @@ same holds for heartbeats; between heartbeats and commits the order has no meani
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from math import inf
 from time import monotonic
@@ -29,6 +30,8 @@ from group_coordinator.gateway.job.requests import (
 )
 from group_coordinator.gateway.remembered import Remembered
 from group_coordinator.gateway.served import PARKED_APIS
+
+_log = logging.getLogger(__name__)
 
 GRACE_S = 10.0
 """Time that a JoinGroup may take beyond its rebalance timeout."""
@@ -185,6 +188,8 @@ class Repeats:
         if asked is None:
             self._ask_job(_Asked(request, waiting_id, answer))
             return answer
+        late = asked.late is not None
+        _log.debug("api=%s group=%r repeat=True late=%s", question.api, question.group_id, late)
         asked.waiting_id, asked.answer = waiting_id, answer
         if asked.late is not None:
             self._give(asked, asked.late)

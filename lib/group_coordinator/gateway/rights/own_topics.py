@@ -8,6 +8,7 @@ name or id. Brokers' responses about all topics leave the topics out. Produce is
 
 from __future__ import annotations
 
+import logging
 from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -24,6 +25,7 @@ from group_coordinator.gateway.groups.error_responses import refused
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.served import APIS, ServedApi
 
+_log = logging.getLogger(__name__)
 _TOPIC = wire.Part("topics", is_element=True)
 _SIZE_BYTES = 4
 _ERROR_CODE_BYTES = 2
@@ -173,6 +175,7 @@ class OwnTopics:
         """
         api, version = request.api.name, request.version
         name = ", ".join(sorted(named))
+        _log.debug("rights: api=%s denied=%r reason=coordinator-topic", api, name)
         if api not in _ANSWERED:
             raise FrameError(f"{api} with {name}, a topic of the coordinator itself")
         body = wire.request_body(memoryview(request.frame)[4:])

@@ -6,6 +6,7 @@ Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. The versions are 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from itertools import takewhile
@@ -19,6 +20,7 @@ from group_coordinator.gateway.groups.error_responses import slices
 from group_coordinator.gateway.remembered import Remembered
 from group_coordinator.gateway.served import GROUP_RESOURCE
 
+_log = logging.getLogger(__name__)
 _NOBODY = ""
 _NONE = -1
 """Generation, epoch or partition that does not exist."""
@@ -209,7 +211,9 @@ class ClientRights:
         unknown = self._unknown(wanted)
         granted = await allowed(self._ask, unknown)
         self._remember(granted)
-        return frozenset(unknown) - granted
+        denied = frozenset(unknown) - granted
+        _log.debug("rights: granted=%d denied=%s", len(granted), denied)
+        return denied
 
     def _unknown(self, wanted: Iterable[Right]) -> list[Right]:
         now_s = monotonic()

@@ -142,6 +142,7 @@ def checked_writer(
     if identity.epoch is None:
         return _claimed(spark, job, identity, 1, claimant)
     folder = claimant.folder(spark, job)
+    _log.debug("ownership: checkpoint=%s epoch=%d", folder.location, identity.epoch)
     # The checkpoint was moved: the next start compares with the new place.
     if identity.place != folder.address_in_full:
         _write(folder, identity)
@@ -228,6 +229,7 @@ def take_over(spark: SparkSession, job: JobSettings, claimant: Claimant = COORDI
     catalog = TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)
     epoch = 1 if owner is None else owner.epoch + 1
+    _log.debug("ownership: take_over=%d from=%s", epoch, owner)
     writer = _claimed(spark, job, Identity(token_hex(8)), epoch, claimant)
     for table in WRITTEN:
         # A mark with the new epoch in each table fences the former owner, even in the middle of its batch.
@@ -261,6 +263,7 @@ def _claimed(
     )
     # Two starts may claim at the same time: the newest claim wins, so it is read again.
     write_claim(spark, catalog, claim)
+    _log.debug("ownership: claim=%s", claim)
     owner = newest_claim(spark, catalog, job.cluster_id)
     if owner is None or owner.writer_id != identity.writer_id:
         raise CheckpointError(_owned_by(owner or claim, job, folder, claimant))

@@ -7,6 +7,7 @@ group's events (runtime/packing.py).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -35,6 +36,8 @@ from group_coordinator.streaming.rebuild.rebuilt_groups import (
 )
 from group_coordinator.streaming.rebuild.snapshots import newest_snapshot
 from group_coordinator.streaming.source import PACKED
+
+_log = logging.getLogger(__name__)
 
 
 class ForeignLogError(RuntimeError):
@@ -162,9 +165,16 @@ def _rebuilt(spark: SparkSession, job: JobSettings, present: Mapping[int, range]
     last_batch_id = max(snapshot.batch_id, progress.batch_id)
     starts = starting_offsets(job.events_topic, handled, present)
     groups = coordinator_folder(spark, job).address(GROUPS)
+    _log.debug(
+        "rebuild: snapshot_batch=%d last_batch=%d starts=%s",
+        snapshot.batch_id,
+        last_batch_id,
+        starts,
+    )
     behind = groups_after(spark, job, snapshot.batch_id)
     behind.mapInPandas(seeds, PACKED).write.mode("overwrite").parquet(groups)
     if newest_snapshot(spark, job) != snapshot:
+        _log.debug("rebuild: snapshot_batch=%d replaced, begins again", snapshot.batch_id)
         return None
     count = spark.read.schema(PACKED).parquet(groups).count()
     return Rebuilt(Origin(last_batch_id + 1, starts, count), handled)

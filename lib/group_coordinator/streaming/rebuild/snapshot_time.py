@@ -58,6 +58,7 @@ class SnapshotTime:
         if self._due_ms is None:
             # From the tables and not from the start, so that short runs take snapshots too.
             self._due_ms = self._begun_ms() + interval_ms
+            _log.debug("snapshot: due_in_ms=%d", self._due_ms - _now_ms())
         if _now_ms() >= self._due_ms:
             taken = take_snapshot(self._spark, self._job)
             self._failures = 0

@@ -14,6 +14,7 @@ under a MERGE makes the MERGE fail: the rows are then computed again.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY, TableDefi
 from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
+
+_log = logging.getLogger(__name__)
 
 
 def compact(
@@ -186,7 +189,12 @@ class Compaction:
 
     def _apply(self, log: DataFrame, transaction: Transaction) -> None:
         # The deltalake package is faster for few rows, and holds all of them in memory.
-        if self.catalog.direct_root is not None and size_of(log).fits_the_driver:
+        size = None if self.catalog.direct_root is None else size_of(log)
+        by_driver = size is not None and size.fits_the_driver
+        _log.debug(
+            "compaction: spark_batch=%d by_driver=%s %s", transaction.version, by_driver, size
+        )
+        if by_driver:
             compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
             return
         spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction)

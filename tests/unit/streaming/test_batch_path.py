@@ -1,0 +1,80 @@
+"""The path of a batch, as the log at debug level names it; with Spark: tests/spark/test_small_batch.py."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from group_coordinator.runtime.outputs import Responses
+from group_coordinator.settings import load
+from group_coordinator.streaming import batch_writer
+from group_coordinator.streaming.batch_writer import Sinks
+from group_coordinator.streaming.small_batch import QuickBatch, QuickWay, sorted_by_kind
+from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.writer import Writer
+
+JOB = load(None, ()).job
+FIRST_BATCH_ID = 100
+
+
+class Spark:
+    """A batch without outputs, in place of Spark's."""
+
+    def persist(self, _level: object) -> None: ...
+
+    def unpersist(self) -> None: ...
+
+
+class NoResponses:
+    @contextmanager
+    def writing(self, _responses: Sequence[Responses]) -> Iterator[None]:
+        yield
+
+
+NO_OUTPUTS = sorted_by_kind(cast("SparkSession", None), lambda: cast("DataFrame", None), [])
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Any:
+    """Log the path of batch 7 of Spark, given if it has few events and what the driver collects."""
+
+    def path(*, has_few_events: bool, collected: QuickBatch | None) -> list[str]:
+        monkeypatch.setattr(batch_writer, "quick_batch", lambda *_: collected)
+        monkeypatch.setattr(batch_writer, "responses_of", lambda *_: None)
+        monkeypatch.setattr(batch_writer, "send", lambda *_: None)
+        monkeypatch.setattr(batch_writer, "outputs_of", lambda _: NO_OUTPUTS)
+        sinks = Sinks(
+            JOB,
+            Writer(TableCatalog(JOB.tables_root), JOB.cluster_id, 1),
+            lambda *_: None,
+            FIRST_BATCH_ID,
+            quick=QuickWay(lambda _: has_few_events, NoResponses()),
+        )
+        with caplog.at_level(logging.DEBUG, "group_coordinator"):
+            sinks.write(cast("DataFrame", Spark()), 7)
+        return [line for line in caplog.messages if "path=" in line]
+
+    return path
+
+
+def test_a_small_batch_names_its_path(lines: Any) -> None:
+    collected = QuickBatch(NO_OUTPUTS, ())
+
+    assert lines(has_few_events=True, collected=collected) == ["batch=107 path=small-batch"]
+
+
+def test_a_batch_of_many_events_names_its_path(lines: Any) -> None:
+    found = lines(has_few_events=False, collected=None)
+
+    assert found == ["batch=107 path=spark reason=many-events"]
+
+
+def test_a_batch_with_large_outputs_names_its_path(lines: Any) -> None:
+    found = lines(has_few_events=True, collected=None)
+
+    assert found == ["batch=107 path=spark reason=large-outputs"]
