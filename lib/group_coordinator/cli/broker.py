@@ -14,8 +14,8 @@ from group_coordinator.local import daemon
 def command() -> None:
     """Start or stop a Kafka broker on this machine.
 
-    It is a real Apache Kafka broker for trying things out: one process, reachable from this machine
-    only, and it runs on until it is stopped.
+    It is a real Apache Kafka broker for experiments: a process that only this machine can reach, and that
+    runs until it is stopped.
     """
 
 
@@ -24,12 +24,12 @@ def command() -> None:
     "--data",
     "data_dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the topics in this folder.  [default: they are gone when the broker stops]",
+    help="Keep the topics in this folder.  [default: a temporary folder, removed when the broker stops]",
 )
 @click.option(
     "--port",
     type=NumberRange(1, 65535),
-    help="Listen on this port.  [default: 9092, or a free one if that is taken]",
+    help="Listen on this port.  [default: 9092, or a free port if 9092 is in use]",
 )
 def start(data_dir: Path | None, port: int | None) -> None:
     """Start the broker and print its address."""
@@ -42,7 +42,7 @@ def start(data_dir: Path | None, port: int | None) -> None:
 
 @command.command()
 def stop() -> None:
-    """Stop the broker and print the address it had."""
+    """Stop the broker and print its former address."""
     stopped = daemon.stop()
     if stopped is None:
         raise click.ClickException("No broker runs")

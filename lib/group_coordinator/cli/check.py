@@ -13,17 +13,17 @@ from group_coordinator.cli.local_sessions import local_sessions
 @click.command()
 @check_options
 def command(**given: Any) -> None:
-    """Look at what a run needs, and say of each thing whether it is right, or what to do.
+    """Check the prerequisites of a run, and say how to fix each.
 
-    Topics and their settings, rights, the clock, Spark's way to Kafka, versions, folders, tables, and
-    whether the checkpoint may write them. Nothing is changed but that the checkpoint's folder is made,
-    and that time passes for the groups: each partition of the events topic gets a Tick. The status
-    is 1 if anything is wrong. `less` marks a right that is missing and that a run can do without.
+    These are topics and their settings, rights, the clock, the connection of Spark's tasks to Kafka, versions, folders,
+    tables, and the checkpoint's ownership of them. The check creates the checkpoint's folder, and writes a Tick to each
+    partition of the events topic, so that time passes for the groups. The exit status is 1 if a check fails. `less`
+    marks a missing right that a run can do without.
 
-    With --for it checks only the rights of another program's user, and changes nothing. Ask brokers, not
-    a gateway, which closes the job's topics.
+    With --for it checks only the rights of another program's user, and changes nothing. Connect to brokers, not to a
+    gateway, which hides the job's topics.
 
-    On a cluster give jobs/check_setup.py to spark-submit instead.
+    On a cluster, submit jobs/check_setup.py instead.
 
     \b
     Examples:

@@ -53,7 +53,7 @@ def check_options(function: Function) -> Function:
         type=click.Choice([name for name, needs in RIGHTS.items() if can_be_asked_for(needs)]),
         default=_RUN,
         show_default=True,
-        help="The program to check; for programs other than run, only the rights of its user at the brokers.",
+        help="The program to check. For all programs but run, only the rights of its user are checked.",
     )
     return job_options(program(command_config_option(function)))
 

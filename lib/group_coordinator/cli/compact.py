@@ -20,10 +20,10 @@ from group_coordinator.streaming.compaction_query import QUERY_NAME
 def command(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
 ) -> None:
-    """Fold the log into groups, members, offsets and group_configs.
+    """Compact the log into groups, members, offsets and group_configs.
 
-    Until Ctrl-C or SIGTERM. It may stand still for as long as you like: it goes on where it was, and no response
-    waits for it. It takes the rows of its own cluster.id; only one compaction of a cluster may run at a time.
+    It runs until Ctrl-C or SIGTERM. It may stop for any time, as no response waits for it, and then continues. It
+    compacts the rows of its own cluster.id. Only one compaction of a cluster may run at a time.
     """
     settings = job_settings(config, overrides, bootstrap_server)
     with checkpoints_held(settings.job, QUERY_NAME), local_sessions() as start:

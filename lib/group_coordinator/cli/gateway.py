@@ -21,11 +21,15 @@ from group_coordinator.gateway.run import run_gateway
 
 @click.command()
 @bootstrap_server_option("The Kafka cluster, with the job's two topics. [bootstrap.servers]")
-@click.option("--listen", metavar="HOST:PORT", help="Where clients connect first. [gateway.listen]")
+@click.option(
+    "--listen",
+    metavar="HOST:PORT",
+    help="The address for the first connection of clients. [gateway.listen]",
+)
 @click.option(
     "--advertise",
     metavar="HOST",
-    help="What clients are told to connect to, if it is not the host of --listen. [gateway.advertised.host]",
+    help="The host that clients connect to, if it is not the host of --listen. [gateway.advertised.host]",
 )
 @log_level_option
 @command_config_option
@@ -39,24 +43,24 @@ def command(
     config: Path | None,
     overrides: tuple[str, ...],
 ) -> None:
-    """Stand between Kafka's clients and a cluster: the job coordinates their groups, the brokers do all else.
+    """Run a proxy for Kafka's clients: the job coordinates their groups, the brokers do everything else.
 
-    Clients change one thing, their bootstrap.servers. All their connections go through the gateway, data too:
-    it shows the brokers at ports of its own, node n at the port of --listen + 1 + n, and those ports
-    must be open to the clients. Any port serves any group. The job must run (`group-coordinator run`);
-    an answer about a group takes as long as the job takes, everything else as long as the broker does.
+    Clients change only their bootstrap.servers. All their connections go through the gateway, also for data. Each broker
+    has a port of the gateway, node n the port of --listen + 1 + n, and clients must reach these ports. Any port serves
+    any group. The job must run (`group-coordinator run`): a response about a group takes as long as the job, any other
+    response as long as the broker.
 
-    The gateway keeps nothing that must survive: several of them serve the same groups at once, and after
-    a restart clients repeat what was open. But gateways that advertise different hosts must not share clients.
-    Brokers see the gateway's address in place of the clients'.
+    The gateway keeps no state that must survive. Several gateways can serve the same groups, and after a restart clients
+    repeat their pending requests. But gateways that advertise different hosts must not share clients. Brokers see the
+    gateway's address in place of the clients'.
 
-    Where brokers want a login, clients log in through the gateway, each with its own user, whose rights hold
-    for groups too; --command-config is the gateway's own. TLS for clients: gateway.ssl.keystore.location.
-    Only the users of the gateway and of the job reach the job's two topics through it.
+    If brokers require a login, clients log in through the gateway, each as its own user, whose rights hold for groups
+    too; --command-config is the gateway's own login. TLS for clients: gateway.ssl.keystore.location. Only the users of
+    the gateway and of the job reach the job's two topics through it.
 
-    Where monitoring looks (gateway.health.listen): /live, /ready, and /metrics for Prometheus.
-    It runs until Ctrl-C or SIGTERM: then it takes no more requests, and gives those that are on their way
-    5 seconds. Members that wait for their group to meet join again elsewhere.
+    gateway.health.listen serves /live, /ready, and /metrics for Prometheus. The gateway runs until Ctrl-C or SIGTERM:
+    then it reads no more requests, and pending requests have 5 seconds. Members in a pending rebalance join again at
+    another gateway.
 
     \b
     Examples:

@@ -45,8 +45,8 @@ def run_gateway_process(command: Sequence[str], stop: Event, ended: Event) -> No
         while not (stop.is_set() or ended.wait(_LOOK_S)):
             if process.poll() is not None:
                 raise JobRefusedError(
-                    f"the gateway {_end_of(process.returncode)}, and a run with --with-gateway ends with it: "
-                    "mend what it said above, or start `group-coordinator gateway` apart from the job"
+                    f"the gateway {_end_of(process.returncode)}, and a run with --with-gateway ends with it: correct the "
+                    "error that the gateway logged, or start `group-coordinator gateway` as a separate process"
                 )
 
 

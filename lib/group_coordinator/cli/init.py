@@ -20,7 +20,7 @@ from group_coordinator.driver.tables import create_tables_of
 @click.option(
     "--topics-only",
     is_flag=True,
-    help="Leave the tables to jobs/create_tables.py, which spark-submit runs where they are.",
+    help="Create only the topics: jobs/create_tables.py creates the tables on a cluster.",
 )
 @reported_start_errors()
 def command(
@@ -40,10 +40,10 @@ def command(
     settings = job_settings(config, overrides, bootstrap_server)
     created = create_topics(Connection.of(settings.job), settings.job)
     for topic in (settings.job.events_topic, settings.job.responses_topic):
-        click.echo(f"topic {topic}: {'created' if topic in created else 'is there'}")
+        click.echo(f"topic {topic}: {'created' if topic in created else 'exists'}")
     if topics_only:
         return
     with local_sessions() as start:
         tables = create_tables_of(settings.job, partial(start, settings.job))
         for table in tables:
-            click.echo(f"table {table}: is there")
+            click.echo(f"table {table}: exists")

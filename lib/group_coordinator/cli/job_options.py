@@ -17,9 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def job_options(function: Function) -> Function:
-    server = bootstrap_server_option(
-        "The Kafka cluster with the two topics; the setting bootstrap.servers."
-    )
+    server = bootstrap_server_option("The Kafka cluster with the two topics. [bootstrap.servers]")
     return server(settings_options(function))
 
 
@@ -39,7 +37,7 @@ def metrics_option(function: Function) -> Function:
     return click.option(
         "--metrics",
         metavar="HOST:PORT",
-        help="Answer /metrics for Prometheus, /healthz and /readyz there. [metrics.listen]",
+        help="Serve /metrics for Prometheus, /healthz and /readyz at this address. [metrics.listen]",
     )(function)
 
 
@@ -48,7 +46,8 @@ def partitions_option(function: Function) -> Function:
         "--partitions",
         metavar="N",
         type=NumberRange(1, LAST_INT32),
-        help="The number of state partitions from now on; a checkpoint that is there is kept, its state divided (Spark 4.2).",
+        help="The new number of state partitions. An existing checkpoint is kept, and its state divided again "
+        "(Spark 4.2).",
     )(function)
 
 
@@ -56,25 +55,25 @@ def run_options(function: Function) -> Function:
     """Add the common options of the commands that run the coordinator."""
     options = (
         click.option(
-            "--drain", is_flag=True, help="Process what is there, fire what is due, and end."
+            "--drain", is_flag=True, help="Handle all present events, fire due timers, and end."
         ),
         click.option(
-            "--with-compaction", is_flag=True, help="Fold the log into the tables as well."
+            "--with-compaction", is_flag=True, help="Also compact the log into the state tables."
         ),
         click.option(
             "--progress",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="Keep the figures of the last batch in this file, as JSON.",
+            help="Write the numbers of the last batch to this file, as JSON.",
         ),
         click.option(
             "--redo-open-batch",
             is_flag=True,
-            help="End a batch that another version began, though its answers may then differ.",
+            help="End an open batch of another version, although its responses may then differ.",
         ),
         click.option(
             "--accept-new-partitions",
             is_flag=True,
-            help="Go on though the events topic has got partitions; some events may change places.",
+            help="Start although the events topic has new partitions: the order of some events may change.",
         ),
         metrics_option,
         log_level_option,

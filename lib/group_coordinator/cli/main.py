@@ -21,18 +21,18 @@ COMMANDS = {
     "demo": ("demo.command", "Show everything at work on this machine, in a few minutes."),
     "broker": ("cli.broker", "Start or stop a Kafka broker on this machine."),
     "init": ("cli.init", "Create the topics and the tables; safe to repeat."),
-    "check": ("cli.check", "Say what a run would trip over, and the cure."),
+    "check": ("cli.check", "Check the prerequisites of a run, and say how to fix them."),
     "run": ("cli.run", "Run the coordinator: events in, responses and log out."),
-    "rebuild": ("cli.rebuild", "Make a lost checkpoint again from the log."),
-    "compact": ("cli.compact", "Fold the log into groups, members, offsets and group_configs."),
+    "rebuild": ("cli.rebuild", "Rebuild a lost checkpoint from the log."),
+    "compact": ("cli.compact", "Compact the log into groups, members, offsets and group_configs."),
     "groups": ("cli.groups", "Describe, delete and reset groups, like kafka-consumer-groups."),
     "consume": ("cli.consume", "Print a topic's records, like kafka-console-consumer."),
-    "gateway": ("cli.gateway", "Let Kafka's own clients have their groups from the job."),
+    "gateway": ("cli.gateway", "Coordinate the groups of Kafka's own clients by the job."),
     "mirror": ("cli.mirror", "Read a live cluster's __consumer_offsets into the tables."),
-    "positions": ("cli.positions", "Sample where the topics' logs begin and end."),
-    "sql": ("cli.sql", "Ask the tables, as they are or as they were."),
-    "report": ("cli.report", "Show the groups on one page, to keep or to watch."),
-    "what-if": ("cli.what_if", "Say which offsets another retention would have removed."),
+    "positions": ("cli.positions", "Sample the start and end offsets of topics."),
+    "sql": ("cli.sql", "Query the tables, now or as of an earlier time."),
+    "report": ("cli.report", "Show the groups on an HTML page, once or continuously."),
+    "what-if": ("cli.what_if", "Show which offsets another retention would have removed."),
     "replay-events": (
         "cli.replay_events",
         "Try events on the state machine, without Kafka or Spark.",
@@ -124,12 +124,12 @@ def _all_written() -> Iterator[None]:
 def main() -> None:
     """Kafka's group coordinator as a Spark job.
 
-    Consumer groups send their joins, heartbeats and offset commits to a Kafka topic. The job answers
-    each of them as a Kafka broker would, and keeps the whole life of every group in Delta tables:
-    which offsets a group holds, who lost one, when and why, and which will expire next.
+    Consumer groups send their joins, heartbeats and offset commits to a Kafka topic. The job responds to
+    each as a Kafka broker would, and writes the whole history of every group to Delta tables: committed
+    offsets, lost offsets with time and reason, and the next expirations.
 
     \b
-    See it work, with nothing but Python and Java:
+    See it work, with Python and Java alone:
       group-coordinator demo
 
     \b
@@ -141,12 +141,12 @@ def main() -> None:
       group-coordinator sql "SELECT group_id, state FROM groups"
 
     \b
-    Or look at a cluster as it is: its clients change nothing.
+    Or look at an existing cluster, without a change of its clients.
       group-coordinator mirror --bootstrap-server HOST:PORT --cluster NAME --with-compaction
       group-coordinator report --watch    # in another terminal
 
-    COMMAND --help explains each. All settings are in conf/coordinator.toml; where a command takes
-    --set KEY=VALUE it overrides one.
+    COMMAND --help explains a command. All settings are in conf/coordinator.toml; --set KEY=VALUE
+    overrides a setting.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
 
 

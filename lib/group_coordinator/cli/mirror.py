@@ -18,16 +18,16 @@ from group_coordinator.streaming import compaction_query
 @click.command()
 @mirror_options
 def command(**given: Any) -> None:
-    """Read a live cluster's __consumer_offsets into the tables: no client of it changes anything.
+    """Read a live cluster's __consumer_offsets into the tables, without a change of its clients.
 
-    Every record becomes a row of coordinator_log, exactly once; with --with-compaction groups, members
-    and offsets are kept current too. It reads committed records alone, from the topic's beginning on the first run
-    and from where it stopped later, and leaves no trace in the cluster; `check --for mirror` lists the
-    rights that its user lacks. What cannot be decoded is in dead_letters too. The ends of all topics are sampled
-    into topic_positions meanwhile (mirror.positions.interval.ms). Tables that are missing are made.
+    Every record becomes a row of coordinator_log, exactly once. With --with-compaction, groups, members and offsets are
+    kept current too. It reads only committed records: first from the topic's beginning, later from the end of its last
+    run. It writes nothing to the cluster. `check --for mirror` lists the rights that its user lacks. Records that
+    cannot be decoded are also in dead_letters. The ends of all topics are sampled into topic_positions
+    (mirror.positions.interval.ms). Missing tables are created.
 
-    Several clusters share the tables: each has a name, and one mirror. Its checkpoint is
-    checkpoint.location/mirror-NAME. Until Ctrl-C or SIGTERM, or, with --drain, until what is readable now is read.
+    Several clusters share the tables: each has a name and a mirror. The checkpoint is checkpoint.location/mirror-NAME.
+    It runs until Ctrl-C or SIGTERM, or, with --drain, until all records that are readable now are read.
 
     \b
     Examples:

@@ -33,17 +33,21 @@ class Mirroring(NamedTuple):
 def mirror_options(function: Function) -> Function:
     """Add all options of a mirror: the keyword arguments of `mirroring`."""
     options = (
-        bootstrap_server_option("The Kafka cluster that is mirrored. [bootstrap.servers]"),
-        click.option("--cluster", metavar="NAME", help="What the tables call it. [cluster.id]"),
+        bootstrap_server_option("The mirrored Kafka cluster. [bootstrap.servers]"),
+        click.option(
+            "--cluster", metavar="NAME", help="The cluster's name in the tables. [cluster.id]"
+        ),
         click.option(
             "--topic",
             default="__consumer_offsets",
             show_default=True,
-            help="The topic that is read; a copy of __consumer_offsets has its bytes under another name.",
+            help="The topic to read: __consumer_offsets, or a copy of it under another name.",
         ),
-        click.option("--drain", is_flag=True, help="Mirror what is readable now, and end."),
         click.option(
-            "--with-compaction", is_flag=True, help="Fold the log into the tables as well."
+            "--drain", is_flag=True, help="Mirror all records that are readable now, and end."
+        ),
+        click.option(
+            "--with-compaction", is_flag=True, help="Also compact the log into the state tables."
         ),
         metrics_option,
         log_level_option,

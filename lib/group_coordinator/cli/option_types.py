@@ -59,7 +59,7 @@ def time_of(text: str) -> datetime:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (OverflowError, ValueError) as error:
         raise click.BadParameter(
-            f"{text!r} is no time; 2024-01-02T03:04:05Z and 2024-01-02 03:04 (UTC) are"
+            f"{text!r} is not a time: give one such as 2024-01-02T03:04:05Z or 2024-01-02 03:04 (UTC)"
         ) from error
 
 
@@ -69,7 +69,7 @@ def as_of_option(function: Function) -> Function:
         "--as-of",
         type=time_of,
         metavar="TIME",
-        help="Answer as the tables were then: 2024-01-02T03:04:05Z, or in UTC 2024-01-02 03:04.",
+        help="Query the tables as of this time: 2024-01-02T03:04:05Z, or in UTC 2024-01-02 03:04.",
     )
     return option(function)
 
@@ -82,5 +82,7 @@ def duration_ms_of(text: str) -> int:
     """
     parts = _DURATION.fullmatch(text)
     if parts is None or not int(parts[1]):
-        raise click.BadParameter(f"{text!r} is no duration; 500ms, 30s, 90m, 12h, 7d and 2w are")
+        raise click.BadParameter(
+            f"{text!r} is not a duration: give one such as 500ms, 30s, 90m, 12h, 7d or 2w"
+        )
     return int(parts[1]) * _UNITS_MS[parts[2]]

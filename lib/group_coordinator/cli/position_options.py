@@ -37,7 +37,7 @@ def position_options(function: Function) -> Function:
     options = (
         bootstrap_server_option("The Kafka cluster. [bootstrap.servers]"),
         click.option(
-            "--cluster", metavar="NAME", help="What the tables call the cluster. [cluster.id]"
+            "--cluster", metavar="NAME", help="The cluster's name in the tables. [cluster.id]"
         ),
         click.option(
             "--topic",
@@ -50,7 +50,7 @@ def position_options(function: Function) -> Function:
             "every_s",
             type=NumberRange(1, LONGEST_S),
             metavar="SECONDS",
-            help="Sample again and again, until Ctrl-C or SIGTERM; without it once.",
+            help="Sample at this interval, until Ctrl-C or SIGTERM; without it once.",
         ),
         log_level_option,
         command_config_option,

@@ -19,11 +19,11 @@ from group_coordinator.driver.positions import sample_positions
 def command(**given: Any) -> None:
     """Sample log start, last stable and end offsets of all partitions into topic_positions.
 
-    It asks the brokers alone, reads no records, and needs no running job: any cluster will do. Partitions
-    without a leader or a response are reported, and topics without DESCRIBE are left out; the status is 1 if
-    nothing could be sampled. With --every a failed round is reported, and the next one tries again.
+    It sends requests only to the brokers of any cluster, reads no records, and needs no running job. Partitions without
+    a leader or a response are reported, and topics without DESCRIBE are left out. The exit status is 1 if nothing could
+    be sampled. With --every, a failed round is reported, and the next round tries again.
 
-    Samples older than positions.retention.ms go. Spark starts only where the tables are in a catalog.
+    Samples older than positions.retention.ms are removed. Spark starts only for tables in a catalog.
 
     \b
     Examples:

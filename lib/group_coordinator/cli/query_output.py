@@ -62,7 +62,7 @@ def format_option(formats: Collection[str], default: str) -> Callable[[Function]
         type=click.Choice(list(formats)),
         default=default,
         show_default=True,
-        help="How the answer is printed.",
+        help="The format of the printed result.",
     )
 
 
@@ -73,7 +73,7 @@ def output_option(formats: Collection[str]) -> Callable[[Function], Function]:
         "--output",
         type=(click.Choice(kinds), click.Path(dir_okay=False, path_type=Path)),
         metavar=f"[{'|'.join(kinds)}] FILE",
-        help="Write the answer into a file, which is replaced, instead of printing it.",
+        help="Write the result to this file, which is replaced, instead of printing it.",
     )
 
 
@@ -86,7 +86,8 @@ def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
     if output is not None:
         kind, file = output
         refuse_given(
-            "printed", why=f"is for what is printed; {file} becomes {kind}, as --output says"
+            "printed",
+            why=f"sets the format of printed results, but --output writes {file} as {kind}: remove one of them",
         )
 
 
@@ -123,7 +124,7 @@ def _parquet(answer: pa.Table) -> pa.Buffer:
         parquet.write_table(without_views(answer), out)
     except pa.ArrowNotImplementedError as error:
         raise click.ClickException(
-            f"Parquet does not have a type of the answer ({error}): CAST the column AS STRING"
+            f"Parquet lacks a type of the result ({error}): CAST the column AS STRING"
         ) from error
     return out.getvalue()
 
@@ -132,7 +133,7 @@ def _check_names(answer: pa.Table) -> None:
     for name, count in Counter(answer.column_names).items():
         if count > 1:
             raise click.ClickException(
-                f"the answer has several columns called {name}: name them with AS"
+                f"the result has several columns named {name}: name them with AS"
             )
 
 

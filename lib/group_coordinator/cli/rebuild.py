@@ -24,16 +24,15 @@ def command(
     bootstrap_server: str | None,
     partitions: int | None,
 ) -> None:
-    """Make a lost checkpoint again from the log, or change the number of state partitions.
+    """Rebuild a lost checkpoint from the log, or change the number of state partitions.
 
-    Every group is replayed from coordinator_log, and the next `run` goes on behind the last event that left something
-    there. As after a broker's fail-over, members' sessions begin again and joins that were waiting are to be repeated;
-    requests behind that event are handled once more. Refused while there is a checkpoint; safe to repeat until `run`
-    has begun.
+    Every group is replayed from coordinator_log, and the next `run` continues after the last event with a row there. As
+    after a broker's fail-over, members' sessions start again, clients repeat pending joins, and later requests are
+    handled once more. An existing checkpoint is an error. The rebuild may be repeated until `run` starts.
 
-    With --partitions the checkpoint may be there: Spark 4.2 or later divides its state among N partitions, and groups,
-    members and their sessions stay as they are. Stop the job first; `run --drain` ends a batch that was cut off. The next
-    `run` goes on with N, whatever shuffle.partitions says.
+    With --partitions the checkpoint may exist: Spark 4.2 or later divides its state among N partitions, and groups,
+    members and their sessions are unchanged. Stop the job first; `run --drain` ends an open batch. The next `run` uses
+    N, and ignores shuffle.partitions.
 
     \b
     Example, with the same settings as `run`:

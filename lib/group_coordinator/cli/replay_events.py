@@ -21,8 +21,8 @@ from group_coordinator.settings import load
 def command(file: BinaryIO, config: Path | None, overrides: tuple[str, ...]) -> None:
     """Run JSON lines from FILE, or from standard input, through the state machine.
 
-    Time is what the lines say, so a week of retention takes no time. What a line brings about is
-    written at once, one JSON object a line, and ends with {"kind": "done"}.
+    The lines set the time, so a week of retention takes no time. The outputs of a line are written at once, each as a
+    JSON object in a line, and end with {"kind": "done"}.
 
     \b
       {"at": 1000, "event": {...}}   an event as in the events topic, at a time in milliseconds
@@ -30,11 +30,11 @@ def command(file: BinaryIO, config: Path | None, overrides: tuple[str, ...]) -> 
       {"at": 5000, "topics": [{"name": "orders", "topicId": "...", "numPartitions": 3}]}
                                      the topics of the cluster are now exactly these
       {"at": 5000, "acls": [...], "superUsers": ["User:admin"]}
-                                     the rules of who may do what are now exactly these
-      {"describe": "my-group"}       the group as it is now
+                                     the ACLs are now exactly these
+      {"describe": "my-group"}       the present state of the group
 
     \b
-    What would expire under another policy:
+    Expirations with another retention:
       group-coordinator replay-events --set offsets.retention.minutes=60 story.jsonl
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     replay = Replay(load(config, overrides).coordinator)

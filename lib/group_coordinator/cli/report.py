@@ -34,19 +34,23 @@ def address_of(text: str) -> tuple[str, int]:
         return host_and_port(text)
     except AddressError as error:
         raise click.BadParameter(
-            f"{text!r} is no HOST:PORT; {_LOOPBACK} is, and port 0 takes a free one"
+            f"{text!r} is not HOST:PORT: give an address such as {_LOOPBACK}; port 0 selects a free port"
         ) from error
 
 
 @click.command()
 @click.option(
-    "--cluster", metavar="NAME", help="Only this cluster.  [default: all that the tables have]"
+    "--cluster", metavar="NAME", help="Only this cluster.  [default: all clusters of the tables]"
 )
 @click.option(
-    "--as-of", type=time_of, metavar="TIME", help="The end of what is shown.  [default: now]"
+    "--as-of", type=time_of, metavar="TIME", help="The end of the shown time.  [default: now]"
 )
 @click.option(
-    "--hours", type=NumberRange(min=1), default=24, show_default=True, help="How far back."
+    "--hours",
+    type=NumberRange(min=1),
+    default=24,
+    show_default=True,
+    help="The hours before that time.",
 )
 @click.option(
     "--output",
@@ -54,7 +58,7 @@ def address_of(text: str) -> tuple[str, int]:
     metavar="FILE.html",
     default="group-coordinator-report.html",
     show_default=True,
-    help="Where the page goes; a file that is there is replaced.",
+    help="The file of the page; an existing file is replaced.",
 )
 @click.option(
     "--watch", is_flag=True, help="Serve the page and keep it current, until Ctrl-C or SIGTERM."
@@ -65,7 +69,7 @@ def address_of(text: str) -> tuple[str, int]:
     metavar="HOST:PORT",
     default=_LOOPBACK,
     show_default=True,
-    help="Where --watch serves. There is no login: whoever reaches it reads it.",
+    help="The address of --watch. It has no login: everyone who can connect can read the page.",
 )
 @click.option(
     "--every",
@@ -74,9 +78,9 @@ def address_of(text: str) -> tuple[str, int]:
     metavar="SECONDS",
     default=30,
     show_default=True,
-    help="How often --watch asks the tables again.",
+    help="The interval at which --watch reads the tables again.",
 )
-@click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")
+@click.option("--tables", metavar="FOLDER", help="The folder of the tables. [tables.root]")
 @settings_options
 def command(
     *,
@@ -91,13 +95,13 @@ def command(
     config: Path | None,
     overrides: tuple[str, ...],
 ) -> None:
-    """Show the groups on one page: how they are, how far behind, what expires next, what was lost, and who did it.
+    """Show the groups on an HTML page: their status, lag, next expirations, lost offsets, and changes with their users.
 
-    The page is one file of about a megabyte, charts and all. It loads nothing from anywhere, so it can be mailed and kept.
-    Every section ends with the query that gives the whole of it.
+    The page is a file of about a megabyte with all its charts. It loads nothing from other places, so it can be mailed
+    and archived. Every section ends with the query that returns all its rows.
 
-    Lag needs samples of the topics' ends: a mirror takes them by itself, next to the coordinator
-    `group-coordinator positions --every 30` does.
+    Lag needs samples of the topics' ends. A mirror takes them itself; next to a coordinator run
+    `group-coordinator positions --every 30`.
 
     \b
     Examples:
@@ -127,11 +131,15 @@ def command(
 
 def _refuse_what_says_nothing(*, watch: bool, as_of: datetime | None) -> None:
     if watch and as_of is not None:
-        raise click.UsageError("--watch shows the present, and --as-of the past: give one of them")
+        raise click.UsageError(
+            "--watch shows the present, --as-of an earlier time: give only one of them"
+        )
     if watch:
-        refuse_given("output", why="names a file, and --watch writes none: give one of them")
+        refuse_given(
+            "output", why="names a file, and --watch writes no file: give only one of them"
+        )
     else:
-        refuse_given("listen", "every_s", why="is for --watch, which is not given")
+        refuse_given("listen", "every_s", why="has no effect without --watch")
 
 
 def _begin(end: datetime, hours: int) -> datetime:
@@ -162,7 +170,9 @@ def _watch(report: Callable[[], Report], listen: tuple[str, int], every_s: int) 
         current = Current(texts)
         try:
             with served(current, *listen) as address:
-                click.echo(f"{address} shows the groups, anew every {every_s} s. Ctrl-C ends it.")
+                click.echo(
+                    f"{address} shows the groups, and is updated every {every_s} s. Ctrl-C ends it."
+                )
                 while not stop.wait(every_s):
                     _renew(current)
         except OSError as error:
@@ -175,4 +185,4 @@ def _renew(current: Current) -> None:
         current.renew()
     except ClientError as error:
         current.trouble = str(error)
-        click.echo(f"no news: {error}", err=True)
+        click.echo(f"the page was not updated: {error}", err=True)

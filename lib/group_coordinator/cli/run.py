@@ -21,7 +21,7 @@ from group_coordinator.streaming.checkpoint import layout
 @click.option(
     "--with-gateway",
     is_flag=True,
-    help="Let Kafka's own clients in as well: `group-coordinator gateway` beside the job, by the same settings.",
+    help="Also run `group-coordinator gateway`, for Kafka's own clients, with the same settings.",
 )
 def command(
     config: Path | None,
@@ -37,18 +37,17 @@ def command(
 ) -> None:
     """Run the coordinator: events in, responses and log out.
 
-    Until Ctrl-C or SIGTERM, which ends it between two batches; nothing is done twice then. A second
-    run on the same checkpoint is refused. On a cluster give jobs/run_coordinator.py to spark-submit
-    instead.
+    It runs until Ctrl-C or SIGTERM, which ends it between two batches: then nothing is done twice. A second run on the
+    same checkpoint is an error. On a cluster, submit jobs/run_coordinator.py instead.
 
-    With --drain consumer groups (KIP-848) hear of the cluster's topics when a run begins; the next
-    run gives them the topics that they ask for meanwhile.
+    With --drain, consumer groups (KIP-848) get topic metadata when the run begins. Metadata of topics that they
+    subscribe to later comes in the next run.
 
-    With --with-gateway Kafka's own clients reach the job at gateway.listen, as long as it runs; the gateway
-    is a process of its own, and if it ends so does the run.
+    With --with-gateway, Kafka's own clients connect to gateway.listen while the job runs. The gateway is a separate
+    process. If it ends, the run ends too.
 
-    With --metrics Prometheus reads Kafka's meters, lag and the job's health there, and schedulers whether it is
-    alive (/healthz) and ready (/readyz). A run with --drain has no such port.
+    With --metrics, Prometheus reads Kafka's meters, lag and the job's health at that address, and schedulers read if it
+    is alive (/healthz) and ready (/readyz). A run with --drain has no such port.
 
     \b
     Examples:
@@ -58,7 +57,8 @@ def command(
     """  # noqa: D301
     if drain and with_gateway:
         raise click.UsageError(
-            "--with-gateway: a run with --drain ends when all is read, and no client could reach it"
+            "--with-gateway: a run with --drain ends when all events are read, and clients could not use it: "
+            "remove one of them"
         )
     settings = job_settings(config, overrides, bootstrap_server, metrics)
     gateway = partial(run_gateway_process, gateway_command(config, overrides, bootstrap_server))

@@ -51,7 +51,7 @@ def _brokers(text: str) -> str:
 command_config_option = click.option(
     "--command-config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Kafka's client properties, for a cluster that wants a login.",
+    help="A file of Kafka's client properties, for a cluster with a login.",
 )
 """Adds --command-config FILE, which becomes `command_config`."""
 
@@ -62,7 +62,7 @@ def settings_options(function: Function) -> Function:
         "--config",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         callback=_with_secrets_unread,
-        help="Settings that differ from conf/coordinator.toml.",
+        help="A file of the settings that differ from conf/coordinator.toml.",
     )
     override = click.option(
         "--set",

@@ -41,7 +41,7 @@ class _Asking(click.Command):
 @as_of_option
 @format_option(FORMATS, default="table")
 @output_option(FORMATS)
-@click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")
+@click.option("--tables", metavar="FOLDER", help="The folder of the tables. [tables.root]")
 @settings_options
 def command(
     query: str,
@@ -52,31 +52,31 @@ def command(
     config: Path | None,
     overrides: tuple[str, ...],
 ) -> None:
-    """Ask the tables, and the views over them.
+    """Query the tables and their views.
 
     \b
     Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, denials, writers, topic_positions, topic_ids
     Views:
-      expiring_soon   when each offset goes, or what protects it
-      lost_offsets    which offsets were lost, when, why, and whether they came back
-      audit           who reset, rewound or deleted offsets, and what they were before
+      expiring_soon   the expiration of each offset, or its protection
+      lost_offsets    lost offsets, with time and reason, and the next commit
+      audit           resets, rewinds and deletions of offsets, with the user and the offset before
       offset_changes  every change of an offset, ordinary commits too
       recent_changes  the same, of the last six hours
-      group_timeline  what happened to a group, through all lives of its name
-      commit_rate     commits and offsets a second, minute by minute
-      topic_groups    who reads a topic
-      lag             how many records groups are behind, and who should read them
-      time_lag        the same in seconds, and how sure that is
+      group_timeline  all changes of a group, through all lives of its name
+      commit_rate     commits and offsets per second, for each minute
+      topic_groups    the groups of a topic
+      lag             the lag of groups in records, and the clients that should read them
+      time_lag        the lag in seconds, and its accuracy
       lag_history     both at each sample of the topics' ends
-      partition_status, group_status  whether groups keep up: OK, STOP, AHEAD and others
-      stale_topics    topics with offsets that no group reads any more, or that are gone
+      partition_status, group_status  the progress of groups: OK, STOP, AHEAD and others
+      stale_topics    topics with offsets that no group reads any more, or that are deleted
 
-    The SQL is DataFusion's, much like PostgreSQL's; SHOW TABLES and DESCRIBE offsets tell what there is. jobs/reference has
-    every column, and an example a view.
+    The SQL is DataFusion's, which resembles PostgreSQL's. SHOW TABLES and DESCRIBE offsets list tables and columns.
+    jobs/reference has every column, and an example for each view.
 
-    --as-of works for all of them, and for any time since the first record: rows that came later are left out, and
-    groups, members, offsets and group_configs are worked out again from coordinator_log. That takes as long as the log is.
-    Forecasts (expires_at) are made with the retention of now. now() stays now.
+    --as-of works for all of them, and for any time since the first record: later rows are left out, and groups, members,
+    offsets and group_configs are computed from coordinator_log. That takes longer for a longer log. Forecasts (expires_at)
+    use the present retention, and now() is the present time.
 
     \b
     Examples:

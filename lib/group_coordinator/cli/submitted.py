@@ -57,7 +57,7 @@ def _reported_errors() -> Iterator[None]:
 
 @click.group()
 def jobs() -> None:
-    """The jobs of the group coordinator on a cluster, with the Spark that is there."""
+    """The jobs of the group coordinator on a cluster, with the cluster's Spark."""
     escape_missing_characters()
 
 
@@ -79,10 +79,10 @@ def main() -> None:
 def create_tables(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None
 ) -> None:
-    """Create the tables where this cluster can write them; safe to repeat."""
+    """Create the tables, by this cluster; safe to repeat."""
     job = job_settings(config, overrides, bootstrap_server).job
     for table in create_tables_of(job, partial(submitted_session, job)):
-        click.echo(f"table {table}: is there")
+        click.echo(f"table {table}: exists")
 
 
 @jobs.command()
@@ -127,7 +127,7 @@ def run(
 def compact(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
 ) -> None:
-    """Fold the log into groups, members, offsets and group_configs."""
+    """Compact the log into groups, members, offsets and group_configs."""
     settings = job_settings(config, overrides, bootstrap_server)
     run_compaction(settings, partial(submitted_session, settings.job), drain=drain)
 
@@ -145,7 +145,7 @@ def mirror(**given: Any) -> None:
 @position_options
 @_reported_errors()
 def positions(**given: Any) -> None:
-    """Sample where the topics' logs begin and end; SIGTERM ends it between two samples, with status 0."""
+    """Sample the start and end offsets of topics; SIGTERM ends it between two samples, with status 0."""
     wanted = sampling(**given)
     # The tables may be written without a session, so spark-submit's login is shared first.
     use_login_of_submit(wanted.job)
@@ -168,7 +168,7 @@ def sql(
     overrides: tuple[str, ...],
     bootstrap_server: str | None,
 ) -> None:
-    """Ask the tables where this cluster has them, in Spark's SQL; tables and views have their plain names."""
+    """Query this cluster's tables in Spark's SQL; tables and views have their plain names."""
     refuse_format_of_file(output)
     settings = job_settings(config, overrides, bootstrap_server)
     answer = ask_tables(settings, partial(submitted_session, settings.job), query, as_of)
@@ -185,7 +185,7 @@ def rebuild(
     bootstrap_server: str | None,
     partitions: int | None,
 ) -> None:
-    """Make a lost checkpoint again from the log, or change the number of state partitions."""
+    """Rebuild a lost checkpoint from the log, or change the number of state partitions."""
     settings = job_settings(config, overrides, bootstrap_server)
     for line in rebuild_checkpoint(settings, partial(submitted_session, settings.job), partitions):
         click.echo(line)

@@ -37,14 +37,14 @@ FORMATS = {"table": print_table, **PLAIN_FORMATS}
     help="Instead of offsets.retention.minutes: 500ms, 30s, 90m, 12h, 7d, 2w.",
 )
 @click.option(
-    "--as-of", type=time_of, metavar="TIME", help="The end of what is looked at.  [default: now]"
+    "--as-of", type=time_of, metavar="TIME", help="The end of the examined time.  [default: now]"
 )
 @click.option(
     "--group", "groups", multiple=True, metavar="GROUP", help="Only this group. Repeatable."
 )
 @format_option(FORMATS, default="table")
 @output_option(FORMATS)
-@click.option("--tables", metavar="FOLDER", help="Where the tables are. [tables.root]")
+@click.option("--tables", metavar="FOLDER", help="The folder of the tables. [tables.root]")
 @settings_options
 def command(
     retention_ms: int,
@@ -56,17 +56,17 @@ def command(
     config: Path | None,
     overrides: tuple[str, ...],
 ) -> None:
-    """Say which offsets another retention would have removed, and when.
+    """Show which offsets another retention would have removed, and when.
 
-    Kafka's rules are applied to the whole log again (KIP-211) with the other retention: what subscribes, commits or is open
-    protects as it did, and what the retention of then removed stays until the other one removes it. A setting
-    offsets.retention.ms of a group, and a retention that a commit brought, still come first. One row an offset:
+    Kafka's rules (KIP-211) are applied to the whole log again, with the other retention. Subscriptions, commits and open
+    transactions protect offsets as they did. Offsets that the former retention removed stay until the other retention
+    removes them. A group's own offsets.retention.ms and a retention in a commit still come first. One row per offset:
 
     \b
-      removed_at          when it would have gone
-      committed_again_at  when the group next committed the partition: it would not have found its place before that;
-                          empty: it has not committed it since
-      lost_in_fact_at     when the offset was lost in fact before that commit; empty: it was not
+      removed_at          the time of its removal by the other retention
+      committed_again_at  the group's next commit of the partition: until then the group would have had no offset;
+                          empty: no later commit
+      lost_in_fact_at     the time before that commit at which the offset was lost in fact; empty: it was not lost
 
     \b
     Examples:

@@ -159,7 +159,7 @@ def _typed(key: str, value: str, default: object) -> str | int | bool:
 
 def _report_unknown(names: Iterable[str], origin: str) -> None:
     for name in names:
-        click.echo(f"{origin}: {name} is no property of Kafka's clients{advice(name)}", err=True)
+        click.echo(f"{origin}: {name} is not a property of Kafka's clients{advice(name)}", err=True)
 
 
 def _report_without_effect(names: list[str], origin: str) -> None:

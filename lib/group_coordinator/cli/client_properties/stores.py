@@ -126,8 +126,8 @@ def _pem_of(location: str, properties: Mapping[str, str]) -> str:
         said = _listed(location, properties.get("ssl.truststore.password"))
     except JavaMissingError as error:
         raise PropertiesError(
-            f"ssl.truststore.location = {location} is not PEM, and Java is missing, which reads it: install Java, or "
-            f"run keytool -list -rfc -keystore {location} > ca.pem on a machine with Java and give ca.pem"
+            f"ssl.truststore.location = {location} is not PEM, and Java, which would read it, is missing: install "
+            f"Java, or run keytool -list -rfc -keystore {location} > ca.pem on a machine with Java and give ca.pem"
         ) from error
     # Java trusts only the first certificate of a private key's chain.
     found = [one["pem"] for one in _CERTIFICATE.finditer(said) if one["place"] in {None, "1"}]

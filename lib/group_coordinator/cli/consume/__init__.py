@@ -27,11 +27,15 @@ _KILLED_BY = 128
 @click.command()
 @bootstrap_server_option("The broker. [bootstrap.servers]")
 @click.option("--topic", help="The topic to read.")
-@click.option("--include", metavar="REGEX", help="Read all topics that match, from end to end.")
+@click.option(
+    "--include",
+    metavar="REGEX",
+    help="Read all topics whose whole name matches this regular expression.",
+)
 @click.option(
     "--partition",
     type=NumberRange(0, LAST_INT32),
-    help="Read this partition alone, without a group.",
+    help="Read only this partition, without a group.",
 )
 @click.option(
     "--offset",
@@ -41,10 +45,11 @@ _KILLED_BY = 128
 @click.option(
     "--from-beginning",
     is_flag=True,
-    help="Where the group has no offset, begin with the oldest record.",
+    help="Begin with the oldest record if the group has no offset.",
 )
 @click.option(
-    "--group", help="The group; its offsets are committed. Without it the group names itself."
+    "--group",
+    help="The group, whose offsets are committed. Without it a generated group, which commits nothing.",
 )
 @click.option(
     "--max-messages",
@@ -54,16 +59,14 @@ _KILLED_BY = 128
 @click.option(
     "--timeout-ms",
     type=INT64,
-    help="End when no record has come for so long.",
+    help="End after this time without a record.",
 )
-@click.option(
-    "--skip-message-on-error", is_flag=True, help="Leave out a record that cannot be printed."
-)
+@click.option("--skip-message-on-error", is_flag=True, help="Skip records that cannot be printed.")
 @click.option(
     "--isolation-level",
     type=click.Choice(["read_uncommitted", "read_committed"]),
     default="read_uncommitted",
-    help="read_committed leaves out records of transactions that were aborted.",
+    help="read_committed omits records of aborted transactions.",
 )
 @click.option(
     "--key-deserializer", metavar="CLASS", help="Short for key.deserializer of the formatter."
@@ -77,7 +80,7 @@ _KILLED_BY = 128
     "formatter_property",
     multiple=True,
     metavar="KEY=VALUE",
-    help="What is printed: print.key=true, key.separator=: and so on. Repeatable.",
+    help="A property of the formatter, such as print.key=true or key.separator=:. Repeatable.",
 )
 @click.option(
     "--command-property",
@@ -92,7 +95,7 @@ _KILLED_BY = 128
     "--consumer.config",
     "command_config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file of such properties, a login among them.",
+    help="A file of such properties, also for the login.",
 )
 @settings_options
 @click.pass_context
@@ -108,12 +111,12 @@ def command(
     """Print the records of topics, as a member of a group that this project's job coordinates.
 
     Options and output are those of Kafka's kafka-console-consumer. Without --group (or the property group.id)
-    the group is named console-consumer-NNNNN, and no offsets are committed unless the property
-    enable.auto.commit=true asks for it (KIP-211): no consumer would use them again. With --group offsets are committed
-    every auto.commit.interval.ms and at the end. Records come from the brokers; joining takes the job a few seconds.
+    the group is named console-consumer-NNNNN, and commits no offsets unless enable.auto.commit=true (KIP-211): no other
+    consumer would use them. With --group, offsets are committed every auto.commit.interval.ms and at the end. Records
+    come from the brokers. To join a group takes a few seconds.
 
-    It runs until Ctrl-C or SIGTERM, with the exit status 130 or 143, or until --max-messages or --timeout-ms
-    end it with status 0. How many records it printed is on standard error.
+    It runs until Ctrl-C or SIGTERM, with exit status 130 or 143, or until --max-messages or --timeout-ms end it with
+    status 0. The number of printed records is written to standard error.
 
     \b
     Examples:

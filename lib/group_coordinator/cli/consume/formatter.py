@@ -41,7 +41,7 @@ class Formatter:
     def __init__(self, properties: Mapping[str, str]) -> None:
         for name in properties.keys() - set(_KNOWN):
             raise click.UsageError(
-                f"{name} is not a property of the formatter; it has {', '.join(_KNOWN)}"
+                f"{name} is not a property of the formatter: give one of {', '.join(_KNOWN)}"
             )
         given = {**_TEXTS, "print.value": "true", **properties}
         self._between, self._end, self._between_headers, self._null = (
@@ -104,11 +104,11 @@ def _deserializer(java_class: str) -> Deserializer:
         number = struct.Struct(_NUMBERS[name])
         return lambda content: _number(number, content)
     known = ", ".join(["ByteArrayDeserializer", "StringDeserializer", *_NUMBERS])
-    raise click.UsageError(f"{java_class} is not a deserializer that is known here: {known}")
+    raise click.UsageError(f"{java_class} is not a known deserializer: give one of {known}")
 
 
 def _number(number: struct.Struct, content: bytes) -> bytes:
     if len(content) != number.size:
-        raise ValueError(f"{len(content)} bytes are not a number of {number.size}")
+        raise ValueError(f"{len(content)} bytes are not a number of {number.size} bytes")
     [value] = number.unpack(content)
     return b"%d" % value

@@ -91,7 +91,7 @@ POLL_MS = 100
 _SILENCE_S = 15.0
 """Time until a hint: the first assignment takes the initial rebalance delay, 3 seconds, and a few batches of the job."""
 
-_NO_TOPIC = "There is no such topic yet."
+_NO_TOPIC = "The topic does not exist yet."
 
 
 class RecordSource(Protocol):
@@ -251,7 +251,9 @@ class GroupSource:
         elif self._clock() >= self._silent_from_s:
             self._silent_from_s = float("inf")
             cause = (
-                "Does the job run? It answers for the group." if self._topics.names else _NO_TOPIC
+                "Check that the job runs: it coordinates the group."
+                if self._topics.names
+                else _NO_TOPIC
             )
             click.echo(f"No partitions after {_SILENCE_S:g} s. {cause}", err=True)
 

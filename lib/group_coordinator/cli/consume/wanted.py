@@ -56,7 +56,7 @@ class ReadOptions:
             return re.compile(self.include)
         except (re.error, OverflowError, RecursionError) as error:
             raise click.UsageError(
-                f"--include {self.include!r} is no regular expression: {error}"
+                f"--include {self.include!r} is not a regular expression: {error}"
             ) from error
 
     def first_offset(self) -> str | int:
@@ -175,7 +175,7 @@ def _commit_interval_s(
     commits = properties.is_true("enable.auto.commit")
     if options.partition is not None and commits:
         raise click.UsageError(
-            "A partition is read without a group: enable.auto.commit=true has none to commit for."
+            "--partition reads without a group, and enable.auto.commit=true needs one: remove one of them."
         )
     # A generated group is hardly used again, so its offsets would only be in the way (KIP-211).
     is_wanted = is_named if commits is None else commits

@@ -41,8 +41,8 @@ def command(
 ) -> None:
     """List, describe, delete and reset groups.
 
-    Options and output are those of Kafka's kafka-consumer-groups; errors go to standard error, and
-    the exit status is 1 when something was refused.
+    Options and output are those of Kafka's kafka-consumer-groups. Errors go to standard error, and the exit status is 1
+    if there was an error.
 
     \b
     Examples:

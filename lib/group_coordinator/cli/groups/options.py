@@ -66,14 +66,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _ACTIONS = (
     click.option("--list", is_flag=True, help="List the groups, as of the last compaction."),
-    click.option("--describe", is_flag=True, help="Describe groups, asking the running job."),
+    click.option("--describe", is_flag=True, help="Describe groups as the running job has them."),
     click.option(
         "--delete", is_flag=True, help="Delete groups without members, with their offsets."
     ),
     click.option(
         "--reset-offsets",
         is_flag=True,
-        help="Show where the offsets of groups without members would go; with --execute put them there.",
+        help="Show the new offsets of groups without members; set them with --execute.",
     ),
     click.option(
         "--delete-offsets",
@@ -83,18 +83,21 @@ _ACTIONS = (
     click.option(
         "--validate-regex",
         metavar="REGEX",
-        help="Say whether this is a regular expression of RE2, as consumers subscribe by.",
+        help="Check that consumers can subscribe by this regular expression (RE2).",
     ),
 )
 _SCOPE = (
     click.option(
         "--group", multiple=True, help="A group to describe, delete or reset. Repeatable."
     ),
-    click.option("--all-groups", is_flag=True, help="All groups of the tables instead."),
+    click.option(
+        "--all-groups", is_flag=True, help="Instead of --group: all groups of the tables."
+    ),
     click.option(
         "--regex",
         metavar="REGEX",
-        help="The groups of the tables whose whole name matches (RE2) instead; with --list only these.",
+        help="Instead of --group: the groups of the tables whose whole name matches (RE2). With --list: only "
+        "these.",
     ),
     click.option(
         "--topic",
@@ -105,7 +108,7 @@ _SCOPE = (
     click.option(
         "--all-topics",
         is_flag=True,
-        help="With --reset-offsets: all that the group has committed.",
+        help="With --reset-offsets: all topics with committed offsets of the group.",
     ),
 )
 _VIEWS = (
@@ -129,7 +132,7 @@ _VIEWS = (
     click.option(
         "--only-with-lag",
         is_flag=True,
-        help="With --describe: only partitions that are behind.",
+        help="With --describe: only partitions with lag.",
     ),
 )
 _RESETS = (
@@ -138,7 +141,7 @@ _RESETS = (
     click.option(
         "--to-current",
         is_flag=True,
-        help="Reset to where the group is; where it has committed nothing to the end of the log.",
+        help="Reset to the committed offset, or without one to the end of the log.",
     ),
     click.option("--to-offset", type=INT64, metavar="OFFSET", help="Reset to one offset."),
     click.option(
@@ -151,25 +154,25 @@ _RESETS = (
         "--by-duration",
         type=duration_ms,
         metavar="PnDTnHnMnS",
-        help="Reset to the first record that is not older than this.",
+        help="Reset to the first record that is at most so old.",
     ),
     click.option(
         "--to-datetime",
         type=timestamp_ms,
         metavar="YYYY-MM-DDThh:mm:ss.sss",
-        help="Reset to the first record since then; without a zone it is UTC.",
+        help="Reset to the first record since this time; without a zone it is UTC.",
     ),
     click.option(
         "--from-file",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Reset to the offsets of a file as --export writes it.",
+        help="Reset to the offsets of this file, in the format of --export.",
     ),
     click.option(
         "--to-group",
         metavar="GROUP",
-        help="Reset to the offsets of this other group; --topic may take some of them.",
+        help="Reset to the offsets of this other group; --topic selects some of them.",
     ),
-    click.option("--dry-run", is_flag=True, help="Only show what a reset would do (the default)."),
+    click.option("--dry-run", is_flag=True, help="Only show the new offsets (the default)."),
     click.option("--execute", is_flag=True, help="Reset."),
     click.option("--export", is_flag=True, help="Print the new offsets as CSV, for --from-file."),
 )
@@ -180,14 +183,14 @@ _OTHERS = (
         type=click.Choice(list(FORMATS)),
         default="table",
         show_default=True,
-        help="How results are printed.",
+        help="The format of the output.",
     ),
     bootstrap_server_option("The Kafka cluster. [bootstrap.servers]"),
     click.option(
         "--timeout",
         type=NumberRange(1, LAST_INT32),
         metavar="MS",
-        help="How long to wait for an answer. [request.timeout.ms]",
+        help="The timeout of a request. [request.timeout.ms]",
     ),
     click.version_option(__version__, prog_name="group-coordinator"),
 )

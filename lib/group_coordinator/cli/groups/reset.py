@@ -68,7 +68,8 @@ def _number(place: str, column: str, text: str, most: int) -> int:
     number = whole_number(java_trimmed(text), most)
     if number is None:
         raise click.UsageError(
-            f"{place}: {column} = {text!r} is not a whole number from 0 to {most}: correct it; the file has no header line"
+            f"{place}: {column} = {text!r} is not a whole number from 0 to {most}: correct it; the file must not "
+            "have a header line"
         )
     return number
 
