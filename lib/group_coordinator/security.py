@@ -204,7 +204,7 @@ def _check_endpoint(url: str) -> None:
         shown = url.replace(f"{login}@", "***@")
         raise ConfigError(key, shown, "give name and password as sasl.username and sasl.password")
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
-        why = "the client's secret would be readable on its way: give an https URL"
+        why = "the client's secret would be sent without encryption: give an https URL"
         raise ConfigError(key, url, why)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigError(key, url, "give an https URL")

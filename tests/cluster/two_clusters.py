@@ -27,7 +27,7 @@ from group_coordinator.cli.submitted import run
 run()
 """
 """Looks are a minute apart otherwise, and five where the tables are on S3."""
-_FAILURE = re.compile(r"^.*(?:upkeep of table \w+ failed|compaction failed).*$", re.MULTILINE)
+_FAILURE = re.compile(r"^.*(?:maintenance of table \w+ failed|compaction failed).*$", re.MULTILINE)
 _IN_TURNS = "another process changes table"
 
 

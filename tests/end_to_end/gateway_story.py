@@ -362,7 +362,7 @@ async def wrong_password(scene: Scene) -> bool:
     """Whether the broker says so, and a request about a group closes the connection."""
     client = await scene.at_gateway()
     options = login_of(LIMITED, scene.certificates) | {"sasl_plain_password": "wrong"}
-    with pytest.raises(ConnectionRefusedError, match="our login failed"):
+    with pytest.raises(ConnectionRefusedError, match="the gateway's login failed"):
         await client.log_in(options)
     return await client.is_hung_up()
 

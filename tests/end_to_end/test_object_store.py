@@ -73,7 +73,7 @@ def test_nothing_is_lost_by_a_kill_and_by_two_drivers_at_once(
 
     result = judged("two drivers on S3", installation, 4)
     assert (result.problems, result.lost, result.doubled) == ([], 0, 0)
-    assert "upkeep of table" not in last.log
+    assert "maintenance of table" not in last.log
     [told] = [line for line in last.log.splitlines() if line.startswith("Error: ")]
     assert "another run works on this checkpoint" in told
 
@@ -121,7 +121,7 @@ def test_a_batch_is_appended_by_two_puts() -> None:
     ("changed", "said"),
     [
         ({}, "NoSuchBucketException: The specified bucket does not exist"),
-        ({"AWS_SECRET_ACCESS_KEY": "another"}, "look at the key"),
+        ({"AWS_SECRET_ACCESS_KEY": "another"}, "check the key"),
     ],
 )
 def test_a_store_that_is_wrong_is_told_in_one_sentence(

@@ -92,7 +92,7 @@ def test_members_and_offsets_stay_when_the_state_is_divided_anew(
             known = facts(admin)
             with JobProcess([*divided, *made.options], made.folder) as early:
                 assert early.wait(120) == 1, early.log
-            assert "another run works on it; stop that one first" in early.log
+            assert "another run works on it: stop that run" in early.log
             assert job.stop() == 0, job.log
         log = made.rows(LOG)
 

@@ -255,16 +255,28 @@ def test_init_needs_each_right_to_make_topics(broker: EmbeddedBroker) -> None:
         return str(failure.value)
 
     not_made = (
-        f"is not there for us, and {broker.bootstrap_servers} does not make it: TOPIC_AUTHORIZATION_FAILED (29), "
-        "Authorization failed: ACL CREATE, or DESCRIBE if it is there, is missing"
+        f"does not exist for this user, and {broker.bootstrap_servers} does not create it: TOPIC_AUTHORIZATION_FAILED (29), "
+        "Authorization failed: give the user the ACL CREATE, or DESCRIBE if the topic exists"
     )
     assert [told(lacking) for lacking in range(6)] == [
         f"topic program-0-without-0-events {not_made}",
         f"topic program-0-without-1-responses {not_made}",
-        "topic program-0-without-2-events is created, but this user may not see it: give it DESCRIBE on the topic",
-        "topic program-0-without-3-responses is created, but this user may not see it: give it DESCRIBE on the topic",
-        "topic program-0-without-4-events: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing",
-        "topic program-0-without-5-responses: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing",
+        (
+            "topic program-0-without-2-events was created, but this user may not see it: give the user DESCRIBE "
+            "on the topic"
+        ),
+        (
+            "topic program-0-without-3-responses was created, but this user may not see it: give the user "
+            "DESCRIBE on the topic"
+        ),
+        (
+            "topic program-0-without-4-events: this user may not read its configuration: give the user the ACL "
+            "DESCRIBE_CONFIGS"
+        ),
+        (
+            "topic program-0-without-5-responses: this user may not read its configuration: give the user the ACL "
+            "DESCRIBE_CONFIGS"
+        ),
     ]
 
 
@@ -392,7 +404,7 @@ def offsets_of_a_transaction_come_by_the_gateway(broker: EmbeddedBroker, folder:
         f"gateway.health.listen={LOOPBACK}:{port + 3}",
     )
     with process(broker, folder, "gateway", *listens) as gateway:
-        gateway.until(lambda: "before" in gateway.log, seconds=DEADLINE_S, awaited="its start")
+        gateway.until(lambda: "in front of" in gateway.log, seconds=DEADLINE_S, awaited="its start")
         options = {**confluent_login(servers), "group.id": "shop"}
         with closing(confluent_kafka.Consumer(options)) as consumer:
             in_a_transaction(servers, consumer, offset=1)
@@ -441,7 +453,7 @@ def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:
     with process(broker, tmp_path, "mirror", "--drain") as mirror:
         assert mirror.wait(DEADLINE_S) == 0, mirror.log
 
-    assert "the brokers keep offsets for 10080 minutes" in mirror.log
+    assert "forecasts use the retention of the brokers: 10080 minutes" in mirror.log
     tables = Installation(broker.bootstrap_servers, tmp_path)
     committed = "SELECT \"offset\" FROM coordinator_log WHERE group_id = 'spark-totals' AND topic = 'orders'"
     assert {"offset": 1} in tables.rows(committed)
@@ -452,7 +464,7 @@ def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:
 def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Path) -> None:
     hidden = (
         "does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic; "
-        "gateways hide it: give the brokers' own addresses"
+        "a gateway hides the topic: connect to the brokers themselves"
     )
 
     def reported(program: str, lacking: int) -> str:

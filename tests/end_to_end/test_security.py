@@ -303,8 +303,9 @@ def test_a_user_without_acls(cluster: SecuredCluster, tmp_path: Path) -> None:
         assert init.wait(120) == 1
 
     assert init.log == (
-        f"Error: topic group-events is not there for us, and {cluster.broker.bootstrap_servers} does not make it: "
-        "TOPIC_AUTHORIZATION_FAILED (29), Authorization failed: ACL CREATE, or DESCRIBE if it is there, is missing\n"
+        f"Error: topic group-events does not exist for this user, and {cluster.broker.bootstrap_servers} does "
+        "not create it: TOPIC_AUTHORIZATION_FAILED (29), Authorization failed: give the user the ACL CREATE, "
+        "or DESCRIBE if the topic exists\n"
     )
 
 

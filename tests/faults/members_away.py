@@ -113,7 +113,7 @@ def _after_the_return(
         problems.append(f"sessions lapsed: {lapsed}")
     if job.stop() != 0:
         problems.append(f"the job failed: {job.log[-300:]}")
-    if "sessions begin again" not in job.log:
+    if "sessions start again" not in job.log:
         problems.append("the job has not noticed the outage")
     return problems
 

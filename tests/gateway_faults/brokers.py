@@ -131,7 +131,7 @@ def _is_hidden(gateway: GatewayBefore, node: int) -> bool:
     """As it says itself, on both pages."""
     metrics = gateway.page("/metrics")
     is_counted = "group_coordinator_gateway_nodes_without_port 1\n" in metrics
-    return is_counted and f"clients do not find node {node}: " in gateway.page("/ready")
+    return is_counted and f"clients cannot connect to node {node}: " in gateway.page("/ready")
 
 
 def _use(gateways: list[GatewayBefore]) -> None:

@@ -154,8 +154,8 @@ def test_rules_of_an_open_batch_that_are_damaged_are_told_before_it_begins(
         again.before_query()
 
     assert str(refused.value) == (
-        f"{folder.location}/acls/0 is damaged ({fault}): put a copy of it there, or take the checkpoint away and start "
-        "again, which tells how to make it anew"
+        f"{folder.location}/acls/0 is damaged ({fault}): restore a copy of it, or move the checkpoint away and "
+        "start again: the start then names the way to rebuild it"
     )
     assert folder.read("acls/0") == kept[:cut]
 
@@ -209,5 +209,5 @@ def test_rules_of_a_run_long_ago_do_not_come_back(
     without.begin(0)
 
     assert folder.read_newest("acls") is None
-    with pytest.raises(PythonException, match="no rules of who may do what"):
+    with pytest.raises(PythonException, match="the batch has no ACLs"):
         may_read(spark, configured)

@@ -92,7 +92,7 @@ def test_what_changes_a_table_is_refused(
     spark: SparkSession, settings: Settings, catalog: TableCatalog, statement: str
 ) -> None:
     with pytest.raises(
-        JobRefusedError, match=r"^DeleteFromTable is refused: the tables are only read"
+        JobRefusedError, match=r"^DeleteFromTable is not allowed: the tables are read-only"
     ):
         ask_tables(settings, lambda: spark, statement.format(catalog.location("coordinator_log")))
     assert ask_tables(settings, lambda: spark, COUNT).to_pylist() == [

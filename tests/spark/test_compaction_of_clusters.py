@@ -99,8 +99,8 @@ def test_the_checkpoint_of_another_cluster_is_refused(
         CompactionQuery(spark, other).drain()
 
     assert str(refusal.value) == (
-        f"checkpoint {settings.job.checkpoint_location}/compaction compacts the rows of cluster.id = east, not west: "
-        "give this run that cluster.id, or a checkpoint.location of its own"
+        f"checkpoint {settings.job.checkpoint_location}/compaction compacts the rows of cluster.id = east, not "
+        "west: set that cluster.id, or another checkpoint.location"
     )
 
 

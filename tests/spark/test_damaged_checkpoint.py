@@ -26,7 +26,7 @@ from group_coordinator.tables.upkeep_work import UpkeepNote
 pytestmark = pytest.mark.spark
 
 Read = Callable[[SparkSession, CheckpointFolder], object]
-MADE_ANEW = "put a copy of it there, or take the checkpoint away and start again, which tells how to make it anew"
+MADE_ANEW = "restore a copy of it, or move the checkpoint away and start again: the start then names the next step"
 
 
 def origin(_spark: SparkSession, folder: CheckpointFolder) -> object:
@@ -131,8 +131,8 @@ def test_totals_of_meters_may_be_deleted(spark: SparkSession, tmp_path: Path) ->
         totals,
         spark,
         folder,
-        f"{tmp_path}/meters/7 is damaged (Expected `int`, got `null` - at `$.counts[...]`): put a copy of it there, or "
-        "delete it, and the totals are counted anew in the tables",
+        f"{tmp_path}/meters/7 is damaged (Expected `int`, got `null` - at `$.counts[...]`): restore a copy of "
+        "it, or delete it: the totals are then counted again from the tables",
     )
 
 
@@ -181,8 +181,8 @@ def test_upkeep_needs_no_notes(
     assert notebook.notes() == {}
     assert caplog.messages == [
         (
-            f"{folder.location}/maintenance.json is damaged (Input data was truncated): nothing need be done, the tables "
-            "have their upkeep once more, and it is written anew"
+            f"{folder.location}/maintenance.json is damaged (Input data was truncated): nothing has to be done: "
+            "the tables get their maintenance once more, and the file is written again"
         )
     ]
     notebook.replace({"groups": UpkeepNote(3)})
@@ -199,6 +199,6 @@ def test_a_compaction_that_does_not_know_whose_it_is_ends(
         CompactionQuery(spark, configured).drain()
 
     assert str(refused.value) == (
-        f"{location}/cluster is damaged (it is empty): write the cluster.id of its rows into it, or take the checkpoint "
-        "away, and compaction begins anew"
+        f"{location}/cluster is damaged (it is empty): write the cluster.id of its rows into it, or move the "
+        "checkpoint away: compaction then starts again"
     )

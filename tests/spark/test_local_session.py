@@ -109,9 +109,9 @@ def test_a_newer_spark_without_its_jars_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "Exception" not in done.stderr
     assert done.stderr.splitlines()[-1] == (
-        "Error: PySpark 4.3.0 is newer than 4.2, the newest that the job was seen to run on, and it has no Kafka connector "
-        "(spark-sql-kafka-0-10) and no Delta (delta-spark): submit the job with the jars of this version "
-        "(jobs/README.md), or take PySpark 4.2"
+        "Error: PySpark 4.3.0 is newer than 4.2, the newest that the job is tested with, and it has no Kafka "
+        "connector (spark-sql-kafka-0-10) and no Delta (delta-spark): submit the job with the jars of this "
+        "version (jobs/README.md), or use PySpark 4.2"
     )
 
 
@@ -125,6 +125,6 @@ def test_a_newer_spark_with_its_jars_is_tried_after_a_warning(
 
     [warning] = caplog.messages
     assert warning == (
-        "PySpark 4.3.0 is newer than 4.2, the newest that the job was seen to run on: it is tried; whether its state, "
-        "checkpoints and tables are right is not known"
+        "PySpark 4.3.0 is newer than 4.2, the newest that the job is tested with: the job starts, but its "
+        "state, checkpoints and tables are not tested"
     )

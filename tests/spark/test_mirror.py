@@ -268,5 +268,5 @@ def test_in_a_catalog_the_ends_of_topics_are_sampled_by_spark(
 
 
 def test_a_topic_that_is_not_there_is_named(mirror: Mirror) -> None:
-    with pytest.raises(JobRefusedError, match="topic nothing-here is not there at"):
+    with pytest.raises(JobRefusedError, match="topic nothing-here does not exist at"):
         mirror.run("nothing-here")

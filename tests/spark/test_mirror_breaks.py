@@ -42,7 +42,7 @@ def test_a_clusters_rows_have_one_writer(
     ):
         mirror.run(topic, checkpoint_location=elsewhere)
     with pytest.raises(
-        CheckpointError, match=r"is no checkpoint, but tables\.root = .* cluster\.id = eu-1: run "
+        CheckpointError, match=r"has no checkpoint, but tables\.root = .* cluster\.id = eu-1: run "
     ):
         checked_writer(spark, mirror.settings.job, lambda: None)
     with pytest.raises(
@@ -115,7 +115,7 @@ def test_a_lost_checkpoint_is_made_again_from_the_log(
     rmtree(mirror.settings.job.checkpoint_location)
     admin.delete_topics([topic])
     new_topic(admin, topic, 1)
-    with pytest.raises(JobRefusedError, match="none of them is of the topic that is there now"):
+    with pytest.raises(JobRefusedError, match="none of them is from the present topic"):
         mirror.run(topic)
 
 

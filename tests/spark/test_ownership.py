@@ -94,9 +94,9 @@ def test_a_second_checkpoint_for_the_same_rows_is_refused(
     assert str(refusal.value) == (
         f"cluster.id = test in tables.root = {job.tables_root} is written by checkpoint "
         f"{job.checkpoint_location}/coordinator, from topic group-events, and not by "
-        f"{job.checkpoint_location}-elsewhere/coordinator: give this run a cluster.id of its own; or, if that "
-        "checkpoint is lost or must not write any more, end its run, take this one away and run "
-        "`group-coordinator rebuild`"
+        f"{job.checkpoint_location}-elsewhere/coordinator: set another cluster.id; or, if that checkpoint is "
+        "lost or must not write any more, end its run, move this checkpoint away and run `group-coordinator "
+        "rebuild`"
     )
     assert checked_writer(spark, replace(elsewhere(job), cluster_id="other")).epoch == 1
 
@@ -111,8 +111,8 @@ def test_a_copy_of_a_checkpoint_is_refused_while_the_original_is_there(
     with pytest.raises(CheckpointError) as refusal:
         checked_writer(spark, copy)
     assert str(refusal.value) == (
-        f"{copy.checkpoint_location}/coordinator is a copy of checkpoint file:{original}/coordinator, which is still "
-        "there, and only one of them may run: run that one, or take it away first"
+        f"{copy.checkpoint_location}/coordinator is a copy of checkpoint file:{original}/coordinator, which "
+        "still exists, and only one of them may run: run the original, or move it away first"
     )
 
     original.rename(f"{original}-away")
@@ -164,10 +164,10 @@ def test_other_tables_than_before_are_refused(
     create_tables(f"{tmp_path}/others", lambda: spark)
 
     with pytest.raises(
-        CheckpointError, match=r"others has nothing of cluster\.id = test, and check"
+        CheckpointError, match=r"others has no rows of cluster\.id = test, but check"
     ):
         checked_writer(spark, replace(job, tables_root=f"{tmp_path}/others"))
-    with pytest.raises(CheckpointError, match=r"nothing of cluster\.id = other"):
+    with pytest.raises(CheckpointError, match=r"no rows of cluster\.id = other"):
         checked_writer(spark, replace(job, cluster_id="other"))
 
 
@@ -306,7 +306,7 @@ def test_tables_in_a_catalog_are_claimed_and_fenced_too(
     forgotten = checked_writer(spark, job)
     append(spark, forgotten, 0)
     append(spark, forgotten, 0, LARGE)
-    with pytest.raises(CheckpointError, match="is no checkpoint, but"):
+    with pytest.raises(CheckpointError, match="has no checkpoint, but"):
         checked_writer(spark, job)
     plan(spark, job, 0)
     assert checked_writer(spark, job) == forgotten

@@ -76,7 +76,7 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
         f"WRITE on TOPIC {job.responses_topic}, DESCRIBE_CONFIGS on TOPIC {job.responses_topic}, DESCRIBE on TOPIC *, "
         "READ on TOPIC __consumer_offsets, DESCRIBE on GROUP group-coordinator"
     )
-    assert findings["rights on tables"].text == "every table takes files"
+    assert findings["rights on tables"].text == "every table accepts files"
     assert list(Path(job.tables_root).rglob(".probe*")) == []
     assert findings["Kafka from tasks"].text == "tasks have read 4 events"
     assert findings["checkpoint"].text == "a new one for cluster.id = default"
@@ -92,7 +92,7 @@ def test_what_is_ready_is_right_and_stays_as_it_is(spark: SparkSession, ready: S
     findings = found(spark, ready)
     assert findings["checkpoint"].text == "epoch 1"
     assert findings["events partitions"].text.startswith(
-        f"events.topic = {job.events_topic} has 6 partitions, and had 4 when the job read it last: "
+        f"events.topic = {job.events_topic} has 6 partitions instead of the 4 of the last run: "
     )
     assert [subject for subject, finding in findings.items() if not finding.is_right] == [
         "events partitions"
@@ -115,7 +115,7 @@ def test_a_topic_that_is_missing_is_not_made_by_looking(
 
     assert wrong(spark, replace(ready, job=elsewhere)) == {
         "topics": f"topic events-missing missing at {elsewhere.bootstrap_servers}: run `group-coordinator init` first, "
-        "or let the job's user see them (ACL DESCRIBE)"
+        "or give the job's user the ACL DESCRIBE"
     }
     assert "clock" not in found(spark, replace(ready, job=elsewhere))
 
@@ -147,7 +147,7 @@ def test_a_cluster_without_rules_is_none_to_go_by(spark: SparkSession, ready: Se
     problems = wrong(spark, replace(ready, job=replace(ready.job, acls_source="cluster")))
 
     assert problems == {
-        "ACLs": "acls.source = cluster: the cluster has no authorizer (authorizer.class.name) and so no rules: give "
+        "ACLs": "acls.source = cluster: the cluster has no authorizer (authorizer.class.name), and so no ACLs: set "
         "acls.source = file, or none"
     }
 
@@ -160,9 +160,9 @@ def test_rules_of_a_file_do_not_hold_where_brokers_have_no_authorizer(
     by_file = replace(ready.job, acls_source="file", acls_file=str(rules))
 
     assert wrong(spark, replace(ready, job=by_file)) == {
-        "authorizer": "acls.source = file, and the brokers have no authorizer: whoever reaches them may write to "
-        f"{by_file.events_topic} as any user, past all rules: set authorizer.class.name at the brokers, or let only the job "
-        "and the gateway reach them"
+        "authorizer": "acls.source = file, but the brokers have no authorizer: every client that can connect may write to "
+        f"{by_file.events_topic} as any user, past all ACLs: set authorizer.class.name at the brokers, or let only the job "
+        "and the gateway connect"
     }
 
 

@@ -29,9 +29,9 @@ def tables(spark: SparkSession) -> Iterator[None]:
         spark.catalog.dropTempView(name)
 
 
-COMMAND = "is refused: the tables are only read, by SELECT, WITH, VALUES, SHOW TABLES, DESCRIBE or EXPLAIN"
-NO_TABLE = "is refused: it is none of the tables and views"
-NO_FUNCTION = "is refused: use Spark's own, without those that call Java or read files"
+COMMAND = "is not allowed: the tables are read-only; use SELECT, WITH, VALUES, SHOW TABLES, DESCRIBE or EXPLAIN"
+NO_TABLE = "is not allowed: use the tables and views that jobs/reference lists"
+NO_FUNCTION = "is not allowed: use Spark's own functions, except those that call Java or read files"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ NO_FUNCTION = "is refused: use Spark's own, without those that call Java or read
         ("SELECT * FROM salaries WHERE EXISTS (WITH salaries AS (SELECT 1) SELECT * FROM salaries)", f"salaries {NO_TABLE}"),
         ("WITH a AS (SELECT * FROM salaries), salaries AS (SELECT 1) SELECT * FROM a", f"salaries {NO_TABLE}"),
         ("SELECT * FROM IDENTIFIER('text.`/etc/' || 'passwd`')", COMMAND),
-        ("SELECT IDENTIFIER('ref' || 'lect')('java.lang.System', 'getenv', 'HOME')", r"IDENTIFIER\(...\) is refused"),
+        ("SELECT IDENTIFIER('ref' || 'lect')('java.lang.System', 'getenv', 'HOME')", r"IDENTIFIER\(...\) is not allowed"),
         ("SELECT reflect('java.lang.System', 'getenv', 'HOME')", f"the function reflect {NO_FUNCTION}"),
         ("SELECT `Java_Method`('java.lang.System', 'getenv', 'HOME')", f"the function Java_Method {NO_FUNCTION}"),
         ("SELECT max(try_reflect('java.lang.System', 'getenv', 'HOME')) OVER ()", f"the function try_reflect {NO_FUNCTION}"),

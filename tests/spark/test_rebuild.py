@@ -193,8 +193,8 @@ def test_groups_that_are_not_whole_any_more_are_told_before_the_first_batch(
         f"{folder.address(GROUPS)} is damaged ([FAILED_READ_FILE.NO_HINT] Encountered error while reading file "
     )
     assert empty == (
-        f"{folder.address(GROUPS)} is damaged (it has 0 groups, and the rebuild wrote 2): put a copy of it there, or take "
-        "the checkpoint away and start again, which tells how to make it anew"
+        f"{folder.address(GROUPS)} is damaged (it has 0 groups, and the rebuild wrote 2): restore a copy of "
+        "it, or move the checkpoint away and start again: the start then names the way to rebuild it"
     )
     check_seeds(spark, folder, replace(origin, groups=None))
     folder.write("commits/0", "v1")
@@ -299,7 +299,7 @@ def test_another_clusters_log_is_not_ours(spark: SparkSession, job: JobSettings)
     write(job, some_groups(), cluster_id="another")
 
     checked_writer(spark, job, lambda: None)
-    with pytest.raises(CheckpointError, match=r"has nothing of cluster\.id = test"):
+    with pytest.raises(CheckpointError, match=r"has no rows of cluster\.id = test"):
         rebuild(spark, job, TOPIC_HOLDS)
 
 

@@ -125,7 +125,9 @@ def test_every_group_is_in_its_new_partition_and_a_batch_that_is_open_comes_firs
     assert repartition(spark, job, 3) == 2
 
     stopped.lose_commit()
-    with pytest.raises(JobRefusedError, match="rebuild --partitions 3` was cut off; run it again"):
+    with pytest.raises(
+        JobRefusedError, match="rebuild --partitions 3` was interrupted: run it again"
+    ):
         check_partitions(spark, job)
     with pytest.raises(CheckpointError, match="run it again before --partitions 5"):
         repartition(spark, job, 5)
@@ -147,7 +149,7 @@ def test_what_spark_cannot_divide_is_left_as_it_is(
     folder = coordinator_folder(spark, configured.job)
     folder.write("metadata", "{}")
     with pytest.raises(
-        CheckpointError, match=r"no batch yet: `run` begins with shuffle\.partitions = 4"
+        CheckpointError, match=r"no batch yet: give `run` the setting shuffle\.partitions = 4"
     ):
         repartition(spark, configured.job, 4)
 

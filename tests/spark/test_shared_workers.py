@@ -77,7 +77,7 @@ def test_a_worker_whose_pyspark_is_not_known_takes_the_stock_way(
     assert readers(watched) == {"pyspark.sql.pandas.serializers"}
     assert (stock.lines[0], stock.lines[1]) == (lean.lines[0], lean.lines[1])
     assert stock.states == lean.states
-    with pytest.raises(StreamingQueryException, match="was not seen to work with the PySpark"):
+    with pytest.raises(StreamingQueryException, match="is not tested with the PySpark"):
         Played(spark, tmp_path / "in", tmp_path / "refused", "lean")
 
 

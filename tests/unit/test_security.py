@@ -200,11 +200,14 @@ TOKEN_LOGIN = (*LOGIN, "sasl.mechanism=OAUTHBEARER")
     [
         (
             "http://login.example/token",
-            "http://login.example/token: the client's secret would be readable on its way: give an https URL",
+            "http://login.example/token: the client's secret would be sent without encryption: give an https URL",
         ),
         (
             "http://127.0.0.1.login.example/token",
-            "http://127.0.0.1.login.example/token: the client's secret would be readable on its way: give an https URL",
+            (
+                "http://127.0.0.1.login.example/token: the client's secret would be sent without encryption: give an "
+                "https URL"
+            ),
         ),
         ("file:///etc/passwd", "file:///etc/passwd: give an https URL"),
         ("login.example/token", "login.example/token: give an https URL"),

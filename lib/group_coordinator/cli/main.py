@@ -24,7 +24,7 @@ COMMANDS = {
     "check": ("cli.check", "Check the prerequisites of a run, and say how to fix them."),
     "run": ("cli.run", "Run the coordinator: events in, responses and log out."),
     "rebuild": ("cli.rebuild", "Rebuild a lost checkpoint from the log."),
-    "compact": ("cli.compact", "Compact the log into groups, members, offsets and group_configs."),
+    "compact": ("cli.compact", "Compact the log into the state tables."),
     "groups": ("cli.groups", "Describe, delete and reset groups, like kafka-consumer-groups."),
     "consume": ("cli.consume", "Print a topic's records, like kafka-console-consumer."),
     "gateway": ("cli.gateway", "Coordinate the groups of Kafka's own clients by the job."),

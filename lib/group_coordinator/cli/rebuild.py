@@ -7,7 +7,12 @@ from pathlib import Path
 
 import click
 
-from group_coordinator.cli.job_options import job_options, job_settings, partitions_option
+from group_coordinator.cli.job_options import (
+    job_options,
+    job_settings,
+    log_level_option,
+    partitions_option,
+)
 from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.rebuild import rebuild_checkpoint

@@ -89,7 +89,7 @@ def create_tables(
 @check_options
 @_reported_errors()
 def check(**given: Any) -> None:
-    """Say of each thing that a run needs whether it is right, or what to do; status 1 if any is wrong."""
+    """Check the prerequisites of a run, and say how to fix each; status 1 if a check fails."""
     print_findings(findings(submitted_session, **given))
 
 
@@ -122,7 +122,8 @@ def run(
 
 @jobs.command()
 @job_options
-@click.option("--drain", is_flag=True, help="Compact what is there, and end.")
+@click.option("--drain", is_flag=True, help="Compact the present rows, and end.")
+@log_level_option
 @_reported_errors()
 def compact(
     config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, drain: bool
@@ -178,6 +179,7 @@ def sql(
 @jobs.command()
 @job_options
 @partitions_option
+@log_level_option
 @_reported_errors()
 def rebuild(
     config: Path | None,

@@ -40,8 +40,8 @@ class TopicMissingError(ChannelError):
 
     def __init__(self, topic: str) -> None:
         super().__init__(
-            f"topic {topic} does not exist, or this user may not see it: run `group-coordinator init`, or give the user DESCRIBE on the topic; "
-            "gateways hide it: give the brokers' own addresses"
+            f"topic {topic} does not exist, or this user may not see it: run `group-coordinator init`, or give the "
+            "user DESCRIBE on the topic; a gateway hides the topic: connect to the brokers themselves"
         )
 
 

@@ -129,7 +129,7 @@ def partition_results(body: Body, partitions: Iterable[TopicPartition]) -> Parti
 
 def _partition_error(code: int | None) -> CoordinatorResponseError | None:
     if code is None:
-        return UnknownError("The answer does not mention the partition.")
+        return UnknownError("The response does not mention the partition.")
     return error_for(code) if code else None
 
 

@@ -48,9 +48,8 @@ _LINE = re.compile(r"(?<= at Line: )\d+")
 
 _HINTS = {
     # DataFusion computes these in nanoseconds of 64 bits: now(), date_bin, to_char, and date_trunc of an hour or more.
-    r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range": ": a row has a time before 1677 or after 2262, which this "
-    "function does not take: leave it out by WHERE",
-    r"only supports a single SQL statement$": ": ask one question at a time",
+    r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range": ": a row has a time before 1677 or after 2262, which this function cannot read: exclude it by WHERE",
+    r"only supports a single SQL statement$": ": give one query at a time",
     r"non.UTF-8 data|received Binary|\(Binary": " (a binary column is not text: use encode(COLUMN, 'hex'), or "
     "TRY_CAST(COLUMN AS STRING), which is null where it is not UTF-8)",
 }
@@ -116,7 +115,8 @@ class Session:
         ]
         if refused:
             raise QueryError(
-                f"{refused[-1]} is refused: the tables are only read, by SELECT, WITH, VALUES, SHOW, DESCRIBE or EXPLAIN"
+                f"{refused[-1]} is not allowed: the tables are read-only; use SELECT, WITH, VALUES, SHOW, DESCRIBE or "
+                "EXPLAIN"
             )
 
 
@@ -173,8 +173,8 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
     """
     if not is_folder(root):
         raise TablesUnavailableError(
-            f"tables.root = {root} is the schema of a catalog, and only Spark reads that: ask there, by "
-            "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or in the catalog's own SQL"
+            f"tables.root = {root} is the schema of a catalog, which only Spark reads: use `group-coordinator-job "
+            "sql QUERY` (jobs/ask_tables.py), or the catalog's own SQL"
         )
     paths = {name: f"{root.rstrip('/')}/{name}" for name in TABLES}
     with reported_in_one_line(f"tables.root = {root}: "):
@@ -183,7 +183,7 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
         }
     if not found:
         raise TablesUnavailableError(
-            f"there are no tables under {root} (tables.root); `group-coordinator init` makes them"
+            f"tables.root = {root} has no tables: run `group-coordinator init`"
         )
     return found
 

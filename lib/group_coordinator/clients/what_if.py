@@ -57,7 +57,9 @@ def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
     # The other tables have no history.
     log = open_tables(root).get("coordinator_log")
     if log is None:
-        raise TablesUnavailableError(f"there is no table coordinator_log under {root}")
+        raise TablesUnavailableError(
+            f"tables.root = {root} has no table coordinator_log: run `group-coordinator init`"
+        )
     builder = QueryBuilder().register("coordinator_log", log)
     with reported_in_one_line():
         return pa.Table.from_pylist(list(_rows(builder, moment, groups)), SCHEMA)
@@ -85,7 +87,7 @@ def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Itera
             }
     for group_id in sorted(unseen):
         # Without rows the offsets of an unknown group would look safe.
-        _log.warning("until then coordinator_log has nothing of a group %r", group_id)
+        _log.warning("coordinator_log has no record of group %r up to that time", group_id)
 
 
 def _logged(log: Iterable[dict[str, Any]]) -> Iterator[TimedRecord]:
@@ -98,7 +100,7 @@ def _logged(log: Iterable[dict[str, Any]]) -> Iterator[TimedRecord]:
             for record in _records(row["key"], row["value"], reason, streams):
                 yield TimedRecord(row["event_time"], record)
         except RecordError as fault:
-            _log.warning("a record is left out: %s", fault)
+            _log.warning("a record is skipped: %s", fault)
 
 
 def _records(

@@ -115,13 +115,13 @@ def _rule(path: str, entry: AclEntry) -> AclRule:
     # Kafka has a single resource of this type.
     if entry.resource_type is ResourceType.CLUSTER and name != CLUSTER_NAME:
         shown = f"{path}.resourceName = {shortened(name)}"
-        raise FieldError(shown, f"the cluster is called {CLUSTER_NAME}")
+        raise FieldError(shown, f"must be {CLUSTER_NAME} for the resource type CLUSTER")
     _check_principal(f"{path}.principal", entry.principal)
     if not host:
         raise FieldError(f"{path}.host", "must not be empty")
     # The authorizer would silently ignore such an ACL: it matches no host.
     if "/" in host and range_of(host) is None:
-        raise FieldError(f"{path}.host = {shortened(host)}", "is no range of addresses")
+        raise FieldError(f"{path}.host = {shortened(host)}", "is not a range of addresses")
     return AclRule(
         resource_type=entry.resource_type,
         resource_name=name,
@@ -135,4 +135,6 @@ def _rule(path: str, entry: AclEntry) -> AclRule:
 
 def _check_principal(path: str, principal: str) -> None:
     if ":" not in principal:
-        raise FieldError(f"{path} = {shortened(principal)}", "is not TYPE:NAME, as User:billing")
+        raise FieldError(
+            f"{path} = {shortened(principal)}", "is not TYPE:NAME, such as User:billing"
+        )

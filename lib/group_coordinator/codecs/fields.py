@@ -141,7 +141,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(keys) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise FieldError(twice, "is there twice")
+        raise FieldError(twice, "appears twice")
     return keys
 
 

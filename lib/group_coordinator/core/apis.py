@@ -110,7 +110,7 @@ def _code_of_partitions(
 
 def _never(request: Request, _error: ErrorCode, _message: str | None) -> Response:
     # A system event without a response has no sender that could read an error.
-    raise TypeError(f"{type(request).__name__} is never refused: it asks for nothing")
+    raise TypeError(f"{type(request).__name__} has no error response: no client sends it")
 
 
 _READ = RequiredRights(Operation.READ)

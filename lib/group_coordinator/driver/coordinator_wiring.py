@@ -151,10 +151,12 @@ def _surroundings(
 
 def _report(batch_id: int, counts: BatchCounts) -> None:
     if counts.denials:
-        _log.info("batch %d: %d denials, in the table denials", batch_id, counts.denials)
+        _log.info(
+            "batch %d: %d authorization failures: see the table denials", batch_id, counts.denials
+        )
     if counts.dead_letters:
         _log.warning(
-            "batch %d: %d dead letters, %d of them defects",
+            "batch %d: %d dead letters, %d of them by internal errors: see the table dead_letters",
             batch_id,
             counts.dead_letters,
             counts.defects,

@@ -119,10 +119,11 @@ def has_unreadable_time(text: str) -> bool:
 def unreadable_time_message(job: JobSettings, where: str) -> str:
     """Return the remedy for such a record; `where` is its position, with a space behind it."""
     return (
-        f"topic {job.events_topic} at {job.bootstrap_servers} has a record {where}whose timestamp Spark cannot read: it is "
-        f"not within {LAST_MS} ms of 1970. Write a newer record with its key, or a tombstone, and start again when the log "
-        "cleaner has removed it, or mirror a copy of the topic that is without it under another name. "
-        "message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic keep such records out"
+        f"topic {job.events_topic} at {job.bootstrap_servers} has a record {where}whose timestamp Spark cannot "
+        f"read: it is not within {LAST_MS} ms of 1970. Write a newer record with its key, or a tombstone, and "
+        "start again when the log cleaner has removed the record; or mirror a copy of the topic without the "
+        "record, under another name. The settings message.timestamp.before.max.ms and "
+        "message.timestamp.after.max.ms of the topic prevent such records"
     )
 
 
@@ -134,30 +135,32 @@ def sentence(text: str, job: JobSettings) -> str | None:
         # A login may be in other settings than these, or have no name.
         name = job.security.sasl_username
         user = f"user {name}" if name else "this user"
-        return f"Kafka at {job.bootstrap_servers} refuses {user}: {refusal[1]}"
+        return f"Kafka at {job.bootstrap_servers} denies {user}: {refusal[1]}"
     message = _OURS.search(text)
     if message is not None:
         return message[1]
     if _SECOND_RUN in text:
         return (
-            f"checkpoint.location = {job.checkpoint_location}: another run works on this checkpoint, and has written a batch that "
-            "this one wanted to write; nothing is lost, and this run ends"
+            f"checkpoint.location = {job.checkpoint_location}: another run works on this checkpoint, and has "
+            "written a batch before this run: this run ends, and nothing is lost"
         )
     about = _about_storage(text, job) or _about_topic(text, job)
     if about is not None:
         return about
     # Last, as nearly every failure of Kafka has a timeout in its text.
     waited = outage(text)
-    return None if waited is None else f"Kafka at {job.bootstrap_servers} does not answer: {waited}"
+    return (
+        None if waited is None else f"Kafka at {job.bootstrap_servers} does not respond: {waited}"
+    )
 
 
 def _about_storage(text: str, job: JobSettings) -> str | None:
     folders = f"tables.root = {job.tables_root}, checkpoint.location = {job.checkpoint_location}"
     silent = _found(_HDFS, text)
     if silent is not None:
-        return f"HDFS does not answer ({folders}): {silent}"
+        return f"HDFS does not respond ({folders}): {silent}"
     if _S3.search(text):
-        return f"S3 does not do what the job asks ({folders}): {root_cause(text)}"
+        return f"a request to S3 failed ({folders}): {root_cause(text)}"
     broken = _found(_DISK, text)
     if broken is None:
         return None
@@ -167,9 +170,10 @@ def _about_storage(text: str, job: JobSettings) -> str | None:
 def _about_topic(text: str, job: JobSettings) -> str | None:
     if has_lost_records(text):
         return (
-            f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they are older "
-            "than its retention, or the topic was made again. What they said is not in the tables, so this run cannot go "
-            "on; a run with another cluster.id, and a checkpoint of its own, begins with what the topic has now"
+            f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they "
+            "are older than its retention, or the topic was created again. Their events are missing in the "
+            "tables, so this run cannot continue. To begin with the topic's present records, set another "
+            "cluster.id and another checkpoint.location"
         )
     return unreadable_time_message(job, "") if has_unreadable_time(text) else None
 

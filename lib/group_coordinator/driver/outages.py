@@ -37,7 +37,7 @@ def outlast_outages(run: Callable[[], None], stop: Event) -> None:
         pause_s=_PAUSE_S,
         passes=lambda failure: _outage_in(failure) is not None,
         say=lambda failure, _: _log.warning(
-            "the job waits for Kafka, and goes on when it answers: %s", _outage_in(failure)
+            "the job waits for Kafka, and continues when it responds: %s", _outage_in(failure)
         ),
     )
 
@@ -59,7 +59,7 @@ def look_again_and_again(
         if not isinstance(failure, ChannelError):
             raise failure
         if count == 1:
-            log.warning("%s again when Kafka answers: %s", said, failure)
+            log.warning("%s again when Kafka responds: %s", said, failure)
 
     repeat(look, stop, interval_s, failed=failed)
 

@@ -78,8 +78,8 @@ def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
 
 def _not_made(job: JobSettings) -> JobRefusedError:
     return JobRefusedError(
-        f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: `group-coordinator init` makes it, or, "
-        "without the topics, `group-coordinator-job create-tables`"
+        f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: run `group-coordinator init`, "
+        "or without the topics `group-coordinator-job create-tables`"
     )
 
 
@@ -184,7 +184,7 @@ class PositionRounds:
         try:
             self.run_alone()
         except (ClientError, NothingSampledError, TableWriteError) as failure:
-            _log.warning("no sample this time: %s", failure)
+            _log.warning("this sample failed, and the next follows in time: %s", failure)
             self._reported = ""
 
     def _report(self, sample: Sample) -> None:
@@ -201,7 +201,9 @@ class PositionRounds:
             if self._full_ms:
                 self._tables.positions.thin(self._full_ms, now_ms)
         except TableWriteError as failure:
-            _log.warning("old samples stay, and go in a later round: %s", failure)
+            _log.warning(
+                "old samples could not be removed, and the next round tries again: %s", failure
+            )
         if self._tables.maintenance is not None:
             self._tables.maintenance.look_if_time()
 

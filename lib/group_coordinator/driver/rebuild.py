@@ -38,7 +38,7 @@ def rebuild_checkpoint(
         prepare_tables(spark, job)
         if partitions is not None and has_begun(coordinator_folder(spark, job)):
             before = repartition(spark, job, partitions)
-            return [f"state partitions: {partitions} instead of {before}; groups stay as they are"]
+            return [f"state partitions: {partitions} instead of {before}; groups are unchanged"]
         rebuilt = rebuild(spark, job, present, partitions)
     return summary(rebuilt, job.events_topic, present)
 
@@ -48,18 +48,18 @@ def summary(rebuilt: Rebuilt, topic: str, present: Mapping[int, range]) -> list[
     begins = rebuilt.origin.starting_offsets
     return [
         f"groups: {rebuilt.origin.groups}",
-        f"batches go on with {rebuilt.origin.first_batch_id}",
+        f"the next batch: {rebuilt.origin.first_batch_id}",
         *(
-            f"{topic} {partition} goes on at {offset}: {present[partition].stop - offset} to read"
+            f"{topic} {partition} continues at {offset}: {present[partition].stop - offset} to read"
             + _gone(rebuilt.handled.get(partition), offset)
             for partition, offset in begins.items()
         ),
-        "what groups were told of topics is not in the log",
-        "`run` tells consumer groups of theirs again; send other TopicMetadata events again",
+        "the log does not have the topic metadata of groups",
+        "`run` sends it to consumer groups again; send other TopicMetadata events again",
     ]
 
 
 def _gone(handled: int | None, begins: int) -> str:
     # Retention may have removed events of which the log has no records.
     expected = 0 if handled is None else handled + 1
-    return f"; {expected} to {begins - 1} are gone" if expected < begins else ""
+    return f"; {expected} to {begins - 1} are lost" if expected < begins else ""

@@ -137,14 +137,14 @@ class FrameFollower:
         (size,) = SIZE.unpack_from(data, at)
         # A size out of range may be another protocol, such as HTTP: the bytes behind it have no meaning.
         if size not in self._sizes:
-            raise FrameError(f"a frame of {size} bytes, allowed are {self._sizes}")
+            raise FrameError(f"a frame of {size} bytes, and the allowed sizes are {self._sizes}")
         whole = SIZE.size + size
         if self._enough_bytes and present < min(self._enough_bytes, whole):
             return Course.MORE
         course = self._taker.begin(data, at)
         # All bytes are here, so waiting for more would never end.
         if course is Course.MORE and present >= whole:
-            raise FrameError("a frame that ends too early")
+            raise FrameError("a frame that ends before its required fields")
         self._enough_bytes = 2 * present if course is Course.MORE else 0
         if course not in _NOT_NOW:
             self._left = whole

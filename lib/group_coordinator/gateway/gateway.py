@@ -107,7 +107,7 @@ class Gateway:
 
     def drain_check(self) -> str | None:
         """Reason of the readiness page during the shutdown."""
-        return "it was told to stop" if self._is_draining else None
+        return "it is stopping" if self._is_draining else None
 
     async def keep_tidy(self) -> None:
         """Close idle connections, keep the brokers' connections of the others alive, and open ports, until this is cancelled."""
@@ -201,7 +201,7 @@ class Gateway:
                     )
             # The bootstrap port tries all brokers, a node's port only its own.
             except OSError as error:  # TimeoutError is one
-                failures.append(f"{broker}: {str(error) or 'no answer'}")
+                failures.append(f"{broker}: {str(error) or 'no response'}")
             else:
                 self._unreachable.discard(node_id)
                 return
@@ -210,7 +210,7 @@ class Gateway:
         # The same failure of a node is logged once, until it is reachable again.
         if node_id not in self._unreachable:
             self._unreachable.add(node_id)
-            _log.warning("Clients are hung up on, %s", trouble)
+            _log.warning("Clients are disconnected: %s", trouble)
         raise ConnectionError(trouble)
 
     def came(self, connection: ClientConnection) -> None:

@@ -24,7 +24,7 @@ def cluster_check(view: ClusterView) -> Check:
     def check() -> str | None:
         age_s = view.age_s()
         if age_s is None or age_s > OLDEST_VIEW_S:
-            return "no broker has said for 10 seconds what is in the cluster"
+            return "no broker has shown the brokers and topics of the cluster for 10 seconds"
         return None
 
     return check
@@ -40,7 +40,9 @@ def ready_page(checks: Sequence[Check], nodes_without_port: Mapping[int, str]) -
     trouble = first_trouble(checks)
     if trouble is not None:
         return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{trouble}\n")
-    hidden = (f"clients do not find node {n}: {why}\n" for n, why in nodes_without_port.items())
+    hidden = (
+        f"clients cannot connect to node {n}: {why}\n" for n, why in nodes_without_port.items()
+    )
     return Page(HTTPStatus.OK, "".join(["ready\n", *hidden]))
 
 

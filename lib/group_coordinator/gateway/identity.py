@@ -101,11 +101,12 @@ def _is_by_login(options: Mapping[str, Any]) -> bool:
 def _no_way(*, by_login: bool) -> str:
     if by_login:
         return (
-            "security.protocol = SASL_SSL: brokers want a certificate in addition to the login, and the gateway shows its "
-            "own (ssl.keystore.location) only for clients that show it one: set gateway.ssl.truststore.location"
+            "security.protocol = SASL_SSL: brokers require a certificate in addition to the login, and the "
+            "gateway shows its own (ssl.keystore.location) only for clients that show a certificate to the "
+            "gateway: set gateway.ssl.truststore.location"
         )
     return (
-        "security.protocol = SSL: brokers know users by certificate, and with the gateway's (ssl.keystore.location) all "
-        "its clients would be one user: use a listener of the brokers with SASL_SSL, or set "
-        "gateway.clients.share.one.user = true"
+        "security.protocol = SSL: brokers know users by certificate, and all clients of the gateway would be "
+        "the user of its certificate (ssl.keystore.location): use a listener of the brokers with SASL_SSL, or "
+        "set gateway.clients.share.one.user = true"
     )

@@ -88,7 +88,8 @@ def _options(job: JobSettings, connection: Connection) -> GatewayOptions:
     # Clients get this host in responses: no client can connect to "anywhere".
     if host in _ANYWHERE:
         raise GatewayStartError(
-            f"gateway.listen = {job.gateway_listen}: clients need a host to connect to, by --advertise HOST"
+            f"gateway.listen = {job.gateway_listen} is not an address that clients can connect to: set "
+            "gateway.advertised.host, or --advertise HOST"
         )
     tls = listener_context(job.gateway_ssl_keystore_location, job.gateway_ssl_truststore_location)
     check_protocol("gateway.listen", job.gateway_listen, is_encrypted=tls is not None)
@@ -123,7 +124,7 @@ async def _served(
     await view.look_again()
     if view.age_s() is None:
         raise GatewayStartError(
-            f"no Kafka broker answers at {job.bootstrap_servers}: {view.trouble}"
+            f"no Kafka broker responds at {job.bootstrap_servers}: {view.trouble}"
         )
     # Clients would get no response if the brokers required the certificate that only the gateway has.
     await check_clients_are_answered(view)
@@ -133,7 +134,7 @@ async def _served(
         health = ExitStack()
         await _open(gateway, health, _pages(gateway, view, groups), job)
         gc.freeze()  # permanent objects: a full collection, which stops all clients, takes less time
-        _log.info("%s, before %s", gateway, job.bootstrap_servers)
+        _log.info("%s, in front of %s", gateway, job.bootstrap_servers)
         async with TaskGroup() as background:
             tasks = [background.create_task(view.keep_fresh())]
             tasks.append(background.create_task(gateway.keep_tidy()))
@@ -141,7 +142,7 @@ async def _served(
                 renewal = CertificateRenewal(options.tls, job.gateway_ssl_keystore_location)
                 tasks.append(background.create_task(renewal.keep()))
             await stop.wait()
-            _log.info("Stopped by a signal: no new requests from now on")
+            _log.info("Stopping: no new requests from now on")
             await gateway.drain(DRAIN_TIMEOUT_S)
             # After the drain: connections need fresh brokers until their last response has left.
             for task in tasks:

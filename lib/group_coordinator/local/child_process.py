@@ -113,5 +113,5 @@ class ChildProcess:
     def _failure(self) -> CommandFailedError:
         tail = "\n".join(self.output.splitlines()[-_TAIL_LINES:])
         return CommandFailedError(
-            f"{self._what} ended with status {self.status}. The end of what it said:\n{tail}"
+            f"{self._what} ended with status {self.status}. The end of its output: {tail}"
         )

@@ -97,7 +97,7 @@ def find() -> Daemon | None:
         return None
     except DecodeError as error:
         raise DamagedRecordError(
-            f"{_record()} is damaged ({error}): end the broker if one still runs, and delete the file"
+            f"{_record()} is damaged ({error}): stop the broker if it still runs, and delete the file"
         ) from error
     return daemon if _is_alive(daemon) else None
 

@@ -164,14 +164,14 @@ def _check_digests(folder: Path) -> None:
     for jar in sorted(folder.glob("*.jar")):
         if jar.name not in tested:
             raise JarsError(
-                f"{jar.name} was fetched, which is none of the jars that were tested: if it is right, add its line "
-                f"of sha256sum to {_DIGESTS}"
+                f"{jar.name} is not one of the tested jars: if it is the right jar, add its line of sha256sum to "
+                f"{_DIGESTS}"
             )
         digest = sha256(jar.read_bytes()).hexdigest()
         if digest != tested[jar.name]:
             raise JarsError(
-                f"{jar.name} was changed on its way: its SHA-256 is {digest}, not {tested[jar.name]}; look at the "
-                "repositories and proxies that Ivy was sent to"
+                f"{jar.name} is not the tested jar: its SHA-256 is {digest}, not {tested[jar.name]}; check the "
+                "repositories and proxies of Ivy"
             )
 
 

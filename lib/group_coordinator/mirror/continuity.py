@@ -97,7 +97,7 @@ class Continuity:
         # More partitions only take effect for groups when the brokers are restarted (home_partition.py).
         elif count not in {known.partition_count, known.next_partition_count}:
             _log.warning(
-                "topic %s has %d partitions, and had %d: the brokers use them when they have been started again",
+                "topic %s has %d partitions instead of %d: the brokers use them after a restart",
                 *(self._topic, count, known.partition_count),
             )
             known = replace(known, next_partition_count=count)
@@ -124,7 +124,7 @@ class Continuity:
             self._lookback.wish(now_ms, self._last_batch() - 1)
             count = known.next_partition_count
             _log.warning(
-                "the groups of topic %s are shared out over %d partitions now", self._topic, count
+                "the groups of topic %s are now divided among %d partitions", self._topic, count
             )
             self._write(replace(known, partition_count=count, next_partition_count=None))
 
@@ -137,7 +137,7 @@ class Continuity:
     def _broken(self, known: _Known, found: TopicFacts, now_ms: int) -> str | None:
         """Return the cause of a gap in words; None: there is no gap."""
         if known.topic_id != found.topic_id:
-            return "was made again"
+            return "was created again"
         read = offsets_read(self._folder, self._topic)
         for partition, offsets in found.extent.items():
             if partition in read and not offsets.start <= read[partition] <= offsets.stop:

@@ -186,7 +186,7 @@ class GroupSoFar:
         try:
             self._apply_to_group(row)
         except RecordError as fault:
-            _log.warning("%s: a mirrored record cannot be applied: %s", self._group.group_id, fault)
+            _log.warning("%s: a mirrored record is ignored: %s", self._group.group_id, fault)
 
     def _apply_to_group(self, row: LoggedRow) -> None:
         if row.record_type in _OF_MEMBERSHIP:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from group_coordinator.codecs.offsets_topic.partitions import hash_of
 
-MOVED = "the brokers count the partitions anew: "
+MOVED = "the brokers use another number of partitions: "
 """Prefix of the reason of a record that shows this change."""
 
 
@@ -46,7 +46,7 @@ class HomePartitions:
         }
 
     def _reason(self, group_id: str, number: int, partition: int) -> str:
-        why = f"group {group_id} is of partition {number % self.count} of {self.count}, not of {partition}"
+        why = f"group {group_id} belongs to partition {number % self.count} of {self.count}, not to {partition}"
         if self.next_count is not None and number % self.next_count == partition:
             return f"{MOVED}{why}"
         return why

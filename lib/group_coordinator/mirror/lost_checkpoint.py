@@ -78,8 +78,8 @@ def make_again_if_lost(
     # Last, as the checkpoint counts as rebuilt from here on: a crash before it only repeats the rebuild.
     write_origin(folder, Origin(letters_id + 1, starts))
     _log.warning(
-        "checkpoint %s is lost: topic %s is read on from the offsets behind those that the log has, %s, and the tables are "
-        "compared with its present records",
+        "checkpoint %s is lost: topic %s is read from the offsets after the last offsets in the log, %s, and "
+        "the tables are compared with its present records",
         *(folder.location, job.events_topic, starts),
     )
 

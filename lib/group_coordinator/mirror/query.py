@@ -28,8 +28,8 @@ MIRROR = Claimant(
     QUERY_NAME,
     _ANOTHER_NAME,
     "",
-    f"Bring back the checkpoint as it was last, or {_ANOTHER_NAME}",
-    f"none of them is of the topic that is there now. Bring back the checkpoint, or {_ANOTHER_NAME}",
+    f"Restore the newest copy of the checkpoint, or {_ANOTHER_NAME}",
+    f"none of them is from the present topic. Restore the checkpoint, or {_ANOTHER_NAME}",
 )
 """The checkpoint of a mirror as owner of its cluster's rows."""
 _POLL_S = 1

@@ -90,7 +90,7 @@ def http_server(
     def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path, page = environ["PATH_INFO"], Page(HTTPStatus.NOT_FOUND, f"{' '.join(pages)}\n")
         if not is_ours(environ.get("HTTP_HOST"), address[0]):
-            page = Page(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name\n")
+            page = Page(HTTPStatus.MISDIRECTED_REQUEST, "this server has another host name\n")
         elif environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             page = Page(HTTPStatus.METHOD_NOT_ALLOWED, "GET only\n")
         elif path in pages:

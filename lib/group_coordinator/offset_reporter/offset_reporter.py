@@ -116,7 +116,7 @@ class OffsetReporter(StreamingQueryListener):
                 client_options=client_options,
             )
         else:
-            raise ValueError(f"target is kafka or coordinator, not {target!r}")
+            raise ValueError(f"target = {target!r} is not valid: give kafka or coordinator")
         self._runs = Runs()
         self._sender = Sender(where, Outbox(commit_interval_ms / 1_000, REFRESH_S))
 

@@ -142,10 +142,13 @@ def failure_message(group_id: str, failure: Exception) -> str:
     """Log line with the failure, and the advice for a known cause."""
     if _group_has_members(failure):
         return (
-            f"group {group_id!r} has members, so that Kafka takes no offsets of a Spark query for it: consumers use the "
-            "same name. Give the query a group of its own (OffsetReporter's group_ids)"
+            f"group {group_id!r} has members, so Kafka rejects the offsets of a Spark query for it: consumers use "
+            "the same group id. Give the query its own group (OffsetReporter's group_ids)"
         )
-    return f"the offsets of group {group_id!r} are not committed, and tried again: {type(failure).__name__}: {failure}"
+    return (
+        f"the offsets of group {group_id!r} could not be committed, and are tried again: "
+        f"{type(failure).__name__}: {failure}"
+    )
 
 
 def _group_has_members(failure: Exception) -> bool:

@@ -61,7 +61,7 @@ METERS = (
     # A member that leaves or is removed bumps the epoch too, but Kafka does not count that.
     Meter(
         "consumer-group-rebalance",
-        "epochs of consumer groups begun by a member that joins, changes or hears of changed topics",
+        "epochs of consumer groups begun by a member that joins or changes, or by changed topics",
         GROUP_EPOCH,
         (Reason.JOIN, Reason.HEARTBEAT, Reason.TOPICS_RESOLVED),
     ),

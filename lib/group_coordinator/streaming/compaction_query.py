@@ -36,7 +36,7 @@ from group_coordinator.tables.maintenance import Maintenance
 
 QUERY_NAME = "compaction"
 _CLUSTER = "cluster"
-_BEGUN_ANEW = "write the cluster.id of its rows into it, or take the checkpoint away, and compaction begins anew"
+_BEGUN_ANEW = "write the cluster.id of its rows into it, or move the checkpoint away: compaction then starts again"
 _NO_BATCH = -1
 _POLL_S = 1
 _PAUSE_S = 30
@@ -115,7 +115,7 @@ class CompactionQuery:
                 raise
             done = self._last_compacted_batch()
             _log.warning(
-                "compaction stood still for too long: it reads the log after batch %d", done
+                "compaction has paused for too long: it reads the log again after batch %d", done
             )
             # A table forgets its versions after delta.logRetentionDuration, but keeps its rows: continue after the last
             # compacted batch.
@@ -134,7 +134,7 @@ class CompactionQuery:
         elif present != cluster_id:
             raise CheckpointError(
                 f"checkpoint {self._folder.location} compacts the rows of cluster.id = {present}, not {cluster_id}: "
-                "give this run that cluster.id, or a checkpoint.location of its own"
+                "set that cluster.id, or another checkpoint.location"
             )
 
     def _last_compacted_batch(self) -> int:
@@ -187,4 +187,4 @@ def _may_pass(failure: BaseException) -> bool:
 
 def _say(failure: BaseException, _attempt: int) -> None:
     message = (str(failure) or type(failure).__name__).splitlines()[0]
-    _log.error("compaction failed, and begins again in %d s: %s", _PAUSE_S, message)
+    _log.error("compaction failed, and is tried again in %d s: %s", _PAUSE_S, message)

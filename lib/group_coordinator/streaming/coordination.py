@@ -126,7 +126,7 @@ class CoordinatorRun:
         if opened is None:
             return
         batch_id, settings = opened
-        _log.warning("batch %d began with other settings: it is ended with those first", batch_id)
+        _log.warning("batch %d began with other settings, and is ended with them first", batch_id)
         folder = coordinator_folder(self.spark, self.settings.job)
         while not self.stop.is_set() and last_done_batch(folder) < batch_id:
             self.around.tick()

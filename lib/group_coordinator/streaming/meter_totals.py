@@ -37,7 +37,7 @@ CountTables = Callable[[int, int], Mapping[str, int]]
 
 _FOLDER = "meters"
 _COUNTED_ANEW = (
-    "put a copy of it there, or delete it, and the totals are counted anew in the tables"
+    "restore a copy of it, or delete it: the totals are then counted again from the tables"
 )
 
 _decode_line = json.Decoder(RebalancingLine).decode

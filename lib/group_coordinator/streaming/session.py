@@ -44,16 +44,14 @@ def warn_of_newer(version: str, jvm: Any) -> None:
     newest = newer_than(version)
     if newest is None:
         return
-    newer = f"PySpark {version} is newer than {newest}, the newest that the job was seen to run on"
+    newer = f"PySpark {version} is newer than {newest}, the newest that the job is tested with"
     missing = [] if DATABRICKS in os.environ else _missing(jvm)
     if missing:
         raise UnknownSparkError(
             f"{newer}, and it has no {' and no '.join(missing)}: submit the job with the jars of this version "
-            f"(jobs/README.md), or take PySpark {newest}"
+            f"(jobs/README.md), or use PySpark {newest}"
         )
-    _log.warning(
-        "%s: it is tried; whether its state, checkpoints and tables are right is not known", newer
-    )
+    _log.warning("%s: the job starts, but its state, checkpoints and tables are not tested", newer)
 
 
 def _missing(jvm: Any) -> list[str]:

@@ -67,8 +67,8 @@ def line_of(version: str) -> SparkLine:
     newer = newer_than(version)
     if newer is not None:
         raise UnknownSparkError(
-            f"PySpark {version} is newer than {newer}, the newest that the job was seen to run on, and which jars go with "
-            f"it is not known here: install PySpark {newer}, or submit the job with these jars (jobs/README.md)"
+            f"PySpark {version} is newer than {newer}, the newest that the job is tested with, and its jars are "
+            f"unknown: install PySpark {newer}, or submit the job with its jars (jobs/README.md)"
         )
     return LINES[_line(version)]
 
@@ -84,9 +84,7 @@ def newer_than(version: str) -> str | None:
     newest = max(LINES, key=_numbers)
     if _numbers(version) > _numbers(newest):
         return newest
-    raise UnknownSparkError(
-        f"PySpark {version} is none of those that the job was seen to run on: it needs {' or '.join(LINES)}"
-    )
+    raise UnknownSparkError(f"PySpark {version} is not supported: install {' or '.join(LINES)}")
 
 
 def _line(version: str) -> str:

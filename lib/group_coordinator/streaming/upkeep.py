@@ -28,7 +28,7 @@ Notes: TypeAlias = dict[str, UpkeepNote]
 """Notes by table."""
 
 _FILE = "maintenance.json"
-_ONCE_MORE = "nothing need be done, the tables have their upkeep once more, and it is written anew"
+_ONCE_MORE = "nothing has to be done: the tables get their maintenance once more, and the file is written again"
 _log = logging.getLogger(__name__)
 
 

@@ -198,7 +198,7 @@ def append_few(
     with spark_write_errors(location):
         # Spark would create it.
         if not catalog.exists(spark, table.name):
-            raise TableWriteError(f"{location} cannot be written: it is not there")
+            raise TableWriteError(f"{location} cannot be written: it does not exist")
         frame = spark.createDataFrame(rows, table.schema).coalesce(1)
         catalog.save(frame.write.format("delta").mode("append"), table.name)
 

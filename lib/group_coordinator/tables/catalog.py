@@ -36,7 +36,7 @@ class TableCatalog:
     def __post_init__(self) -> None:
         if not self._is_folder and not _SCHEMA_OF_A_CATALOG.fullmatch(self.root):
             raise TablesRootError(
-                f"tables.root = {self.root}: a folder is written with a slash, ./{self.root}, and the schema of a catalog "
+                f"tables.root = {self.root}: write a folder with a slash, ./{self.root}, and the schema of a catalog "
                 "as catalog.schema, with ` around a part that has dots or spaces"
             )
         refused = _NOT_FOR_A_DISK.search(str(self.local_root or ""))

@@ -32,8 +32,8 @@ def opening(location: str | Path) -> Iterator[None]:
         if _SAID_BY_DELTALAKE not in str(error):
             raise
         raise CatalogManagedError(
-            f"{location} is a catalog-managed Delta table, which only Spark opens, and only by its name: give "
-            "tables.root = catalog.schema, and ask by `group-coordinator-job`"
+            f"{location} is a catalog-managed Delta table, which only Spark opens, and only by its name: set "
+            "tables.root = catalog.schema, and query by `group-coordinator-job`"
         ) from error
 
 

@@ -46,7 +46,7 @@ def create_views(spark: SparkSession, catalog: TableCatalog) -> list[str]:
     except PySparkException as error:
         if _NO_VIEWS not in str(error):
             raise
-        _log.warning("%s takes no views, so it has the tables alone", catalog.schema_name)
+        _log.warning("%s does not support views, so it has only the tables", catalog.schema_name)
         return []
     return [catalog.location(view.name) for view in VIEWS]
 

@@ -15,11 +15,9 @@ _REQUEST_TO_A_STORE = re.compile(
 )
 """Prefix of the package's messages about requests to S3, up to the fault: the store's response is a document."""
 CURES_OF_S3 = {
-    r"NoSuchBucket": "make it, or name another one",
-    r"Service: S3, Status Code: 403|SignatureDoesNotMatch|InvalidAccessKeyId|AccessDenied: |loading credentials": "look at the key "
-    "(fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do in the bucket",
-    r"(?s)fs\.s3a\..*(?:ConnectException|UnknownHostException)|S3 error: (?:tcp connect|dns) error": "look at fs.s3a.endpoint, or "
-    "AWS_ENDPOINT_URL",
+    r"NoSuchBucket": "create it, or set another",
+    r"Service: S3, Status Code: 403|SignatureDoesNotMatch|InvalidAccessKeyId|AccessDenied: |loading credentials": "check the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID) and its rights in the bucket",
+    r"(?s)fs\.s3a\..*(?:ConnectException|UnknownHostException)|S3 error: (?:tcp connect|dns) error": "check fs.s3a.endpoint, or AWS_ENDPOINT_URL",
 }
 """Remedies by messages of Java, or of the deltalake package."""
 

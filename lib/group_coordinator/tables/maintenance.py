@@ -109,10 +109,15 @@ class Maintenance:
                 if not _others_were_faster(failure):
                     self._again_s[table.name] = time.monotonic() + _AFTER_A_FAILURE_S
                 if isinstance(failure, (Timeout, *CONFLICTS)):
-                    _log.warning("another process changes table %s: upkeep comes again", table.name)
+                    _log.warning(
+                        "another process changes table %s: its maintenance is tried again",
+                        table.name,
+                    )
                     continue
                 reason = (str(failure) or type(failure).__name__).splitlines()[0]
-                _log.warning("upkeep of table %s failed, and comes again: %s", table.name, reason)
+                _log.warning(
+                    "maintenance of table %s failed, and is tried again: %s", table.name, reason
+                )
 
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:
         if isinstance(self._files_of(table), InFolder):

@@ -31,7 +31,8 @@ _CURES = {
     r'No FileSystem for scheme "s3n?"': "write s3a://",
     r'No FileSystem for scheme "gs"': "give spark-submit Google's gcs-connector for Hadoop",
     r"ACCESS_TO_CATALOG_MANAGED_TABLE": "give tables.root = catalog.schema",
-    r"locate commit coordinator": "the table is managed by another catalog: give spark-submit that one's settings, and tables.root in it",
+    r"locate commit coordinator": "the table is managed by another catalog: give spark-submit that catalog's settings, and set "
+    "tables.root to its schema",
     r"No FileSystem for scheme": "give a scheme that Spark's Hadoop has, or its package",
 }
 

@@ -37,6 +37,7 @@ from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefi
 # Commits seen before a table is read again. On S3 it gets a checkpoint then, and every reader reads each commit since:
 # with 50 of them compaction asked for twice as many.
 _COMMITS = 20
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -243,11 +244,11 @@ def _has_batch(table: TableDefinition, last: int | None, mark: Transaction) -> b
     our_epoch, our_batch_id = divmod(mark.version, _BATCHES)
     if epoch > our_epoch:
         raise NotTheWriterError(
-            f"table {table.name}: another checkpoint has taken over (its epoch is {epoch}, ours {our_epoch}), "
-            "and this run ends; the table writers says which"
+            f"table {table.name}: another checkpoint has taken over (its epoch is {epoch}, ours {our_epoch}), and "
+            "this run ends; the table writers names the new owner"
         )
     raise NotTheWriterError(
-        f"table {table.name} has batch {batch_id}, and this run is at {our_batch_id}: another run works on this "
-        "checkpoint, or the checkpoint is older than the table. See that no other run is left, and start again: "
-        "the start says which"
+        f"table {table.name} has batch {batch_id}, and this run is at {our_batch_id}: another run works on "
+        "this checkpoint, or the checkpoint is older than the table. Stop every other run, and start again: "
+        "the start names the cause"
     )

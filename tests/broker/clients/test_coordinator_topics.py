@@ -95,24 +95,24 @@ def test_a_missing_topic_is_named(job: JobSettings) -> None:
         (
             *("topics.replication.factor=2", None),
             (
-                "INVALID_REPLICATION_FACTOR (38), Unable to replicate the partition 2 time(s): The target replication factor of 2 "
-                "cannot be reached because only 1 broker(s) are registered or some brokers have all their log directories "
-                "cordoned: set topics.replication.factor to no more than there are brokers"
+                "INVALID_REPLICATION_FACTOR (38), Unable to replicate the partition 2 time(s): The target replication "
+                "factor of 2 cannot be reached because only 1 broker(s) are registered or some brokers have all their "
+                "log directories cordoned: set topics.replication.factor to at most the number of brokers"
             ),
         ),
         (
             *("events.topic=bad/name", "bad/name"),
             (
-                "INVALID_TOPIC (17), Topic name is invalid: 'bad/name' contains one or more characters other than ASCII "
-                "alphanumerics, '.', '_' and '-': give it another name, by events.topic or responses.topic"
+                "INVALID_TOPIC (17), Topic name is invalid: 'bad/name' contains one or more characters other than "
+                "ASCII alphanumerics, '.', '_' and '-': set another name by events.topic or responses.topic"
             ),
         ),
         (
             *("events.topic.partitions=100000000", None),
             (
-                "POLICY_VIOLATION (44), Excessively large number of partitions per request: set events.topic.partitions, "
-                "responses.topic.partitions and topics.replication.factor as the brokers' policy wants them, or make the topic "
-                "with Kafka's own tool"
+                "POLICY_VIOLATION (44), Excessively large number of partitions per request: set "
+                "events.topic.partitions, responses.topic.partitions and topics.replication.factor to values that the "
+                "brokers' policy allows, or create the topic with Kafka's own tool"
             ),
         ),
     ],
@@ -137,5 +137,5 @@ def test_what_the_broker_answers_to_a_topic_that_it_does_not_make_is_told(
 
     assert (init.exit_code, init.stderr) == (
         1,
-        f"Error: topic {name} is not there for us, and {server} does not make it: {told}\n",
+        f"Error: topic {name} does not exist for this user, and {server} does not create it: {told}\n",
     )

@@ -39,7 +39,7 @@ def test_a_damaged_record_is_named(record: Path, action: str, text: str, fault: 
 
     assert (refused.exit_code, refused.stderr) == (
         1,
-        f"Error: {record} is damaged ({fault}): end the broker if one still runs, and delete the file\n",
+        f"Error: {record} is damaged ({fault}): stop the broker if it still runs, and delete the file\n",
     )
     assert record.read_text() == text
 

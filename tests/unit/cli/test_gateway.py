@@ -44,7 +44,7 @@ def test_options_win_over_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--bootstrap-server", NOBODY], f"no Kafka broker answers at {NOBODY}"),
+        (["--bootstrap-server", NOBODY], f"no Kafka broker responds at {NOBODY}"),
         (
             ["--listen", "SSL://me:1"],
             "gateway.listen = SSL://me:1 is TLS: set gateway.ssl.keystore",
@@ -52,8 +52,8 @@ def test_options_win_over_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         (["--advertise", "me:1"], "gateway.advertised.host = me:1 is not a host without a port"),
         (["--listen", "19092"], "gateway.listen = 19092: it must be HOST:PORT"),
         (["--listen", "me:0"], "gateway.listen = me:0: it must be HOST:PORT"),
-        (["--listen", "0.0.0.0:19092"], "clients need a host to connect to, by --advertise HOST"),
-        (["--advertise", "[::]"], "clients need a host to connect to, by --advertise HOST"),
+        (["--listen", "0.0.0.0:19092"], "set gateway.advertised.host, or --advertise HOST"),
+        (["--advertise", "[::]"], "set gateway.advertised.host, or --advertise HOST"),
         (
             ["--set", "gateway.ssl.keystore.location=none.pem"],
             "gateway.ssl.keystore.location = none.pem: [Errno 2] No such file or directory",
@@ -88,8 +88,8 @@ def test_passwords_in_plain_text_are_refused_but_on_loopback(
         "gateway.allow.plaintext.passwords = true"
     )
     for where in ("127.0.0.1:19092", "[::1]:19092", "localhost:19092"):
-        assert said(where).startswith(f"Error: no Kafka broker answers at {NOBODY}")
-    assert said(listen, allowed).startswith(f"Error: no Kafka broker answers at {NOBODY}")
+        assert said(where).startswith(f"Error: no Kafka broker responds at {NOBODY}")
+    assert said(listen, allowed).startswith(f"Error: no Kafka broker responds at {NOBODY}")
 
 
 def test_each_start_tells_that_clients_share_one_user(

@@ -91,4 +91,4 @@ def test_a_drain_has_none() -> None:
     refused = CliRunner().invoke(main, ["run", "--drain", "--with-gateway"])
 
     assert refused.exit_code == 2
-    assert "a run with --drain ends when all is read" in refused.stderr
+    assert "a run with --drain ends when all events are read" in refused.stderr

@@ -52,5 +52,5 @@ def test_a_cluster_that_does_not_answer_is_named_and_no_table_is_made(tmp_path: 
     result = mirror(tmp_path, "--bootstrap-server", NOBODY)
 
     assert result.exit_code == 1
-    assert result.output.startswith("Error: no Kafka broker answers (127.0.0.1:1: ")
+    assert result.output.startswith("Error: no Kafka broker responds (127.0.0.1:1: ")
     assert not (tmp_path / "t").exists()

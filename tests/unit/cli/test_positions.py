@@ -73,5 +73,5 @@ def test_a_cluster_that_is_away_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
     assert (ended.exit_code, ended.stderr) == (
         1,
-        f"Error: no Kafka broker answers ({NOBODY}: Connection refused)\n",
+        f"Error: no Kafka broker responds ({NOBODY}: Connection refused)\n",
     )

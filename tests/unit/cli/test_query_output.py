@@ -93,7 +93,10 @@ def test_a_file_has_one_format(tables: str, tmp_path: Path) -> None:
     done = sql(tables, QUERY, "--format", "csv", "--output", "json", str(file))
 
     assert (done.exit_code, file.exists()) == (2, False)
-    assert f"--format is for what is printed; {file} becomes json, as --output says" in done.stderr
+    assert (
+        f"--format sets the format of printed results, but --output writes {file} as json: remove one of them"
+        in done.stderr
+    )
 
 
 def test_a_wrong_query_leaves_a_file_as_it_is(tables: str, tmp_path: Path) -> None:
@@ -120,7 +123,7 @@ def test_columns_of_one_name_are_refused_where_names_count(
 
     assert (result.exit_code, result.stderr) == (
         1,
-        "Error: the answer has several columns called group_id: name them with AS\n",
+        "Error: the result has several columns named group_id: name them with AS\n",
     )
     assert file.read_text() == "before"
 
@@ -164,7 +167,7 @@ def test_a_type_that_parquet_has_not(tables: str, tmp_path: Path) -> None:
     result = sql(tables, "SELECT INTERVAL '1' MONTH AS month", "--output", "parquet", str(file))
 
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: Parquet does not have a type of the answer (")
+    assert result.stderr.startswith("Error: Parquet lacks a type of the result (")
     assert result.stderr.endswith("): CAST the column AS STRING\n")
     assert file.read_text() == "before"
 
@@ -187,6 +190,6 @@ def test_a_time_that_is_none(tables: str) -> None:
 
     assert result.exit_code == 2
     assert (
-        "Invalid value for '--as-of': 'yesterday' is no time; 2024-01-02T03:04:05Z and 2024-01-02 03:04 (UTC) are"
-        in result.stderr
+        "Invalid value for '--as-of': 'yesterday' is not a time: give one such as 2024-01-02T03:04:05Z or "
+        "2024-01-02 03:04 (UTC)" in result.stderr
     )

@@ -18,9 +18,7 @@ from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.catalog_managed import hand_to_a_catalog
 
 YEAR_9999 = """arrow_cast(253402300799999000, 'Timestamp(Microsecond, Some("UTC"))')"""
-TOO_FAR = (
-    "a time before 1677 or after 2262, which this function does not take: leave it out by WHERE"
-)
+TOO_FAR = "a time before 1677 or after 2262, which this function cannot read: exclude it by WHERE"
 
 
 def sql(query: str, *arguments: str) -> Result:
@@ -33,7 +31,9 @@ def test_the_help_names_all_tables_and_views() -> None:
     assert {*TABLES, *(view.name for view in VIEWS)} - set(words) == set()
 
 
-REFUSED = "is refused: the tables are only read, by SELECT, WITH, VALUES, SHOW, DESCRIBE or EXPLAIN"
+REFUSED = (
+    "is not allowed: the tables are read-only; use SELECT, WITH, VALUES, SHOW, DESCRIBE or EXPLAIN"
+)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ REFUSED = "is refused: the tables are only read, by SELECT, WITH, VALUES, SHOW, 
         ("EXPLAIN ANALYZE CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '/etc/passwd'", f"CreateExternalTable {REFUSED}"),
         (";COPY offsets TO '{tables}/copy.csv'", "found: ; at Line: 1"),
         (";CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '/etc/passwd'", "found: ; at Line: 1"),
-        ("SELECT 1; COPY offsets TO '{tables}/copy.csv'", "a single SQL statement: ask one question at a time"),
-        ("SELECT 1;; SELECT 2", "a single SQL statement: ask one question at a time"),
+        ("SELECT 1; COPY offsets TO '{tables}/copy.csv'", "a single SQL statement: give one query at a time"),
+        ("SELECT 1;; SELECT 2", "a single SQL statement: give one query at a time"),
         ("WITH t AS (COPY offsets TO '{tables}/copy.csv') SELECT 1", "found: COPY at Line: 1"),
         ("WITH t AS (DELETE FROM offsets) SELECT 1", "not implemented"),
         ("WITH t AS (SELECT 'g' AS group_id) INSERT INTO offsets SELECT * FROM t", "not implemented"),
@@ -265,8 +265,7 @@ def test_no_tables(tmp_path: Path) -> None:
 
     assert result.exit_code == 1
     assert result.stderr == (
-        f"Error: there are no tables under {tmp_path} (tables.root); "
-        "`group-coordinator init` makes them\n"
+        f"Error: tables.root = {tmp_path} has no tables: run `group-coordinator init`\n"
     )
 
 
@@ -315,8 +314,9 @@ def test_a_folder_whose_tables_a_catalog_manages_is_named(tmp_path: Path, featur
 
     assert result.exit_code == 1
     assert result.stderr == (
-        f"Error: tables.root = {tmp_path}: {tmp_path}/groups is a catalog-managed Delta table, which only Spark opens, and only "
-        "by its name: give tables.root = catalog.schema, and ask by `group-coordinator-job`\n"
+        f"Error: tables.root = {tmp_path}: {tmp_path}/groups is a catalog-managed Delta table, which only "
+        "Spark opens, and only by its name: set tables.root = catalog.schema, and query by "
+        "`group-coordinator-job`\n"
     )
 
 
@@ -325,6 +325,6 @@ def test_a_catalog_is_asked_elsewhere() -> None:
 
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: tables.root = main.coordinator is the schema of a catalog, and only Spark reads that: ask there, by "
-        "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or in the catalog's own SQL\n"
+        "Error: tables.root = main.coordinator is the schema of a catalog, which only Spark reads: use "
+        "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or the catalog's own SQL\n"
     )

@@ -65,7 +65,7 @@ def test_a_refusal_is_one_sentence_and_status_1(command: str) -> None:
     refused = CliRunner().invoke(jobs, [command, "--bootstrap-server", "127.0.0.1:1"])
 
     assert refused.exit_code == 1
-    assert refused.stderr.startswith("Error: no Kafka broker answers (127.0.0.1:1: ")
+    assert refused.stderr.startswith("Error: no Kafka broker responds (127.0.0.1:1: ")
 
 
 @pytest.mark.parametrize("command", list(jobs.commands))
@@ -81,4 +81,4 @@ def test_a_root_that_is_no_folder_is_refused() -> None:
     refused = CliRunner().invoke(jobs, ["create-tables", "--set", "tables.root=gc"])
 
     assert refused.exit_code == 1
-    assert refused.stderr.startswith("Error: tables.root = gc: a folder is written with a slash")
+    assert refused.stderr.startswith("Error: tables.root = gc: write a folder with a slash")

@@ -69,7 +69,7 @@ def test_a_group_that_nobody_knows_is_told(tables: str, caplog: pytest.LogCaptur
     found = what_if(tables, "--retention", "1d", "--group", "biling", "--group", "billing")
 
     assert len(found.stdout.splitlines()) == 3
-    assert caplog.messages == ["until then coordinator_log has nothing of a group 'biling'"]
+    assert caplog.messages == ["coordinator_log has no record of group 'biling' up to that time"]
 
 
 def test_times_that_no_calendar_has_are_shown_as_the_nearest(tmp_path: Path) -> None:
@@ -96,11 +96,14 @@ def test_a_duration_that_is_none(tables: str, retention: str) -> None:
     result = what_if(tables, f"--retention={retention}")
 
     assert result.exit_code == 2
-    assert f"'{retention}' is no duration; 500ms, 30s, 90m, 12h, 7d and 2w are" in result.stderr
+    assert (
+        f"'{retention}' is not a duration: give one such as 500ms, 30s, 90m, 12h, 7d or 2w"
+        in result.stderr
+    )
 
 
 def test_no_tables(tmp_path: Path) -> None:
     result = what_if(str(tmp_path), "--retention", "1d")
 
     assert result.exit_code == 1
-    assert "there are no tables under" in result.stderr
+    assert "has no tables: run `group-coordinator init`" in result.stderr

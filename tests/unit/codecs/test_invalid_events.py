@@ -182,7 +182,7 @@ MISTAKES = {
             groupId="g",
             topics=[{"name": "a", "topicId": "A" * 22, "numPartitions": 1}] * 2,
         ),
-        "body.topics.name = a: is there twice",
+        "body.topics.name = a: appears twice",
     ),
 }
 

@@ -23,7 +23,7 @@ def test_no_key_may_come_twice(key: str, entry: str) -> None:
 
     fault = refused(text.encode())
 
-    assert fault.reason == f"{key}: is there twice"
+    assert fault.reason == f"{key}: appears twice"
     assert fault.correlation_id == "c-17"
 
 

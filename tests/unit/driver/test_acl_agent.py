@@ -69,7 +69,7 @@ def test_rules_that_cannot_be_read_any_more_stay_and_that_is_said_once_an_hour(
             agent.look()
 
     assert taken == [READER, NOBODY]
-    said = "the ACLs stay as they were: acls.file = rules.json: not JSON"
+    said = "the last ACLs stay in force: acls.file = rules.json: not JSON"
     assert caplog.messages == [said] * times
 
 

@@ -68,7 +68,7 @@ def test_those_whom_settings_and_file_name_may_do_everything(file: Path) -> None
         ),
         (
             json.dumps({"acls": [], "superUsers": ["admin"]}),
-            'superUsers[0] = "admin": is not TYPE:NAME, as User:billing',
+            'superUsers[0] = "admin": is not TYPE:NAME, such as User:billing',
         ),
     ],
 )

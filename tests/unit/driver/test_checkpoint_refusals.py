@@ -26,8 +26,8 @@ def test_a_second_run_on_a_checkpoint_is_refused_before_it_looks_for_kafka(
 
     assert refused.exit_code == 1
     assert refused.stderr == (
-        f"Error: checkpoint {tmp_path}/{held}: another run works on it; stop that one first, "
-        "or give this one a checkpoint.location of its own\n"
+        f"Error: checkpoint {tmp_path}/{held}: another run works on it: stop that run, "
+        "or set another checkpoint.location\n"
     )
 
 
@@ -51,4 +51,4 @@ def test_a_run_without_compaction_goes_beside_a_compaction(tmp_path: Path) -> No
         refused = CliRunner().invoke(main, ["run", *nobody])
 
     assert refused.exit_code == 1
-    assert refused.stderr.startswith("Error: no Kafka broker answers (127.0.0.1:1: ")
+    assert refused.stderr.startswith("Error: no Kafka broker responds (127.0.0.1:1: ")

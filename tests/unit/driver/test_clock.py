@@ -56,7 +56,7 @@ def test_a_clock_that_was_set_while_no_broker_answers_is_not_trusted(
     monkeypatch.setattr(monitors, "_offset_ms", lambda: offset_ms[0])
 
     def nobody() -> int:
-        raise BrokerUnreachableError("no Kafka broker answers")
+        raise BrokerUnreachableError("no Kafka broker responds")
 
     watched = Clock(nobody, SLACK_MS)
     offset_ms[0] = -60_000

@@ -26,9 +26,8 @@ def test_a_limit_that_every_batch_reaches_is_refused(limit: int) -> None:
         check_batch_limit(replace(JOB, max_offsets_per_trigger=limit), partitions=4)
 
     assert str(refused.value) == (
-        f"max.offsets.per.trigger = {limit}, and group-events has 4 partitions: with a limit so low a batch of one "
-        "event a partition looks like one that left events unread, and in such a batch no session lapses. "
-        "Give it 9 or more, or 0 for no limit"
+        f"max.offsets.per.trigger = {limit} is too low for the 4 partitions of group-events: timers would be "
+        "suspended in each batch with an event of each partition. Set at least 9, or 0 for no limit"
     )
 
 
@@ -42,9 +41,10 @@ def test_a_topic_that_has_grown_while_nobody_read_it_is_refused() -> None:
         check_no_new_partitions("group-events", read=4, present=8)
 
     assert str(refused.value) == (
-        "events.topic = group-events has 8 partitions, and had 4 when the job read it last: a group's events may be in "
-        "two of them now, and those that were sent later may be taken first. `run --accept-new-partitions`, given "
-        "once, takes them so; groups whose members have been silent since all was read lose nothing by it"
+        "events.topic = group-events has 8 partitions instead of the 4 of the last run: a group's events may "
+        "be in two of them now, and later events may be handled before earlier ones. To accept this, run once "
+        "with --accept-new-partitions. It has no effect on groups without new events since the job read all "
+        "events"
     )
 
 
@@ -69,6 +69,6 @@ def test_the_first_batch_that_reads_new_partitions_is_told_of(
 
     [message] = caplog.messages
     assert message == (
-        "events.topic = group-events HAS GOT MORE PARTITIONS, 3 after 2: groups move to other ones, and a group's "
-        "events that were sent later may be taken before those that are still unread in its old one"
+        "events.topic = group-events HAS MORE PARTITIONS, 3 instead of 2: groups move to other partitions, "
+        "and later events of a group may be handled before its unread events in the former partition"
     )

@@ -34,7 +34,7 @@ class Scene:
 
     def _ask(self) -> None:
         if self.is_away:
-            raise BrokerUnreachableError("no Kafka broker answers")
+            raise BrokerUnreachableError("no Kafka broker responds")
 
 
 @pytest.fixture

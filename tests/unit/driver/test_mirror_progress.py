@@ -90,7 +90,7 @@ def test_what_cannot_be_decoded_is_told_with_its_batch(
     progress.batch_done(7, MirroredBatch(0, 3, None))
 
     assert caplog.messages == [
-        "batch 7: 3 messages could not be decoded: dead_letters has them and says why"
+        "batch 7: 3 messages could not be decoded: see the table dead_letters"
     ]
 
 

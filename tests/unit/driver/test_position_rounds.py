@@ -110,7 +110,7 @@ def test_a_round_that_fails_is_told_and_the_next_one_tries_again(
     caplog.set_level(logging.INFO)
     four = rounds(
         job,
-        BrokerUnreachableError("no Kafka broker answers"),
+        BrokerUnreachableError("no Kafka broker responds"),
         Sample([], [NO_LEADER], NOON),
         sampled(NOON + 1, NO_LEADER),
         sampled(NOON + 2, NO_LEADER),
@@ -122,8 +122,11 @@ def test_a_round_that_fails_is_told_and_the_next_one_tries_again(
 
     assert times(job) == [NOON + 1, NOON + 2, NOON + 3]
     assert [(record.levelname, record.message) for record in caplog.records] == [
-        ("WARNING", "no sample this time: no Kafka broker answers"),
-        ("WARNING", "no sample this time: nothing could be sampled; no leader: orders-1"),
+        ("WARNING", "this sample failed, and the next follows in time: no Kafka broker responds"),
+        (
+            "WARNING",
+            "this sample failed, and the next follows in time: nothing could be sampled; no leader: orders-1",
+        ),
         ("WARNING", "partitions sampled: 1; no leader: orders-1"),
         ("INFO", "partitions sampled: 1"),
     ]
@@ -184,7 +187,7 @@ def test_what_is_missing_is_told_by_reason() -> None:
 
 
 def test_a_table_that_has_not_been_made_is_refused_at_the_start(job: JobSettings) -> None:
-    message = "has no table topic_positions: `group-coordinator init` makes it"
+    message = "has no table topic_positions: run `group-coordinator init`"
     with pytest.raises(JobRefusedError, match=message):
         tables_in_folder(replace(job, tables_root="./nowhere"))
 

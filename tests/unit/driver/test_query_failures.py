@@ -20,8 +20,7 @@ def test_an_acl_is_missing() -> None:
     refusal = "TopicAuthorizationException: Not authorized to access topics: [group-responses]"
 
     assert sentence(caused_by(f"org.apache.kafka.common.errors.{refusal}"), JOB) == (
-        "Kafka at localhost:9092 refuses this user: "
-        "Not authorized to access topics: [group-responses]"
+        "Kafka at localhost:9092 denies this user: Not authorized to access topics: [group-responses]"
     )
 
 
@@ -48,8 +47,8 @@ def test_another_run_has_written_the_batch() -> None:
     )
 
     assert sentence(caused_by(error), JOB) == (
-        "checkpoint.location = /data/state: another run works on this checkpoint, and has written a batch that this one wanted to "
-        "write; nothing is lost, and this run ends"
+        "checkpoint.location = /data/state: another run works on this checkpoint, and has written a batch "
+        "before this run: this run ends, and nothing is lost"
     )
 
 
@@ -77,8 +76,7 @@ def test_hdfs_does_not_answer(said: str) -> None:
     text = f"{said}; For more details see:  http://wiki.apache.org/hadoop/ConnectionRefused"
 
     assert sentence(caused_by(f"java.io.IOException: {text}"), JOB) == (
-        "HDFS does not answer (tables.root = /data/tables, checkpoint.location = /data/state): "
-        f"{said}"
+        f"HDFS does not respond (tables.root = /data/tables, checkpoint.location = /data/state): {said}"
     )
 
 
@@ -90,15 +88,15 @@ def test_s3_denies() -> None:
     )
 
     assert sentence(caused_by(text), JOB) == (
-        "S3 does not do what the job asks (tables.root = /data/tables, checkpoint.location = /data/state): S3Exception: Access "
-        "Denied (Service: S3, Status Code: 403): look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do "
-        "in the bucket"
+        "a request to S3 failed (tables.root = /data/tables, checkpoint.location = /data/state): S3Exception: "
+        "Access Denied (Service: S3, Status Code: 403): check the key (fs.s3a.access.key, or "
+        "AWS_ACCESS_KEY_ID) and its rights in the bucket"
     )
 
 
 def test_the_broker_does_not_answer() -> None:
     assert (
-        sentence(caused_by(TIMEOUT), JOB) == f"Kafka at localhost:9092 does not answer: {TIMEOUT}"
+        sentence(caused_by(TIMEOUT), JOB) == f"Kafka at localhost:9092 does not respond: {TIMEOUT}"
     )
 
 
@@ -145,6 +143,6 @@ def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
 
 def test_only_a_broker_that_does_not_answer_is_waited_for() -> None:
     assert outage(caused_by(TIMEOUT)) == TIMEOUT
-    ours = "BrokerUnreachableError: no Kafka broker answers (localhost:9092: Connection refused)"
-    assert outage(caused_by(f"group_coordinator.clients.errors.{ours}")) == ours
+    ours = "BrokerUnreachableError: no Kafka broker responds (localhost:9092: Connection refused)"
+    assert outage(caused_by(f"group_coordinator.clients.channel_errors.{ours}")) == ours
     assert outage(caused_by("java.io.IOException: No space left on device")) is None

@@ -10,10 +10,10 @@ def test_it_says_where_the_job_goes_on_and_what_is_gone() -> None:
 
     assert summary(rebuilt, "events", {0: range(20), 1: range(40, 50), 2: range(5, 5)}) == [
         "groups: 3",
-        "batches go on with 812",
-        "events 0 goes on at 17: 3 to read",
-        "events 1 goes on at 40: 10 to read; 20 to 39 are gone",
-        "events 2 goes on at 5: 0 to read; 0 to 4 are gone",
-        "what groups were told of topics is not in the log",
-        "`run` tells consumer groups of theirs again; send other TopicMetadata events again",
+        "the next batch: 812",
+        "events 0 continues at 17: 3 to read",
+        "events 1 continues at 40: 10 to read; 20 to 39 are lost",
+        "events 2 continues at 5: 0 to read; 0 to 4 are lost",
+        "the log does not have the topic metadata of groups",
+        "`run` sends it to consumer groups again; send other TopicMetadata events again",
     ]

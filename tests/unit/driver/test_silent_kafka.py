@@ -37,8 +37,8 @@ def test_a_run_that_waits_for_a_broker_that_does_not_answer_ends_by_one_sentence
     assert ended.returncode == 1
     [line] = ended.stderr.splitlines()
     assert line.startswith(
-        "the run is to stop, and ends without waiting for Kafka, which does not respond: "
-        f"Kafka at {broker.bootstrap_server}: "
+        "the run is to stop, and ends without waiting for Kafka, which does not respond: Kafka at "
+        f"{broker.bootstrap_server}: "
     )
 
 

@@ -20,8 +20,9 @@ def test_a_disk_that_is_written_by_its_url_has_one_cluster(monkeypatch: pytest.M
         check_other_clusters(spark, job)
 
     assert str(refusal.value) == (
-        "tables.root = file:///data/gc has rows of cluster.id = west too, and by a file: URL two drivers that write one Delta "
-        "table lose each other's commits: give this run tables of its own, or write it as a path, without file:"
+        "tables.root = file:///data/gc also has rows of cluster.id = west, and with a file: URL two drivers "
+        "that write a Delta table lose each other's commits: set another tables.root, or write it as a path, "
+        "without file:"
     )
     claimed(monkeypatch, "test")
     check_other_clusters(spark, job)

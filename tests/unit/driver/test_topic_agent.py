@@ -215,8 +215,8 @@ def test_an_outage_is_said_once_and_looked_through(caplog: pytest.LogCaptureFixt
 
     assert cluster.looks == 8
     assert caplog.messages == [
-        "topics are looked at again when Kafka answers: nobody there at look 1",
-        "topics are looked at again when Kafka answers: nobody there at look 6",
+        "topics are read again when Kafka responds: nobody there at look 1",
+        "topics are read again when Kafka responds: nobody there at look 6",
     ]
 
 

@@ -74,8 +74,8 @@ def test_a_broker_that_no_client_has_heard_of_gets_its_port_and_one_that_cannot_
             assert stage.gateway.nodes_without_port() == {}
             assert page.status == 200
             assert page.text == (
-                f"ready\nclients do not find node {NO_PORT}: node {NO_PORT} would be at port "
-                f"{stage.port + 1 + NO_PORT}, and 65535 is the highest\n"
+                f"ready\nclients cannot connect to node {NO_PORT}: the port {stage.port + 1 + NO_PORT} of node {NO_PORT} is "
+                "above 65535: set a lower port in gateway.listen\n"
             )
 
     asyncio.run(scene())

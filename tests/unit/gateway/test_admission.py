@@ -144,7 +144,10 @@ def test_a_limit_of_open_files_that_is_too_low_is_logged_with_the_one_that_is_ne
     assert connections_within_limit(400) == 384
     assert connections_within_limit(384) == 384
     assert caplog.messages == [
-        "gateway.max.connections = 400: the limit of open files is enough for 384: raise it to 1056, or lower the setting"
+        (
+            "gateway.max.connections = 400: the limit of open files allows 384: raise that limit to 1056, or "
+            "lower the setting"
+        )
     ]
 
 

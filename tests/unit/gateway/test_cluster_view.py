@@ -97,7 +97,7 @@ async def test_a_gateway_is_ready_while_the_brokers_answer_it() -> None:
         await view.look_again()
         view.close()
 
-        assert before == "no broker has said for 10 seconds what is in the cluster"
+        assert before == "no broker has shown the brokers and topics of the cluster for 10 seconds"
         assert first_trouble([cluster_check(view)]) is None
 
 
@@ -128,7 +128,7 @@ async def test_a_login_that_fails_is_told_without_the_password() -> None:
 
         assert view.age_s() is None
         assert view.trouble is not None
-        assert "our login failed: Authentication failed" in view.trouble
+        assert "the gateway's login failed: Authentication failed" in view.trouble
         assert "secret" not in view.trouble
 
 
@@ -143,7 +143,7 @@ async def test_a_mechanism_that_brokers_do_not_know_is_told_with_those_that_they
         await view.look_again()
 
         assert view.trouble is not None
-        assert "brokers know the mechanisms GSSAPI, OAUTHBEARER, not PLAIN" in view.trouble
+        assert "sasl.mechanism = PLAIN: the brokers offer GSSAPI, OAUTHBEARER" in view.trouble
 
 
 @in_loop
@@ -158,7 +158,7 @@ async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.Mo
         await view.look_again()
 
         assert view.trouble is not None
-        assert "our login failed: GSSAPI lib not found!" in view.trouble
+        assert "the gateway's login failed: GSSAPI lib not found!" in view.trouble
 
 
 @in_loop
@@ -236,8 +236,8 @@ async def test_rights_count_while_one_of_the_brokers_has_an_authorizer(
             assert found == [True, False, True]
 
     assert [record.getMessage() for record in caplog.records] == [
-        "Rights of clients are not asked for: no broker has an authorizer",
-        "Rights of clients are asked for: nodes with an authorizer: [2]",
+        "Rights of clients are not checked: no broker has an authorizer",
+        "Rights of clients are checked: nodes with an authorizer: [2]",
     ]
 
 

@@ -93,7 +93,7 @@ async def test_clients_of_a_node_that_is_away_are_hung_up_on_which_is_told_once(
             client.ask("ApiVersions", 0)
             assert await client.is_hung_up()
     [line] = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
-    assert line.startswith("Clients are hung up on, node 1 cannot be reached: 127.0.0.1:1: ")
+    assert line.startswith("Clients are disconnected: node 1 cannot be reached: 127.0.0.1:1: ")
 
 
 @on_stage()
@@ -117,7 +117,7 @@ async def test_an_answer_that_nobody_asked_for_ends_the_connection(
             asked.answer_bytes(b"\0\0")
 
             assert await client.is_hung_up()
-    assert "the answer to Fetch has correlation id 2, not 1" in caplog.text
+    assert "the response to Fetch has correlation id 2, not 1" in caplog.text
 
 
 @in_loop
@@ -277,7 +277,7 @@ async def test_a_drain_waits_for_answers_but_not_for_joins_and_takes_no_new_requ
     draining = asyncio.create_task(stage.gateway.drain(5.0))
     assert await idle.is_hung_up()
     assert await joining.is_hung_up()
-    assert stage.gateway.drain_check() == "it was told to stop"
+    assert stage.gateway.drain_check() == "it is stopping"
     busy.ask("Heartbeat", 4, HEARTBEAT)
     with pytest.raises(ConnectionRefusedError):
         await stage.client()

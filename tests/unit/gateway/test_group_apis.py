@@ -234,7 +234,7 @@ async def test_an_answer_that_is_none_of_kafkas_is_an_error_of_the_server(
     )
 
     assert (await answer)["errorCode"] == -1
-    assert "the job's response is none of Kafka's: HeartbeatResponse v4" in caplog.text
+    assert "a response of the job is not valid for its API: HeartbeatResponse v4" in caplog.text
 
 
 @in_loop

@@ -38,7 +38,7 @@ async def test_a_job_that_answers_nothing_for_longer_than_it_may_is_told() -> No
     now_s = 109.0
     assert pulse.why_not_ready() is None
     now_s = 109.5
-    assert pulse.why_not_ready() == "the job has answered nothing for 10 seconds"
+    assert pulse.why_not_ready() == "the job has not responded for 10 seconds"
     # The gateway's own refusal in the place of an answer is none of the job's.
     job.answers[0].set_exception(NoAnswerError(ErrorCode.COORDINATOR_NOT_AVAILABLE))
     await asyncio.sleep(0)

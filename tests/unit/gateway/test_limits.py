@@ -32,12 +32,12 @@ MIB = 1024 * 1024
         (struct.pack(">ihhi", 524_289, 36, 2, 1), "SaslAuthenticate with 524289 bytes"),
         (
             struct.pack(">ihhi", MIB + 1, 15, 0, 1),
-            "DescribeGroups with 1048577 bytes, allowed are 1048576",
+            "DescribeGroups with 1048577 bytes, more than 1048576",
         ),
         (struct.pack(">ihhi", MIB + 1, 8, 9, 1), "OffsetCommit with 1048577 bytes"),
         (struct.pack(">ihhi", MIB + 1, 9, 9, 1), "OffsetFetch with 1048577 bytes"),
         (struct.pack(">ihhi", MIB + 1, 32, 1, 1), "DescribeConfigs with 1048577 bytes"),
-        (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends too early"),
+        (struct.pack(">ihhihh", 12, 0, 9, 1, 50, 7), "ends before its required fields"),
     ],
 )
 @in_loop

@@ -44,7 +44,7 @@ async def test_a_port_that_is_taken_at_the_start_is_named(taken_by_node: int | N
 async def test_a_node_whose_port_would_be_too_high_is_named() -> None:
     port = free_block()
     opened = listeners(port)
-    with pytest.raises(OSError, match=f"node 65000 would be at port {port + 65_001}, and 65535"):
+    with pytest.raises(OSError, match=f"the port {port + 65_001} of node 65000 is above 65535"):
         opened.open([65_000])
     opened.close()
 
@@ -80,7 +80,7 @@ async def test_a_node_that_comes_later_and_finds_its_port_taken_is_told_once_and
         assert opened.without_port == {}
     said = [one.getMessage() for one in caplog.records if one.name.startswith("group_coordinator")]
     assert [line.partition(":")[0].partition(", at")[0] for line in said] == [
-        "Clients will not find node 2, which is new",
-        "Node 3 is new",
-        "Clients find node 2 now",
+        "Clients cannot connect to the new node 2",
+        "New node 3",
+        "Clients can connect to node 2 now",
     ]

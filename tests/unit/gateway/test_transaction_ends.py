@@ -184,7 +184,9 @@ async def test_a_leader_that_says_it_is_none_is_believed() -> None:
         broker.error = 6
         ends = TransactionEnds(Leaders(broker, 50))
 
-        with pytest.raises(NoEndError, match="no broker says where the partition of group"):
+        with pytest.raises(
+            NoEndError, match="no broker returns the end offset of the partition of group"
+        ):
             await ends.end_for(COMMIT, 3)
         ends.close()
 

@@ -64,5 +64,5 @@ async def test_a_defect_of_a_request_whose_client_is_gone_is_told(
     async with asyncio.timeout(PATIENCE_S):
         assert await second == {"errorCode": 27}
     [line] = [one for one in caplog.records if one.levelno >= logging.ERROR]
-    assert line.getMessage() == "A request of a client that is gone met a defect"
+    assert line.getMessage() == "Internal error in a request of a client that is disconnected"
     assert "ZeroDivisionError: planted" in caplog.text

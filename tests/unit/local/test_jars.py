@@ -39,11 +39,11 @@ TESTED = "1ab07317eb6633241392449d329dbdc5d9251e6ffc4926860f42dd966e88bdf9"
     [
         (
             "kafka-clients-4.4.0.jar",
-            f"kafka-clients-4.4.0.jar was changed on its way: its SHA-256 is {CHANGED}, not {TESTED}",
+            f"kafka-clients-4.4.0.jar is not the tested jar: its SHA-256 is {CHANGED}, not {TESTED}",
         ),
         (
             "kafka-clients-4.4.9.jar",
-            "kafka-clients-4.4.9.jar was fetched, which is none of the jars that were tested",
+            "kafka-clients-4.4.9.jar is not one of the tested jars",
         ),
     ],
     ids=["changed", "another"],

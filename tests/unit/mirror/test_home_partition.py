@@ -35,7 +35,7 @@ def test_a_broker_with_four_partitions_has_the_group_there(group_id: str, partit
 def test_records_elsewhere_are_strays_and_rows_without_group_are_not() -> None:
     groups = pa.array(["billing", "billing", None, "group-2"])
     strays = HomePartitions(4).strays(groups, np.array([1, 3, 2, 0], np.int32))
-    assert strays == {1: "group billing is of partition 1 of 4, not of 3"}
+    assert strays == {1: "group billing belongs to partition 1 of 4, not to 3"}
 
 
 def test_a_stray_where_it_will_be_among_more_partitions_shows_that_the_brokers_count_anew() -> None:
@@ -43,8 +43,8 @@ def test_a_stray_where_it_will_be_among_more_partitions_shows_that_the_brokers_c
     groups = pa.array(["group-0", "group-0", "group-0"])
     strays = HomePartitions(4, 11).strays(groups, np.array([2, 10, 3], np.int32))
     assert strays == {
-        1: f"{MOVED}group group-0 is of partition 2 of 4, not of 10",
-        2: "group group-0 is of partition 2 of 4, not of 3",
+        1: f"{MOVED}group group-0 belongs to partition 2 of 4, not to 10",
+        2: "group group-0 belongs to partition 2 of 4, not to 3",
     }
 
 
@@ -54,7 +54,7 @@ def test_strays_are_kept_as_they_came_and_count_for_nothing() -> None:
     )
     [stray] = decode_batch(batch_of([tombstone], partition=3), {}, HomePartitions(4)).to_pylist()
     assert stray["letter"] == {
-        "reason": "group billing is of partition 1 of 4, not of 3",
+        "reason": "group billing belongs to partition 1 of 4, not to 3",
         "key": tombstone[0],
         "value": None,
     }

@@ -58,7 +58,7 @@ def test_other_pages_name_those_that_there_are(port: int) -> None:
 
 @pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz", "/"])
 def test_a_page_from_elsewhere_cannot_read_it_by_a_name_of_its_own(port: int, path: str) -> None:
-    assert asked(port, path, Host="evil.example") == (421, "this server has another name\n")
+    assert asked(port, path, Host="evil.example") == (421, "this server has another host name\n")
     assert asked(port, path, Host=f"localhost:{port}") == asked(port, path)
 
 

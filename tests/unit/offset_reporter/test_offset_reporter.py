@@ -148,8 +148,8 @@ def test_a_group_with_members_is_told_once(
     assert reporter.flush(DEADLINE_S)
     [warning] = warnings(caplog)
     assert warning == (
-        "group 'spark-billing' has members, so that Kafka takes no offsets of a Spark query for it: consumers use the "
-        "same name. Give the query a group of its own (OffsetReporter's group_ids)"
+        "group 'spark-billing' has members, so Kafka rejects the offsets of a Spark query for it: consumers "
+        "use the same group id. Give the query its own group (OffsetReporter's group_ids)"
     )
     assert coordinator.closed == 0
     assert reporter.counts == CommitCounts(taken=1, failed=3)
@@ -181,7 +181,7 @@ def test_a_failure_is_told_counted_and_tried_again(
     assert coordinator.commits == [("spark-billing", offsets("orders", 5, 7))]
     [warning] = warnings(caplog)
     assert warning.startswith(
-        f"the offsets of group 'spark-billing' are not committed, and tried again: {told}"
+        f"the offsets of group 'spark-billing' could not be committed, and are tried again: {told}"
     )
     # Another connection may do better.
     assert coordinator.closed == 2
@@ -230,5 +230,7 @@ def test_a_reporter_that_has_nothing_to_do_has_no_thread(reporter: OffsetReporte
 def test_a_target_must_be_one_of_two() -> None:
     target: Any = "zookeeper"
     make: Callable[..., OffsetReporter] = OffsetReporter
-    with pytest.raises(ValueError, match="target is kafka or coordinator, not 'zookeeper'"):
+    with pytest.raises(
+        ValueError, match="target = 'zookeeper' is not valid: give kafka or coordinator"
+    ):
         make("nowhere:9092", target=target)

@@ -167,5 +167,5 @@ def test_news_come_by_themselves_and_the_place_stays(browser: Browser, day: Repo
         assert all(browser.ask(MARKS))
         current.trouble = "there are no tables"
         browser.until(
-            "document.querySelector('#news').textContent === 'No news: there are no tables'"
+            "document.querySelector('#news').textContent === 'Not updated: there are no tables'"
         )

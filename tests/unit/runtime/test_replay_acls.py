@@ -115,7 +115,7 @@ def test_patterns_match_what_their_sender_may_see_and_the_conversation_itself_te
         ),
         (
             {"at": 1, "acls": [], "superUsers": ["a"]},
-            'superUsers[0] = "a": is not TYPE:NAME, as User:billing',
+            'superUsers[0] = "a": is not TYPE:NAME, such as User:billing',
         ),
         (
             {"at": 1, "acls": [rule("User:a", "READD", "GROUP", "g")]},

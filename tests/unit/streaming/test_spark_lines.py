@@ -32,8 +32,8 @@ def test_a_newer_spark_is_told_by_the_newest_line_and_its_jars_are_not_known(ver
 
     assert newer_than(version) == "4.2"
     assert str(refused.value) == (
-        f"PySpark {version} is newer than 4.2, the newest that the job was seen to run on, and which jars go with it is "
-        "not known here: install PySpark 4.2, or submit the job with these jars (jobs/README.md)"
+        f"PySpark {version} is newer than 4.2, the newest that the job is tested with, and its jars are "
+        "unknown: install PySpark 4.2, or submit the job with its jars (jobs/README.md)"
     )
 
 
@@ -47,10 +47,7 @@ def test_an_older_spark_is_refused_by_a_sentence_that_names_both(version: str) -
     with pytest.raises(UnknownSparkError) as refused:
         newer_than(version)
 
-    assert str(refused.value) == (
-        f"PySpark {version} is none of those that the job was seen to run on: "
-        "it needs 4.0 or 4.1 or 4.2"
-    )
+    assert str(refused.value) == (f"PySpark {version} is not supported: install 4.0 or 4.1 or 4.2")
 
 
 def test_a_line_without_a_token_provider_of_its_own_takes_one_that_can_be_had() -> None:

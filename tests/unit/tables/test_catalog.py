@@ -53,7 +53,7 @@ def test_a_slash_makes_a_folder_of_this_machine(root: str) -> None:
 
 @pytest.mark.parametrize("root", ["tables", "gc", "a.b.c", "`a-b", "a b.c", ".", "a."])
 def test_what_is_neither_is_refused(root: str) -> None:
-    with pytest.raises(TablesRootError, match="a folder is written with a slash") as refusal:
+    with pytest.raises(TablesRootError, match="write a folder with a slash") as refusal:
         TableCatalog(root)
     assert str(refusal.value).startswith(f"tables.root = {root}: ")
 

@@ -30,9 +30,7 @@ _ASKED = "Generic S3 error: Error performing list request: Error performing GET 
 _REFUSED = "tcp connect error: Connection refused (os error 111)"
 _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>{code}</Code><Message>{said}</Message><RequestId>GW4</RequestId><CanonicalRequestBytes>47 45 54</CanonicalRequestBytes></Error>"""
-_KEY = (
-    "look at the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID), and at what it may do in the bucket"
-)
+_KEY = "check the key (fs.s3a.access.key, or AWS_ACCESS_KEY_ID) and its rights in the bucket"
 
 
 def of_s3(status: str, code: str, said: str) -> str:
@@ -84,7 +82,7 @@ def test_tables_that_cannot_be_read(damaged: Path) -> None:
         ("10: 0: is no call", "10: 0: is no call"),
         (
             of_s3("404 Not Found", "NoSuchBucket", "The specified bucket does not exist."),
-            "Generic S3 error: NoSuchBucket: The specified bucket does not exist: make it, or name another one",
+            "Generic S3 error: NoSuchBucket: The specified bucket does not exist: create it, or set another",
         ),
         (
             of_s3("403 Forbidden", "SignatureDoesNotMatch", "The signature does not match."),
@@ -94,7 +92,7 @@ def test_tables_that_cannot_be_read(damaged: Path) -> None:
             f"{_ASKED}, after 10 retries - HTTP error: error sending request: client error (Connect): {_REFUSED}".replace(
                 ": ", "\n   \x1b[31m↳\x1b[0m "
             ),
-            f"Generic S3 error: {_REFUSED}: look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
+            f"Generic S3 error: {_REFUSED}: check fs.s3a.endpoint, or AWS_ENDPOINT_URL",
         ),
     ],
 )

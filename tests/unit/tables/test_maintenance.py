@@ -237,7 +237,9 @@ def test_that_another_process_changes_the_table_is_no_failure(
     monkeypatch.setattr("deltalake.table.TableOptimizer.compact", fail)
     Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook).look(NOON)
 
-    assert caplog.messages == ["another process changes table coordinator_log: upkeep comes again"]
+    assert caplog.messages == [
+        "another process changes table coordinator_log: its maintenance is tried again"
+    ]
 
 
 def test_what_fails_does_not_end_the_run(

@@ -101,6 +101,9 @@ def test_thinning_that_fails_is_told_and_files_are_put_together_all_the_same(
         patched.setattr(upkeep_work, "thin_in_folder", fails)
         assert look(job, notebook, FIRST + 2 * DAY) == 5
     assert len(log(job).file_uris()) == 1
-    assert "another process changes table coordinator_log: upkeep comes again" in caplog.text
+    assert (
+        "another process changes table coordinator_log: its maintenance is tried again"
+        in caplog.text
+    )
 
     assert look(job, notebook, FIRST + 2 * DAY) == 2

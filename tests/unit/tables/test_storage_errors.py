@@ -42,8 +42,8 @@ Caused by: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: 
                 " Request ID: 7A, Extended Request ID: x/9A=) (SDK Attempt Count: 1)"
             ),
             (
-                "S3Exception: Access Denied. (Service: S3, Status Code: 403): look at the key (fs.s3a.access.key, or "
-                "AWS_ACCESS_KEY_ID), and at what it may do in the bucket"
+                "S3Exception: Access Denied. (Service: S3, Status Code: 403): check the key (fs.s3a.access.key, or "
+                "AWS_ACCESS_KEY_ID) and its rights in the bucket"
             ),
         ),
         (
@@ -51,7 +51,7 @@ Caused by: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: 
                 "org.apache.hadoop.fs.s3a.AWSClientIOException: put on a/b: software.amazon.awssdk.core.exception.SdkClientException\n"
                 "Caused by: java.net.ConnectException: Connection refused"
             ),
-            "ConnectException: Connection refused: look at fs.s3a.endpoint, or AWS_ENDPOINT_URL",
+            "ConnectException: Connection refused: check fs.s3a.endpoint, or AWS_ENDPOINT_URL",
         ),
         ("", "no reason given"),
     ],

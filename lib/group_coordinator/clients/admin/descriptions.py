@@ -269,5 +269,5 @@ def members_of(group: GroupDescription) -> list[MemberToRemove]:
 
 def _member_error(code: int | None) -> ClientError | None:
     if code is None:
-        return UnknownError("The answer does not mention the member.")
+        return UnknownError("The response does not mention the member.")
     return error_for(code) if code else None

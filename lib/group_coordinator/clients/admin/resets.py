@@ -111,4 +111,4 @@ def _end_of_log(spec: OffsetSpec) -> Scenario:
         return ToEarliest()
     if spec is OffsetSpec.LATEST:
         return ToLatest()
-    raise ValueError(f"a reset to {spec.name} is not known")
+    raise ValueError(f"a reset to {spec.name} is unknown")

@@ -183,8 +183,8 @@ class TimedReplies(PendingReplies[PendingReply]):
 
 def _timed_out(correlation_id: str, reply: PendingReply) -> RequestTimedOutError:
     return RequestTimedOutError(
-        f"no answer to {reply.request} (correlation id {correlation_id}) in {reply.timeout_s:g} s; "
-        "is the job running, and not older than this client? `group-coordinator run` starts it"
+        f"no response to {reply.request} (correlation id {correlation_id}) in {reply.timeout_s:g} s: check that "
+        "the job runs (`group-coordinator run`) and is not older than this client"
     )
 
 
@@ -353,7 +353,7 @@ class RequestChannel:
         self.close()
 
     def _read(self, ended: Event) -> None:
-        failure = ChannelClosedError("the channel was closed before the answer came")
+        failure = ChannelClosedError("the channel was closed before the response arrived")
         try:
             while not ended.is_set():
                 self._take(self._replies.poll(POLL_TIMEOUT_MS))

@@ -67,7 +67,7 @@ class ClusterAcls(LastingClient[KafkaAdminClient]):
             return _described(self.opened())
         except SecurityDisabledError as error:
             raise AclsUnreadableError(
-                "acls.source = cluster: the cluster has no authorizer (authorizer.class.name) and so no rules: give "
+                "acls.source = cluster: the cluster has no authorizer (authorizer.class.name), and so no ACLs: set "
                 "acls.source = file, or none"
             ) from error
         except ClusterAuthorizationFailedError as error:
@@ -129,5 +129,5 @@ def _word(words: dict[int, _Word], number: int, field: str) -> _Word:
         return words[number]
     except KeyError:
         raise AclsUnreadableError(
-            f"acls.source = cluster: a rule has the {field} {number}, which Kafka 4.4 does not know"
+            f"acls.source = cluster: an ACL has the {field} {number}, which is unknown to Kafka 4.4"
         ) from None

@@ -117,7 +117,7 @@ class Connection:
                     return str(probe.getsockname()[0])
             except OSError as error:
                 causes.append(f"{written(*address)}: {error.strerror or error}")
-        raise BrokerUnreachableError(f"no Kafka broker answers ({'; '.join(causes)})")
+        raise BrokerUnreachableError(f"no Kafka broker responds ({'; '.join(causes)})")
 
     def addresses(self) -> list[tuple[str, int]]:
         """Return host and port of each bootstrap server."""

@@ -25,19 +25,19 @@ _TIMESTAMP_TYPE = "message.timestamp.type"
 _LOG_APPEND_TIME = "LogAppendTime"
 _MAX_MESSAGE_BYTES = "max.message.bytes"
 _SIZES = "events.topic.partitions, responses.topic.partitions and topics.replication.factor"
-_RIGHTS = "ACL CREATE, or DESCRIBE if it is there, is missing"
+_RIGHTS = "give the user the ACL CREATE, or DESCRIBE if the topic exists"
 _REMEDIES = {
     ClusterAuthorizationFailedError: _RIGHTS,
-    InvalidConfigurationError: "set the topics' retention and response.max.bytes as the brokers take them",
-    InvalidPartitionsError: f"set {_SIZES} as the brokers take them",
-    InvalidReplicationFactorError: "set topics.replication.factor to no more than there are brokers",
-    InvalidTopicError: "give it another name, by events.topic or responses.topic",
+    InvalidConfigurationError: "set the topics' retention and response.max.bytes to values that the brokers accept",
+    InvalidPartitionsError: f"set {_SIZES} to values that the brokers accept",
+    InvalidReplicationFactorError: "set topics.replication.factor to at most the number of brokers",
+    InvalidTopicError: "set another name by events.topic or responses.topic",
     PolicyViolationError: (
-        f"set {_SIZES} as the brokers' policy wants them, or make the topic with Kafka's own tool"
+        f"set {_SIZES} to values that the brokers' policy allows, or create the topic with Kafka's own tool"
     ),
     TopicAuthorizationFailedError: _RIGHTS,
 }
-_ANY_OTHER = "the brokers' logs may say more"
+_ANY_OTHER = "see the brokers' logs"
 
 
 class TopicsError(RuntimeError):
@@ -75,8 +75,8 @@ def check_topics(connection: Connection, job: JobSettings) -> None:
         missing = [name for name in (job.events_topic, job.responses_topic) if name not in present]
         if missing:
             raise TopicsError(
-                f"topic {' and '.join(missing)} missing at {connection.bootstrap_servers}: "
-                "run `group-coordinator init` first, or let the job's user see them (ACL DESCRIBE)"
+                f"topic {' and '.join(missing)} missing at {connection.bootstrap_servers}: run `group-coordinator "
+                "init` first, or give the job's user the ACL DESCRIBE"
             )
         _check_clock(admin, job.events_topic)
         _check_room(admin, job)
@@ -88,9 +88,10 @@ def check_nothing_answered(connection: Connection, job: JobSettings) -> None:
     # An end offset above 0 shows former responses, even if retention has removed them.
     if any(offsets.stop for offsets in answered.values()):
         raise TopicsError(
-            f"topic {job.responses_topic} has answers of another coordinator, and this run would answer every event of "
-            f"{job.events_topic} again: give it that one's checkpoint.location and tables.root, or topics of its own. To "
-            "begin again all the same, delete both topics and run `group-coordinator init`"
+            f"topic {job.responses_topic} has responses of another coordinator, and this run would respond to "
+            f"every event of {job.events_topic} again: set checkpoint.location and tables.root of that "
+            "coordinator, or other topics. To start from nothing, delete both topics and run `group-coordinator "
+            "init`"
         )
 
 
@@ -116,14 +117,14 @@ def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
     if error is not NoError:
         said = answer["error_message"] or error.description
         raise TopicsError(
-            f"topic {topic.name} is not there for us, and {servers} does not make it: {error.message} ({error.errno}), "
-            f"{said.rstrip('.')}: {_REMEDIES.get(error, _ANY_OTHER)}"
+            f"topic {topic.name} does not exist for this user, and {servers} does not create it: {error.message} "
+            f"({error.errno}), {said.rstrip('.')}: {_REMEDIES.get(error, _ANY_OTHER)}"
         )
     # CREATE does not imply DESCRIBE.
     [seen] = admin.describe_topics([topic.name])
     if seen["error_code"] == TopicAuthorizationFailedError.errno:
         raise TopicsError(
-            f"topic {topic.name} is created, but this user may not see it: give it DESCRIBE on the topic"
+            f"topic {topic.name} was created, but this user may not see it: give the user DESCRIBE on the topic"
         )
     # Metadata of new topics reaches the brokers with a delay.
     admin.wait_for_topics([topic.name])
@@ -157,6 +158,6 @@ def _value(admin: KafkaAdminClient, topic: str, name: str) -> str:
     (of_topics,) = described.values()
     if name not in of_topics[topic]:
         raise TopicsError(
-            f"topic {topic}: we may not read its configuration: ACL DESCRIBE_CONFIGS is missing"
+            f"topic {topic}: this user may not read its configuration: give the user the ACL DESCRIBE_CONFIGS"
         )
     return str(of_topics[topic][name]["value"])

@@ -156,7 +156,8 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         first, end = (self._offset_at(leader, partition, at) for at in (_EARLIEST, _LATEST))
         nearest = max(first, min(offset, end))
         _log.warning(
-            "markers of transactions: %s-%d has the offsets %d to %d, and none at %d: what waits for a marker there waits on",
+            "transaction markers: %s-%d has the offsets %d to %d, and not %d: groups that wait for a marker there "
+            "wait on",
             *(OFFSETS_TOPIC, partition, first, end, offset),
         )
         return nearest

@@ -69,7 +69,9 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
         answer = self._answer()
         token = answer.get("access_token")
         if not isinstance(token, str) or not token:
-            raise SaslAuthenticationFailedError(f"{self._endpoint} answers without an access_token")
+            raise SaslAuthenticationFailedError(
+                f"{self._endpoint} responds without an access_token"
+            )
         self._token = token
         self._renew_at_s = asked_at_s + _lifetime_s(answer) * _LIFETIME_USED
 
@@ -87,12 +89,14 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
             raise KafkaConnectionError(f"{self._endpoint} does not speak HTTP") from error
         if len(content) > _MOST_BYTES:
             raise SaslAuthenticationFailedError(
-                f"{self._endpoint} answers more than {_MOST_BYTES} bytes"
+                f"{self._endpoint} responds with more than {_MOST_BYTES} bytes"
             )
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise SaslAuthenticationFailedError(f"{self._endpoint} answers no JSON") from error
+            raise SaslAuthenticationFailedError(
+                f"{self._endpoint} does not respond in JSON"
+            ) from error
         return answer if isinstance(answer, dict) else {}
 
     def _request(self) -> Request:
@@ -107,10 +111,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
     def _refusal(self, status: int) -> KafkaError:
         said = f"{self._endpoint} gives no token: HTTP {status}"
         if 300 <= status < 400:  # noqa: PLR2004 - HTTP's own numbers
-            said += (
-                ", a redirect, which is not followed: set sasl.oauthbearer.token.endpoint.url to the address that it "
-                "leads to"
-            )
+            said += ", a redirect, which is not followed: set sasl.oauthbearer.token.endpoint.url to its target"
         # Errors of the endpoint itself may pass, errors of the client do not.
         is_passing = status >= 500 or status == 429  # noqa: PLR2004 - HTTP's own numbers
         return (KafkaConnectionError if is_passing else SaslAuthenticationFailedError)(said)

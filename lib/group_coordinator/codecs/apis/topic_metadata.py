@@ -94,7 +94,7 @@ def _racks(topic: KnownTopic) -> tuple[tuple[str, ...], ...] | None:
 def _check_distinct(field: str, values: Sequence[str]) -> None:
     for value, count in Counter(values).most_common(1):
         if count > 1:
-            raise FieldError(f"{field} = {value}", "is there twice")
+            raise FieldError(f"{field} = {value}", "appears twice")
 
 
 CODEC = ApiCodec(range(1), json.Decoder(TopicMetadataBody), _to_request, None)

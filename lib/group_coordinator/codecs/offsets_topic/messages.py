@@ -166,7 +166,7 @@ def decode(key: bytes, value: bytes | None) -> tuple[str, MessageRecord]:
     # Records of share and streams groups have no values in core.
     if record_type not in (LEGACY_OFFSET_COMMIT, *RECORD_TYPES):
         raise UnknownRecordTypeError(
-            f"key: record type: {record_type} is of no classic or consumer group"
+            f"key: record type: {record_type} belongs to no classic or consumer group"
         )
     about = json.encode(entry.key).decode()
     says = None if entry.value is None else json.encode(entry.value).decode()

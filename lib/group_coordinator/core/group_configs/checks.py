@@ -112,7 +112,7 @@ def _number(definition: GroupConfig, text: str) -> int:
     least, none = definition.least, definition.taken_back_by
     if least is not None and value < least and str(value) != none:
         # The removing value is allowed although it is below the limit.
-        also = "" if none is None else f", or {none} to take it back"
+        also = "" if none is None else f", or {none} to remove the setting"
         raise _invalid_value(definition, value, f"Value must be at least {least}{also}")
     return value
 

@@ -57,8 +57,9 @@ def way_past_rules(job: JobSettings, connection: Connection) -> str | None:
     if job.acls_source != "file" or has_authorizer(connection):
         return None
     return (
-        f"acls.source = file, and the brokers have no authorizer: whoever reaches them may write to {job.events_topic} as any "
-        "user, past all rules: set authorizer.class.name at the brokers, or let only the job and the gateway reach them"
+        "acls.source = file, but the brokers have no authorizer: every client that can connect may write to "
+        f"{job.events_topic} as any user, past all ACLs: set authorizer.class.name at the brokers, or let only "
+        "the job and the gateway connect"
     )
 
 
@@ -125,7 +126,7 @@ class AclAgent:
 
     def run(self, stop: Event, interval_s: float) -> None:
         """Read repeatedly. While no broker responds, log that once and retry."""
-        look_again_and_again(self.look, stop, interval_s, "ACLs are looked at", _log)
+        look_again_and_again(self.look, stop, interval_s, "ACLs are read", _log)
 
     def look(self) -> None:
         """Pass the present ACLs. If they cannot be read, the last ACLs stay, with a warning once an hour.
@@ -144,7 +145,7 @@ class AclAgent:
         """Yield the age of the ACLs, which a run reads before its first response."""
         if self._read_s is not None:
             age_s = self._clock() - self._read_s
-            meaning = "Since the rules of who may do what were last read"
+            meaning = "Time since the ACLs were last read"
             yield gauge("group_coordinator_acls_age_seconds", meaning, (), [((), age_s)])
 
     def _give(self) -> None:
@@ -156,7 +157,7 @@ class AclAgent:
         now_s = self._clock()
         # The task looks every few seconds: the same warning at each look would flood the log.
         if why != self._reported or now_s - self._reported_s >= _WARN_AGAIN_S:
-            _log.warning("the ACLs stay as they were: %s", why)
+            _log.warning("the last ACLs stay in force: %s", why)
             self._reported, self._reported_s = why, now_s
 
 

@@ -68,7 +68,7 @@ class KafkaWatch:
         silent_ms = self._silent_ms
         # Noted at its end, as only then is its length known; batches wait meanwhile (await_contact).
         if silent_ms > OUTAGE_MS:
-            _log.warning("no contact with Kafka for %d s: sessions begin again", silent_ms // 1000)
+            _log.warning("no response of Kafka for %d s: sessions start again", silent_ms // 1000)
             now_ms = time.time_ns() // 1_000_000
             self._note(Outage(now_ms - silent_ms, now_ms, was_heard=False))
         self._heard_s = time.monotonic()
@@ -118,7 +118,8 @@ class OwnerWatch:
             # A table object may be inconsistent after a failure, so the next look opens the table again.
             self._seen = None
             _log.warning(
-                "the table writers cannot be read, and is asked again: %s", in_one_line(failure)
+                "the table writers cannot be read, and is read again later: %s",
+                in_one_line(failure),
             )
 
     def _is_as_before(self) -> bool:
@@ -145,8 +146,8 @@ def check_clock(ahead_ms: int, slack_ms: int) -> None:
     if abs(ahead_ms) > slack_ms:
         raise JobRefusedError(
             f"the clock of this machine is {abs(ahead_ms)} ms {'ahead of' if ahead_ms > 0 else 'behind'} the "
-            f"brokers', more than timer.slack.ms = {slack_ms}: sessions would not last as long as they "
-            "should. Set the clock (NTP) here, or there"
+            f"brokers', more than timer.slack.ms = {slack_ms}: sessions would be too short or too long. Set the "
+            "clock (NTP) of this machine or of the brokers"
         )
 
 

@@ -71,7 +71,7 @@ class TopicAgent:
 
     def run(self, stop: Event, interval_s: float) -> None:
         """Look repeatedly. While no broker responds, log that once and retry."""
-        look_again_and_again(self.look, stop, interval_s, "topics are looked at", _log)
+        look_again_and_again(self.look, stop, interval_s, "topics are read", _log)
 
     def look(self) -> None:
         """Send each group the changes of its topics.
@@ -143,8 +143,8 @@ class TopicAgent:
     def _warn(self, hidden: frozenset[str]) -> None:
         if hidden:
             _log.warning(
-                "the job's user may not see (ACL DESCRIBE) the topics %s: groups keep their last metadata, "
-                "and new groups get no partitions of them",
+                "the job's user may not see (ACL DESCRIBE) the topics %s: groups keep the metadata that they have of "
+                "them, and new groups get no partitions of them",
                 ", ".join(sorted(hidden)),
             )
 

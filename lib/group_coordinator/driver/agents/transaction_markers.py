@@ -132,9 +132,7 @@ class MarkerFollower:
 
     def run(self, stop: Event, interval_s: float) -> None:
         """Look repeatedly. While no broker responds, log that once and retry."""
-        look_again_and_again(
-            self.look, stop, interval_s, "ends of transactions are looked for", _log
-        )
+        look_again_and_again(self.look, stop, interval_s, "transaction markers are read", _log)
 
     def catch_up(self) -> None:
         """Report all present markers.
@@ -182,6 +180,7 @@ class MarkerFollower:
         found = self._markers.read(self._positions)
         news = list(self._news(found))
         if news:
+            _log.debug("markers: reported=%s", news)
             self._send([(report.wait.group_id, _event(report)) for report in news])
             # After the events: a crash in between only reports the markers again.
             self._reported |= {report.wait: report.marker.offset for report in news}
@@ -261,5 +260,6 @@ def _make_topic(reader: MarkerReader) -> None:
         reader.make_topic()
     except ChannelError as failure:
         _log.info(
-            "transactions need __consumer_offsets, which could not be looked for: %s", failure
+            "transactions need __consumer_offsets, and the brokers could not be asked for it: %s",
+            failure,
         )

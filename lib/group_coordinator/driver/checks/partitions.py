@@ -40,9 +40,9 @@ def check_batch_limit(job: JobSettings, partitions: int) -> None:
     # 0 is no limit.
     if 0 < limit < least:
         raise JobRefusedError(
-            f"max.offsets.per.trigger = {limit}, and {job.events_topic} has {partitions} partitions: with a limit so "
-            "low a batch of one event a partition looks like one that left events unread, and in such a "
-            f"batch no session lapses. Give it {least} or more, or 0 for no limit"
+            f"max.offsets.per.trigger = {limit} is too low for the {partitions} partitions of {job.events_topic}: "
+            f"timers would be suspended in each batch with an event of each partition. Set at least {least}, or 0 "
+            "for no limit"
         )
 
 
@@ -59,10 +59,10 @@ def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
     """
     if read is not None and present > read:
         raise JobRefusedError(
-            f"events.topic = {topic} has {present} partitions, and had {read} when the job read it last: a group's "
-            "events may be in two of them now, and those that were sent later may be taken first. "
-            "`run --accept-new-partitions`, given once, takes them so; groups whose members have been silent since "
-            "all was read lose nothing by it"
+            f"events.topic = {topic} has {present} partitions instead of the {read} of the last run: a group's "
+            "events may be in two of them now, and later events may be handled before earlier ones. To accept "
+            "this, run once with --accept-new-partitions. It has no effect on groups without new events since the "
+            "job read all events"
         )
 
 
@@ -75,8 +75,8 @@ def report_new_partitions(
     read, present = len(before.ends.get(topic, {})), len(now.ends.get(topic, {}))
     if 0 < read < present:
         _log.warning(
-            "events.topic = %s HAS GOT MORE PARTITIONS, %d after %d: groups move to other ones, and a group's events "
-            "that were sent later may be taken before those that are still unread in its old one",
+            "events.topic = %s HAS MORE PARTITIONS, %d instead of %d: groups move to other partitions, and later "
+            "events of a group may be handled before its unread events in the former partition",
             topic,
             present,
             read,
@@ -102,14 +102,14 @@ def _kept(folder: CheckpointFolder, wanted: int) -> int | None:
     unended = unended_repartition(folder)
     if unended is not None:
         raise JobRefusedError(
-            f"checkpoint {folder.location}: `group-coordinator rebuild --partitions {unended}` was cut off; run it again, "
-            "which ends what it began"
+            f"checkpoint {folder.location}: `group-coordinator rebuild --partitions {unended}` was interrupted: "
+            "run it again to complete it"
         )
     kept = state_partitions(folder)
     if kept is not None and wanted not in {0, kept}:
         _log.warning(
-            "shuffle.partitions = %d: the state in %s has %d partitions and keeps them; to change that, stop the job and run "
-            "`group-coordinator rebuild --partitions %d`",
+            "shuffle.partitions = %d: the state in %s has %d partitions and keeps them; to change their number, "
+            "stop the job and run `group-coordinator rebuild --partitions %d`",
             *(wanted, folder.location, kept, wanted),
         )
     return kept
@@ -121,8 +121,8 @@ def _chosen(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> 
     is_chosen = job.shuffle_partitions or spark.sparkContext.getConf().contains(PARTITIONS)
     if not (of_the_rebuild or is_on_this_machine(spark) or is_chosen):
         raise JobRefusedError(
-            "shuffle.partitions = 0: on a cluster the number of state partitions must be given at the first start, by "
-            f"--set shuffle.partitions=N or --conf {PARTITIONS}=N. Choose as many as the executors have cores when "
-            "the load is highest; it stays until a rebuild"
+            "shuffle.partitions = 0: on a cluster the number of state partitions must be given at the first "
+            f"start, by --set shuffle.partitions=N or --conf {PARTITIONS}=N. Set it to the number of executor "
+            "cores at the highest load; it stays until a rebuild"
         )
     return of_the_rebuild

@@ -184,8 +184,8 @@ def _batch_limit(connection: Connection, job: JobSettings) -> str:
 def _acls(connection: Connection, job: JobSettings) -> str:
     with reader_of_acls(job, connection) as read:
         if read is None:
-            return "acls.source = none: everybody may do everything with groups"
-        return f"acls.source = {job.acls_source}: {len(read().rules)} rules"
+            return "acls.source = none: every user may do everything with groups"
+        return f"acls.source = {job.acls_source}: {len(read().rules)} ACLs"
 
 
 def _workers(spark: SparkSession, job: JobSettings) -> str:
@@ -222,16 +222,16 @@ def _tables(spark: SparkSession, job: JobSettings) -> str:
 def _table_rights(spark: SparkSession, job: JobSettings) -> str:
     if TableCatalog(job.tables_root).is_schema:
         check_catalog_takes_appends(spark, job.tables_root)
-        return "the catalog takes appends; whether its storage takes files, the first batch shows"
+        return "the catalog accepts appends; the first batch shows if its storage accepts files"
     check_tables_take_files(spark, job.tables_root)
-    return "every table takes files"
+    return "every table accepts files"
 
 
 def _checkpoint(spark: SparkSession, settings: Settings, connection: Connection) -> str:
     job = settings.job
     identity = check_may_write(spark, job, lambda: check_nothing_answered(connection, job))
     if settings_of_open_batch(spark, settings, allows_other_version=False) is not None:
-        return "it has a batch that began with other settings, and ends with those"
+        return "its open batch began with other settings, and ends with them"
     epoch = identity.epoch
     return f"a new one for cluster.id = {job.cluster_id}" if epoch is None else f"epoch {epoch}"
 

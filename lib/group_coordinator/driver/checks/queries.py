@@ -92,11 +92,12 @@ class _Tree:
         name = _class_name(node)
         if self._kind(node) == _PLAN and name not in _READING:
             raise JobRefusedError(
-                f"{name} is refused: the tables are only read, by SELECT, WITH, VALUES, SHOW TABLES, DESCRIBE or EXPLAIN"
+                f"{name} is not allowed: the tables are read-only; use SELECT, WITH, VALUES, SHOW TABLES, DESCRIBE or "
+                "EXPLAIN"
             )
         # IDENTIFIER builds a name at run time, after this check.
         if name == "ExpressionWithUnresolvedIdentifier":
-            raise JobRefusedError("IDENTIFIER(...) is refused: write the name itself")
+            raise JobRefusedError("IDENTIFIER(...) is not allowed: write the name itself")
         if name in _RELATIONS:
             self._check_relation(node, names)
         if name in _FUNCTIONS:
@@ -145,7 +146,7 @@ class _Tree:
         parts = [*self._parts(node.multipartIdentifier())]
         if len(parts) > 1 or parts[0].lower() not in names:
             raise JobRefusedError(
-                f"{'.'.join(parts)} is refused: it is none of the tables and views that jobs/reference lists"
+                f"{'.'.join(parts)} is not allowed: use the tables and views that jobs/reference lists"
             )
 
     def _check_function(self, node: JavaObject) -> None:
@@ -157,7 +158,8 @@ class _Tree:
         is_own = path.startswith(_OF_SPARK) and path.rpartition(".")[2] not in _REACHING
         if not is_own and name.lower() != "range":
             raise JobRefusedError(
-                f"the function {name} is refused: use Spark's own, without those that call Java or read files"
+                f"the function {name} is not allowed: use Spark's own functions, except those that call Java or read "
+                "files"
             )
 
 

@@ -80,8 +80,9 @@ def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
     others = clusters(spark, TableCatalog(job.tables_root)) - {job.cluster_id}
     if others:
         raise JobRefusedError(
-            f"tables.root = {job.tables_root} has rows of cluster.id = {min(others)} too, and by a file: URL two drivers that "
-            "write one Delta table lose each other's commits: give this run tables of its own, or write it as a path, without file:"
+            f"tables.root = {job.tables_root} also has rows of cluster.id = {min(others)}, and with a file: URL "
+            "two drivers that write a Delta table lose each other's commits: set another tables.root, or write it "
+            "as a path, without file:"
         )
 
 
@@ -94,8 +95,8 @@ def _check_one_writes(spark: SparkSession, name: str, location: str) -> None:
         folder.remove(probe)
     if not is_kept:
         raise JobRefusedError(
-            f"{name} = {location}: this store replaces a file that a PUT with If-None-Match: * must leave as it is, so two "
-            "drivers would overwrite each other's batches: give a store that knows conditional PUTs"
+            f"{name} = {location}: this store replaces existing files at a PUT with If-None-Match: *, so two "
+            "drivers would overwrite each other's batches: use a store with conditional PUTs"
         )
 
 
@@ -145,9 +146,9 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
             file.unlink()
     if blind or len(written) < _PROBES:
         raise JobRefusedError(
-            f"{name} = {folder} is a folder that driver and executors do not share"
-            f"{' (not seen on ' + ', '.join(blind) + ')' if blind else ''}: give a folder of a file system that all "
-            "of them mount, with its whole path, or an object store"
+            f"{name} = {folder} is a folder that driver and executors do not "
+            f"share{' (not seen on ' + ', '.join(blind) + ')' if blind else ''}: set the whole path of a folder "
+            "that all of them mount, or an object store"
         )
 
 

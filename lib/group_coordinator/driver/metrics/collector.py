@@ -152,7 +152,10 @@ def _keep_at_last(totals: MeterTotals) -> None:
     try:
         _keep(totals)
     except (OSError, PySparkException, Py4JError) as failure:
-        _log.warning("the meters are not kept, and the next run counts again: %s", failure)
+        _log.warning(
+            "the last changes of the meters were not stored, and the next run counts them again: %s",
+            failure,
+        )
 
 
 def _counted(spark: SparkSession, job: JobSettings, after: int, before: int) -> dict[str, int]:

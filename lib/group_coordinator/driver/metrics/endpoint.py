@@ -43,7 +43,7 @@ def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
         return
     endpoint = Endpoint(CollectorRegistry())
     labels = {"version": __version__, "cluster_id": job.cluster_id}
-    info = InfoMetricFamily("group_coordinator", "Which job this is", labels)
+    info = InfoMetricFamily("group_coordinator", "Version and cluster of the job", labels)
     endpoint.registry.register(Figures(lambda: (info,)))
     # A registry of its own has no collectors, unlike prometheus_client's global registry.
     ProcessCollector(registry=endpoint.registry)

@@ -86,8 +86,8 @@ def behind_families(backlog: UnhandledEvents) -> Iterator[Metric]:
     if backlog.oldest_ms is not None:
         behind_s = max(0.0, time.time_ns() / 1e9 - backlog.oldest_ms / 1e3)
     for name, meaning, number in (
-        ("events", "Events that are not answered yet", backlog.events),
-        ("seconds", "The age of the oldest of them", behind_s),
+        ("events", "Events that are not handled yet", backlog.events),
+        ("seconds", "The age of the oldest event that is not handled yet", behind_s),
     ):
         yield gauge(f"group_coordinator_behind_{name}", meaning, (), [((), number)])
 

@@ -83,7 +83,7 @@ class Batches:
         self._totals = {"events": 0, "responses": 0, "records": 0}
         self._durations = Histogram(
             "group_coordinator_batch_seconds",
-            "From the planning of a batch until its answers and rows are written",
+            "From the planning of a batch until its responses and rows are written",
             buckets=_BOUNDS_S,
             registry=registry,
         )
@@ -127,7 +127,7 @@ class Batches:
         for name, number in totals.items():
             yield CounterMetricFamily(f"group_coordinator_{name}", _MEANINGS[name], number)
         ready = float(self.trouble() is None)
-        yield gauge("group_coordinator_ready", "1: /readyz says 200", (), [((), ready)])
+        yield gauge("group_coordinator_ready", "1: the status of /readyz is 200", (), [((), ready)])
         if self._has_any:
             yield gauge(
                 "group_coordinator_last_batch_seconds",
@@ -137,7 +137,8 @@ class Batches:
             )
             yield gauge(
                 "group_coordinator_last_batch_age_seconds",
-                "The time since it ended; a job to which nothing happens rests for up to idle.interval.ms",
+                "The time since the last batch ended; without events the next batch may wait for up to "
+                "idle.interval.ms",
                 (),
                 [((), self._age_s())],
             )
@@ -158,7 +159,7 @@ KAFKAS = "kafka_server_group_coordinator_metrics"
 
 OURS = {
     LETTERS_METER: ("group_coordinator_dead_letters", "Rows of the table dead_letters"),
-    DEFECTS_METER: ("group_coordinator_defects", "Those of them that a mistake of ours has made"),
+    DEFECTS_METER: ("group_coordinator_defects", "Dead letters by internal errors"),
     DENIALS_METER: ("group_coordinator_denials", "Rows of the table denials"),
 }
 """Our counters by their name in BatchMeters."""
@@ -182,7 +183,7 @@ class Counts:
         for meter in METERS:
             name = f"{KAFKAS}_{meter.name.replace('-', '_')}_rate"
             rate = self._rates.per_second(meter.name, now_s)
-            yield gauge(name, f"A second: {meter.meaning}", (), [((), rate)])
+            yield gauge(name, f"Per second: {meter.meaning}", (), [((), rate)])
         counts = self._totals.counts()
         if counts is None:
             return
@@ -190,7 +191,7 @@ class Counts:
             # The JMX exporter gives it no type, and a counter would be named _count_total.
             yield UnknownMetricFamily(
                 f"{KAFKAS}_{meter.name.replace('-', '_')}_count",
-                f"All in all: {meter.meaning}",
+                f"In total: {meter.meaning}",
                 counts.get(meter.name, 0),
             )
         for kind, (name, meaning) in OURS.items():

@@ -94,7 +94,11 @@ _LABELS: Mapping[str, Sequence[str]] = {
 """Labels by granularity, of the finest series."""
 _SUMS = (
     ("current_offset", "committed_offset", "Committed offset"),
-    ("lag", "lag", "Records between it and the end of the log, as sampled last"),
+    (
+        "lag",
+        "lag",
+        "Records between the committed offset and the end of the log, as of the last sample",
+    ),
 )
 
 Row = Mapping[str, Any]
@@ -154,7 +158,7 @@ def _topics(rows: Iterable[Row]) -> Iterator[Metric]:
             if row[column] is not None:
                 ends[name].append((place, row[column]))
     for name, points in ends.items():
-        meaning = f"The {name} offset of the log, as sampled last"
+        meaning = f"The {name} offset of the log, as of the last sample"
         full_name = f"kafka_topic_partition_{name}_offset"
         yield gauge(full_name, meaning, (_TOPIC, _PARTITION), points)
 
@@ -198,11 +202,11 @@ class TableFigures:
         yield from self._families
         if self._read_s is not None:
             age_s = time.monotonic() - self._read_s
-            meaning = "Since the tables were read for the gauges of groups"
+            meaning = "Time since the tables were read for the gauges of groups"
             yield gauge("group_coordinator_tables_age_seconds", meaning, (), [((), age_s)])
         if self._sampled_at is not None:
             age_s = time.time_ns() / 1e9 - self._sampled_at.timestamp()
-            meaning = "Since the topics' ends were sampled, which lag is counted to"
+            meaning = "Time since the sample of the topics' ends that lag is computed from"
             yield gauge("group_coordinator_positions_age_seconds", meaning, (), [((), age_s)])
 
     def _of(self, groups: pa.Table, lag: pa.Table | None) -> Iterator[Metric]:

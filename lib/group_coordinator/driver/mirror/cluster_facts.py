@@ -70,17 +70,17 @@ def with_retention_of_brokers(
     coordinator = settings.coordinator
     # A setting of the user takes precedence.
     if {RETENTION, "offsets.retention.ms"} & set(given):
-        _log.info("offsets are kept for %d ms, by the settings", coordinator.retention_ms)
+        _log.info("forecasts use the retention of the settings: %d ms", coordinator.retention_ms)
         return settings
     found = broker_retention(connection)
     if found is None:
         _log.warning(
-            "the brokers do not tell %s (ACL DESCRIBE_CONFIGS on the cluster): forecasts go by the setting, %d",
+            "the brokers do not show %s (ACL DESCRIBE_CONFIGS on the cluster): forecasts use the setting, %d",
             RETENTION,
             coordinator.offsets_retention_minutes,
         )
         return settings
-    _log.info("the brokers keep offsets for %d minutes: forecasts go by that", found[0])
+    _log.info("forecasts use the retention of the brokers: %d minutes", found[0])
     check_interval_ms = (
         coordinator.offsets_retention_check_interval_ms
         if CHECK_INTERVAL in given

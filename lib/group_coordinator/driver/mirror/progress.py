@@ -43,7 +43,7 @@ class MirrorProgress:
             self._behind_s = max(0.0, (self._now_ms() - found.newest_ms) / 1000)
         if found.dead_letters:
             _log.warning(
-                "batch %d: %d messages could not be decoded: dead_letters has them and says why",
+                "batch %d: %d messages could not be decoded: see the table dead_letters",
                 batch_id,
                 found.dead_letters,
             )

@@ -136,7 +136,7 @@ def _prepare(spark: SparkSession, job: JobSettings) -> None:
         are_there = TableCatalog(job.tables_root).exists(spark, COORDINATOR_LOG.name)
     if not are_there:
         create_tables(job.tables_root, lambda: spark)
-        _log.info("tables.root = %s: the tables have been made", job.tables_root)
+        _log.info("tables.root = %s: the tables were created", job.tables_root)
     prepare_tables(spark, job)
     check_other_clusters(spark, job)
 

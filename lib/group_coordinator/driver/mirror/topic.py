@@ -103,14 +103,16 @@ class MirroredTopic:
         self._looked_s, now_ms = self._clock(), self._now_ms()
         # The repair is done, so a further loss of records must fail again.
         if self._is_lossy and not self._lookback.is_due:
-            raise TopicChangedError("the gap is repaired: from here on no lost record is accepted")
+            raise TopicChangedError(
+                "the gap repair is done: from now on lost records are an error again"
+            )
         facts = self._ask()
         if facts.topic_id != self._topic_id or facts.extent.keys() != self._source.partitions:
             raise TopicChangedError(
-                f"topic {self._job.events_topic} was made again, or has more partitions"
+                f"topic {self._job.events_topic} was created again, or has more partitions"
             )
         if not self._is_lossy and self._continuity.was_away(facts, now_ms):
-            raise TopicChangedError("no mirror has read for longer than tombstones stay")
+            raise TopicChangedError("the mirror has paused for longer than tombstones stay")
         if _has_read_all(query):
             self._continuity.all_is_read(now_ms)
 
@@ -151,7 +153,7 @@ class MirroredTopic:
         facts = topic_facts(self._connection, self._job.events_topic)
         if facts is None:
             raise BrokerUnreachableError(
-                f"topic {self._job.events_topic} is not there at {self._job.bootstrap_servers} now"
+                f"topic {self._job.events_topic} does not exist at {self._job.bootstrap_servers} now"
             )
         return facts
 
@@ -166,8 +168,8 @@ def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:
     facts = topic_facts(connection, job.events_topic)
     if facts is None:
         raise JobRefusedError(
-            f"topic {job.events_topic} is not there at {job.bootstrap_servers}, or this user may not see it "
-            "(ACL DESCRIBE); Kafka makes __consumer_offsets when the first group commits or joins"
+            f"topic {job.events_topic} does not exist at {job.bootstrap_servers}, or this user may not see it (ACL "
+            "DESCRIBE); Kafka creates __consumer_offsets when the first group commits or joins"
         )
     return facts
 

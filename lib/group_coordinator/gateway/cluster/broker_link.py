@@ -35,7 +35,7 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
     answer = await ask("SaslHandshake", _HANDSHAKE, {"mechanism": name})
     if answer["errorCode"]:
         offered = ", ".join(answer["mechanisms"])
-        raise ConnectionRefusedError(f"brokers know the mechanisms {offered}, not {name}")
+        raise ConnectionRefusedError(f"sasl.mechanism = {name}: the brokers offer {offered}")
     lifetime_ms = 0
     try:
         mechanism = get_sasl_mechanism(name)(host=host, **options)
@@ -45,7 +45,9 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
             body = {"authBytes": b64encode(said).decode()}
             answer = await ask("SaslAuthenticate", _AUTHENTICATE, body)
             if answer["errorCode"]:
-                raise ConnectionRefusedError(f"our login failed: {answer['errorMessage']}")
+                raise ConnectionRefusedError(
+                    f"the gateway's login failed: {answer['errorMessage']}"
+                )
             mechanism.receive(b64decode(answer["authBytes"]))
             lifetime_ms = answer["sessionLifetimeMs"]
     except (
@@ -54,7 +56,7 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
         KeyError,
         RuntimeError,
     ) as error:  # the last: a library is missing
-        raise ConnectionRefusedError(f"our login failed: {error}") from error
+        raise ConnectionRefusedError(f"the gateway's login failed: {error}") from error
     return lifetime_ms
 
 

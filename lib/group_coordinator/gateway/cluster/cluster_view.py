@@ -139,9 +139,9 @@ class Authorizers:
     def _conclude(self, nodes: list[int], level: int) -> None:
         are_there = bool(nodes) or not self._said
         if are_there and not self.are_there:
-            _log.log(level, "Rights of clients are asked for: nodes with an authorizer: %s", nodes)
+            _log.log(level, "Rights of clients are checked: nodes with an authorizer: %s", nodes)
         elif self.are_there and not are_there:
-            _log.log(level, "Rights of clients are not asked for: no broker has an authorizer")
+            _log.log(level, "Rights of clients are not checked: no broker has an authorizer")
         self.are_there = are_there
 
     async def _ask(self, broker: Address) -> bool | None:
@@ -315,7 +315,8 @@ class ClusterView:
             # Only the first of several failures is logged.
             if self.trouble is None:
                 _log.warning(
-                    "The cluster does not say what is in it: %s", str(error) or repr(error)
+                    "The brokers and topics of the cluster cannot be read: %s",
+                    str(error) or repr(error),
                 )
             self.trouble = str(error) or repr(error)
             return None

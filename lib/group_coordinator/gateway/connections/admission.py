@@ -98,7 +98,7 @@ class Admission:
             CloseReason.MAX_CONNECTIONS: f"gateway.max.connections = {limits.max_connections}",
             CloseReason.MAX_CONNECTIONS_PER_IP: f"gateway.max.connections.per.ip = {limits.max_connections_per_ip}",
             CloseReason.LOGIN_TIMEOUT: f"no login or request within gateway.login.timeout.ms = {limits.login_timeout_ms}",
-            CloseReason.UNFINISHED_REQUESTS: "its unfinished request, or its answers that could not leave, were the largest of too many",
+            CloseReason.UNFINISHED_REQUESTS: "its unfinished request, or its unsent responses, were the largest, and all together were too large",
         }
 
     def admits(self, host: str) -> bool:

@@ -70,7 +70,7 @@ class Port:
             except OSError as error:
                 # A client that left before accept is no error. Any other error, such as too many open files, needs a pause.
                 if error.errno not in _GONE:
-                    _log.error("Clients must wait: %s", error)
+                    _log.error("Connections cannot be accepted for a moment: %s", error)
                     await asyncio.sleep(_REST_S)
             # A TLS handshake is expensive: other connections have their turn between two handshakes.
             await asyncio.sleep(0)
@@ -143,14 +143,18 @@ class Listeners:
         if node_id not in self._opened:
             if node_id < 0 or node_id in self.without_port or not self._could_open(node_id):
                 return None
-            _log.info("Node %d is new, at port %d", node_id, self._port_of(node_id))
+            _log.info("New node %d, at port %d", node_id, self._port_of(node_id))
         return Address(self._advertised_host, self._port_of(node_id))
 
     def try_again(self) -> None:
         """Open the ports that another process held before."""
         for node_id in tuple(self.without_port):
             if self._could_open(node_id):
-                _log.info("Clients find node %d now, at port %d", node_id, self._port_of(node_id))
+                _log.info(
+                    "Clients can connect to node %d now, at port %d",
+                    node_id,
+                    self._port_of(node_id),
+                )
 
     def close(self) -> None:
         if self._is_closed:
@@ -169,7 +173,7 @@ class Listeners:
             self._open(node_id, self._port_of(node_id))
         except OSError as error:
             if node_id not in self.without_port:
-                _log.error("Clients will not find node %d, which is new: %s", node_id, error)
+                _log.error("Clients cannot connect to the new node %d: %s", node_id, error)
             self.without_port[node_id] = str(error)
             return False
         self.without_port.pop(node_id, None)
@@ -179,7 +183,7 @@ class Listeners:
         host = self._listen.host
         if port > _HIGHEST_PORT:
             raise OSError(
-                f"node {node_id} would be at port {port}, and {_HIGHEST_PORT} is the highest"
+                f"the port {port} of node {node_id} is above {_HIGHEST_PORT}: set a lower port in gateway.listen"
             )
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         # The socket listens at once, so a response may name the port.

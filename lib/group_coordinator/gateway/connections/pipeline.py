@@ -153,7 +153,7 @@ class Exchange:
         # Brokers answer in order, so the response is for the first slot.
         slot = self.slots[0]
         if slot.rewriting is None:
-            raise RuntimeError(f"{slot.api.name}: an answer without a reader was collected")
+            raise RuntimeError(f"{slot.api.name}: a response was collected without a reader")
         answer = slot.rewriting(frame)
         if isinstance(answer, bytes):
             slot.answer = answer
@@ -240,7 +240,7 @@ class AnswerReader:
         """Accept only the response to the first pending request."""
         owed, slots = self._exchange.owed, self._exchange.slots
         if not owed:
-            raise FrameError("an answer without a request")
+            raise FrameError("a response without a request")
         slot = owed[0]
         if slot is None:
             owed.popleft()
@@ -253,7 +253,7 @@ class AnswerReader:
         _, correlation_id = _HEAD.unpack_from(data, at)
         if correlation_id != slot.correlation_id:
             raise FrameError(
-                f"the answer to {slot.api.name} has correlation id {correlation_id}, not {slot.correlation_id}"
+                f"the response to {slot.api.name} has correlation id {correlation_id}, not {slot.correlation_id}"
             )
         return Course.PASS if slot.rewriting is None else Course.COLLECT
 

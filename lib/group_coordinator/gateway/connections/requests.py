@@ -153,7 +153,7 @@ class RequestReader:
 
     def _is_delayed(self, api: ServedApi, size: int) -> bool:
         if size > _MOST_BYTES[api.name]:
-            raise FrameError(f"{api.name} with {size} bytes, allowed are {_MOST_BYTES[api.name]}")
+            raise FrameError(f"{api.name} with {size} bytes, more than {_MOST_BYTES[api.name]}")
         return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
 
     def _begin_read(self, slot: Slot, size: int) -> Course:
@@ -165,7 +165,7 @@ class RequestReader:
         if size > most_bytes:
             answer = self._router.too_large(api, slot.version, slot.correlation_id)
             if answer is None:
-                raise FrameError(f"{api.name} with {size} bytes, allowed are {most_bytes}")
+                raise FrameError(f"{api.name} with {size} bytes, more than {most_bytes}")
             # A client whose connection is closed repeats its request for ever, so it gets an error response where the
             # API has one for the whole request.
             self._answer_unread = answer
@@ -198,6 +198,7 @@ class RequestReader:
             self._produced.follow(piece)
 
     def _pass(self, slot: Slot, *, wants_answer: bool) -> None:
+        _log.debug("api=%s correlation_id=%d route=broker", slot.api.name, slot.correlation_id)
         self._router.count(slot.api, slot.version, self._client.node_id)
         if wants_answer:
             slot.rewriting = self._router.rewriting(slot.api.name, slot.version)

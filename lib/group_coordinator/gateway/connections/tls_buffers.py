@@ -43,7 +43,8 @@ def connections_within_limit(wanted: int) -> int:
     most = raise_open_files()
     if most < wanted:
         _log.warning(
-            "gateway.max.connections = %d: the limit of open files is enough for %d: raise it to %d, or lower the setting",
+            "gateway.max.connections = %d: the limit of open files allows %d: raise that limit to %d, or lower "
+            "the setting",
             wanted,
             most,
             2 * wanted + _KEPT,
@@ -90,10 +91,10 @@ class CertificateRenewal:
             )  # an incomplete file would damage the context in use
             self._context.load_cert_chain(self._key_store, password="")
         except (GatewayStartError, OSError, ValueError) as error:
-            _log.error("The certificate stays as it was: %s", error)
+            _log.error("The last certificate stays in use: %s", error)
         else:
             _log.info(
-                "gateway.ssl.keystore.location = %s: its new certificate counts", self._key_store
+                "gateway.ssl.keystore.location = %s: the new certificate is in use", self._key_store
             )
 
 

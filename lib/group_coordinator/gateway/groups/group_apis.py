@@ -95,6 +95,7 @@ class GroupApis:
         self, api: str, version: int, group_id: str, body: Body, caller: Caller
     ) -> Awaitable[Body]:
         timeout_s = self._patience.timeout_s(api, version, body)
+        _log.debug("api=%s group=%r route=job timeout_s=%g", api, group_id, timeout_s)
         request = GroupRequest(
             api=api,
             version=version,
@@ -115,7 +116,7 @@ class GroupApis:
         except NoAnswerError as error:
             return refused(request.api, request.version, request.body, error.code)
         except wire.WireError as fault:
-            _log.warning("the job's response is none of Kafka's: %s", fault)
+            _log.warning("a response of the job is not valid for its API: %s", fault)
             code = ErrorCode.UNKNOWN_SERVER_ERROR
             return refused(request.api, request.version, request.body, code)
         self._patience.learn(request, answer)

@@ -122,7 +122,7 @@ class FreshTables:
                 self.groups, self.configured = await asyncio.to_thread(self._read)
             except (DeltaError, OSError) as error:
                 _log.warning(
-                    "groups are listed as they were, the tables cannot be read: %s",
+                    "the last list of groups stays in use, as the tables cannot be read: %s",
                     in_one_line(error),
                 )
             # A failed attempt counts too, so that an unreadable store is not asked with each request.

@@ -68,7 +68,7 @@ async def _begin(turn: _Turn) -> None:
             turn.begun.set_result(turn.hand_over())
     except Exception as defect:  # noqa: BLE001 - it is the answer to one request
         if turn.begun.done():
-            _log.exception("A request of a client that is gone met a defect")
+            _log.exception("Internal error in a request of a client that is disconnected")
         else:
             turn.begun.set_exception(defect)
 

@@ -112,7 +112,7 @@ class JobPulse:
         if now_s - self._probed_s > self._answer_timeout_s:
             self._probed_s = now_s
             self._job.ask(_probe(self._answer_timeout_s)).add_done_callback(self._answered)
-        return f"the job has answered nothing for {now_s - since_s:.0f} seconds"
+        return f"the job has not responded for {now_s - since_s:.0f} seconds"
 
     def _answered(self, answer: asyncio.Future[Body]) -> None:
         if not answer.cancelled() and answer.exception() is None:
@@ -189,7 +189,7 @@ class Repeats:
             self._ask_job(_Asked(request, waiting_id, answer))
             return answer
         late = asked.late is not None
-        _log.debug("api=%s group=%r repeat=True late=%s", question.api, question.group_id, late)
+        _log.debug("api=%s group=%r repeat=True late=%s", request.api, request.group_id, late)
         asked.waiting_id, asked.answer = waiting_id, answer
         if asked.late is not None:
             self._give(asked, asked.late)

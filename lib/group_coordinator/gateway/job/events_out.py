@@ -160,7 +160,7 @@ class EventsOut:
             self._on_failure(event.correlation_id, ErrorCode.INVALID_REQUEST)
         except (KafkaError, ChannelError) as error:
             self._on_failure(event.correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-            _log.warning("no event reaches %s: %s", self._events_topic, error)
+            _log.warning("events cannot be written to %s: %s", self._events_topic, error)
             self._producer.close()
             ended.wait(_RETRY_S)
         else:

@@ -184,7 +184,7 @@ class TransactionEnds:
                 return end
             # The leader may have moved.
             await self._leaders.look_for([OFFSETS_TOPIC])
-        why = f"no broker says where the partition of group {commit['groupId']} ends"
+        why = f"no broker returns the end offset of the partition of group {commit['groupId']}"
         raise NoEndError(ErrorCode.COORDINATOR_NOT_AVAILABLE, why)
 
     def close(self) -> None:

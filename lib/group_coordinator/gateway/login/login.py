@@ -136,7 +136,7 @@ class Login:
         if not self._is_wanted:
             return None
         if not self._is_done:
-            return "before a login whose name can be read"
+            return "before a login with a readable name"
         return "after the end of its session" if self.has_ended else None
 
     @property
@@ -209,7 +209,7 @@ class Login:
         principal = f"User:{self._name}"
         # As in Kafka, a renewed login must be of the same user.
         if self.principal not in (ANONYMOUS, principal):
-            raise FrameError("another user on a connection that has one")
+            raise FrameError("another user on a connection with a login")
         lifetime_ms = answer["sessionLifetimeMs"]
         self._ends_at_s = monotonic() + lifetime_ms / 1000 if lifetime_ms else None
         self.principal = principal

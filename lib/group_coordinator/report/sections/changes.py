@@ -51,7 +51,7 @@ def _figure(changes: Sequence[Row], scope: Scope) -> Figure:
             "name": f"{name_of(row, scope)}: {row['topic']}",
             "at": row["at"].isoformat(),
             "change": row["change"],
-            "who": row["principal"] or "nobody is named",
+            "who": row["principal"] or "no user is named",
             "moved": _moved(row),
         }
         for row in changes
@@ -113,9 +113,9 @@ def _moved(row: Row) -> str:
 
 CHANGES = Section(
     name="changes",
-    title="Who changed what",
-    lead="Offsets that somebody set, set back or deleted. A reset is a commit to a group that has no members.",
-    nothing="Nobody set, set back or deleted an offset in this time.",
+    title="Changes of offsets",
+    lead="Offsets that a user set, set back or deleted. A reset is a commit to a group without members.",
+    nothing="No offset was set, set back or deleted in this time.",
     example="SELECT * FROM audit ORDER BY at DESC",
     queries=_queries,
     content=_content,

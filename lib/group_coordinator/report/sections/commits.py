@@ -111,8 +111,8 @@ def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
 
 COMMITS = Section(
     name="commits",
-    title="How often they commit",
-    lead="Each partition of a commit counts. Records read is by how much offsets went forward.",
+    title="Commits and records per minute",
+    lead="Each partition of a commit counts. Records read are the steps of offsets forward.",
     nothing="No group committed in this time.",
     example="SELECT * FROM commit_rate WHERE group_id = 'billing' ORDER BY minute DESC LIMIT 60",
     queries=_queries,

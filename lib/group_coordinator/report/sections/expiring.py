@@ -121,8 +121,8 @@ def _listing(expiring: Sequence[Row], scope: Scope) -> Listing:
 
 EXPIRING = Section(
     name="expiring",
-    title="What expires next",
-    lead="These offsets go unless somebody commits or joins before.",
+    title="Next expirations",
+    lead="These offsets expire unless a member commits or joins before.",
     nothing="No offset is about to expire: all are protected, or there are none.",
     example="SELECT * FROM expiring_soon WHERE expires_at IS NOT NULL ORDER BY expires_at",
     queries=_queries,

@@ -131,7 +131,7 @@ def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
         Cell("Most behind in"),
     ]
     return Listing(
-        "Groups, those that need a look first",
+        "Groups, problems first",
         headings,
         [
             [
@@ -161,9 +161,9 @@ def _place(row: Row) -> str:
 GROUPS = Section(
     name="groups",
     title="Groups now",
-    lead="A group is OK while it keeps up. STOP: it commits no more. STALL: it commits and does not move. AHEAD: the log ends before "
-    "its offset. REWIND: it went back. WARN: it falls behind. HELD: it waits for an open transaction. UNSUBSCRIBED: it has left "
-    "the topics.",
+    lead="A group is OK while it keeps up. STOP: it has stopped to commit. STALL: it commits and does not "
+    "move. AHEAD: the log ends before its offset. REWIND: its offset went back. WARN: it falls behind. "
+    "HELD: it waits for an open transaction. UNSUBSCRIBED: it has left the topics.",
     nothing="There are no groups.",
     example="SELECT * FROM group_status ORDER BY total_lag DESC",
     queries=_queries,

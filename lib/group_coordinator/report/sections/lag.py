@@ -102,9 +102,7 @@ def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[Figure]:
     colour, legend = charts.colours_of([name_of(points[0], scope) for points in groups])
     y = alt.Y("behind:Q", title=None, axis=alt.Axis(labelExpr=f"datum.label + ' {unit}'"))
     chart = charts.line_chart(scope, values, y, colour, alt.Tooltip("said:N", title="behind"))
-    words = (
-        f"Lines of how long ago what {of_things(len(groups), 'group')} read next had been written."
-    )
+    words = f"Lines of the age of the record that {of_things(len(groups), 'group')} read next."
     return [Figure("Time behind", words, charts.spec_of(chart, 240), legend)]
 
 
@@ -147,9 +145,9 @@ def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
 
 LAG = Section(
     name="lag",
-    title="How far behind they were",
-    lead="Records that were there and not yet committed, and how old the next one was.",
-    nothing="Nobody sampled the ends of the topics in this time: `group-coordinator positions --every 30` does.",
+    title="Lag over time",
+    lead="Records that were not committed yet, and the age of the next record.",
+    nothing="The ends of the topics were not sampled in this time: run `group-coordinator positions --every 30`.",
     example="SELECT * FROM lag_history WHERE group_id = 'billing' ORDER BY sampled_at DESC LIMIT 100",
     queries=_queries,
     content=_content,

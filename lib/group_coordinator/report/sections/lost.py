@@ -132,8 +132,9 @@ def _since(row: Row) -> str:
 
 LOST = Section(
     name="lost",
-    title="What was lost, and why",
-    lead="A group that lost an offset starts where auto.offset.reset says. Time takes what expires; a deletion was asked for.",
+    title="Lost offsets, with reasons",
+    lead="A group without an offset starts as auto.offset.reset says. Offsets expire by time; a deletion was "
+    "requested.",
     nothing="No offset was lost in this time.",
     example="SELECT * FROM lost_offsets ORDER BY lost_at DESC",
     queries=_queries,

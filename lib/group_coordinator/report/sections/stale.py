@@ -62,8 +62,8 @@ def _listing(topics: Sequence[Row], scope: Scope) -> Listing:
 STALE = Section(
     name="stale",
     title="Stale topics",
-    lead="Groups have offsets of these topics, and nobody reads them. unread: they are still written to. unused: they are not. "
-    "deleted: they are gone.",
+    lead="Groups have offsets of these topics, and no group reads them. unread: new records are still written. "
+    "unused: no new records are written. deleted: the topic does not exist any more.",
     nothing="No topic is stale.",
     example="SELECT * FROM stale_topics",
     queries=_queries,

@@ -60,7 +60,7 @@ async function watch(everySeconds) {
     try {
       await refresh();
     } catch (error) {
-      say(`No news: ${error.message}`);
+      say(`Not updated: ${error.message}`);
     }
   }
 }

@@ -18,7 +18,7 @@ _MOST_REPLACED = 10
 _DELETES = "group.coordinator.deletes"
 _MISSING = ("FileNotFoundException", "NoSuchFileException")
 
-MADE_ANEW = "put a copy of it there, or take the checkpoint away and start again, which tells how to make it anew"
+MADE_ANEW = "restore a copy of it, or move the checkpoint away and start again: the start then names the next step"
 """Remedy for a file without which the checkpoint cannot continue."""
 
 

@@ -51,8 +51,7 @@ def locked_checkpoint(location: str) -> Iterator[None]:
             held.enter_context(lock)
         except Timeout as error:
             raise CheckpointInUseError(
-                f"checkpoint {folder}: another run works on it; stop that one first, or give this one a "
-                "checkpoint.location of its own"
+                f"checkpoint {folder}: another run works on it: stop that run, or set another checkpoint.location"
             ) from error
         except OSError as error:
             raise UnwritableCheckpointError(

@@ -77,7 +77,7 @@ def is_copy(
         folder.write(probe, "")
         return not there.exists(probe)
     except (Py4JJavaError, PySparkException) as error:
-        _log.warning("whether a checkpoint is left at %s cannot be seen: %s", place, error)
+        _log.warning("cannot see if a checkpoint exists at %s: %s", place, error)
         return False
     finally:
         folder.remove(probe)
@@ -111,10 +111,10 @@ class Claimant(NamedTuple):
 
 COORDINATOR = Claimant(
     QUERY_NAME,
-    "take it away and run `group-coordinator rebuild`",
-    "; or, if that checkpoint is lost or must not write any more, end its run, take this one away and run "
-    "`group-coordinator rebuild`",
-    "Take it away, and run `group-coordinator rebuild` with the same settings",
+    "move it away and run `group-coordinator rebuild`",
+    "; or, if that checkpoint is lost or must not write any more, end its run, move this checkpoint away "
+    "and run `group-coordinator rebuild`",
+    "Move it away, and run `group-coordinator rebuild` with the same settings",
     "run `group-coordinator rebuild` with the same settings first",
 )
 
@@ -181,15 +181,15 @@ def check_may_write(
         return identity
     if owner is None:
         raise CheckpointError(
-            f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}, and checkpoint "
-            f"{folder.location} has written before: give this run the tables and the cluster.id that it had"
+            f"tables.root = {job.tables_root} has no rows of cluster.id = {job.cluster_id}, but checkpoint "
+            f"{folder.location} has written before: set the tables.root and the cluster.id that it had"
         )
     if owner.writer_id != identity.writer_id:
         raise CheckpointError(_owned_by(owner, job, folder, claimant))
     if owner.events_topic != job.events_topic:
         raise CheckpointError(
-            f"checkpoint {folder.location} reads topic {owner.events_topic}, not {job.events_topic}: to go on with "
-            f"another topic, {claimant.to_read_another_topic}"
+            f"checkpoint {folder.location} reads topic {owner.events_topic}, not {job.events_topic}: to continue "
+            f"with another topic, {claimant.to_read_another_topic}"
         )
     return Identity(identity.writer_id, owner.epoch, identity.place)
 
@@ -216,7 +216,7 @@ def _is_there(spark: SparkSession, owner: Claim, folder: CheckpointFolder) -> bo
     try:
         return _who(CheckpointFolder(spark, owner.checkpoint)) == owner.writer_id
     except Py4JJavaError as error:
-        _log.warning("whether checkpoint %s is there cannot be seen: %s", owner.checkpoint, error)
+        _log.warning("cannot see if checkpoint %s exists: %s", owner.checkpoint, error)
         return False
 
 
@@ -278,8 +278,8 @@ def _writer(job: JobSettings, epoch: int) -> Writer:
 def _owned_by(owner: Claim, job: JobSettings, folder: CheckpointFolder, claimant: Claimant) -> str:
     return (
         f"cluster.id = {job.cluster_id} in tables.root = {job.tables_root} is written by checkpoint "
-        f"{owner.checkpoint}, from topic {owner.events_topic}, and not by {folder.location}: give this run "
-        f"a cluster.id of its own{claimant.to_take_over}"
+        f"{owner.checkpoint}, from topic {owner.events_topic}, and not by {folder.location}: set another "
+        f"cluster.id{claimant.to_take_over}"
     )
 
 
@@ -293,11 +293,11 @@ def _check_age(
         return
     if has_begun(folder) or origin is not None:
         raise CheckpointError(
-            f"{folder.location} is older than the tables in tables.root = {job.tables_root}: it is at batch "
-            f"{last_batch_id}, and they have later ones. {claimant.where_it_is_older}"
+            f"checkpoint {folder.location} is older than the tables in tables.root = {job.tables_root}: it is at "
+            f"batch {last_batch_id}, and they have later batches. {claimant.where_it_is_older}"
         )
     raise CheckpointError(
-        f"{folder.location} is no checkpoint, but tables.root = {job.tables_root} has records of cluster.id = "
+        f"{folder.location} has no checkpoint, but tables.root = {job.tables_root} has records of cluster.id = "
         f"{job.cluster_id}: {claimant.where_it_is_lost}"
     )
 
@@ -320,8 +320,8 @@ def _check_place(spark: SparkSession, folder: CheckpointFolder, identity: Identi
     if place in {None, folder.address_in_full} or not is_copy(spark, folder, place, _who):
         return
     raise CheckpointError(
-        f"{folder.location} is a copy of checkpoint {place}, which is still there, and only one of them may run: run "
-        "that one, or take it away first"
+        f"{folder.location} is a copy of checkpoint {place}, which still exists, and only one of them may run: "
+        "run the original, or move it away first"
     )
 
 

@@ -86,9 +86,9 @@ def settings_of_open_batch(
         return None
     version = "an unknown version" if pinned is None else f"version {pinned.program_version}"
     raise CheckpointError(
-        f"batch {batch_id} of {folder.location} was begun by {version} and has not ended: end "
-        "it with that version (`run --drain`), or with this one by `run --redo-open-batch`, if answers and records "
-        "that are out already may differ from those that come now"
+        f"batch {batch_id} of {folder.location} was begun by {version} and has not ended: end it with that "
+        "version (`run --drain`), or with this version by `run --redo-open-batch`, if its responses and "
+        "records may differ from those already written"
     )
 
 

@@ -59,5 +59,5 @@ def _decoded(text: str) -> Outages:
 def _authorizer(text: str | None) -> Authorizer:
     # Without ACLs every operation would be allowed.
     if not text:
-        raise RuntimeError("the batch has no rules of who may do what, and must not run without")
+        raise RuntimeError("the batch has no ACLs, and must not run without them")
     return Authorizer(unpacked(text))

@@ -61,8 +61,8 @@ def chosen(wanted: Wanted, found: str | None) -> Exchange:
         return "stock"
     if found not in SEEN:
         raise UnknownPySparkError(
-            f"exchange = lean: the lean exchange was not seen to work with the PySpark of the workers (sources {found}) "
-            f"but with {', '.join(SEEN.values())}: exchange = auto takes the stock one there"
+            f"exchange = lean: the lean exchange is not tested with the PySpark of the workers (sources {found}), "
+            f"only with {', '.join(SEEN.values())}: set exchange = auto, which uses the stock exchange there"
         )
     return "lean"
 

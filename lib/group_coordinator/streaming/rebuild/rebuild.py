@@ -65,8 +65,8 @@ def starting_offsets(
         end = present[partition].stop if partition in present else 0
         if offset >= end:
             raise ForeignLogError(
-                f"events.topic = {topic}: the log has an event of partition {partition}, offset {offset}, but "
-                f"the topic ends at {end}; it is not the topic that the log was written from"
+                f"events.topic = {topic}: the log has an event of partition {partition}, offset {offset}, but the "
+                f"topic ends at {end}: the log was written from another topic"
             )
     return {
         partition: max(handled.get(partition, -1) + 1, offsets.start)
@@ -128,20 +128,21 @@ def rebuild(
     folder = coordinator_folder(spark, job)
     if has_begun(folder):
         raise CheckpointError(
-            f"{folder.location} is a checkpoint: nothing is rebuilt. If it is of no use any more, end the job and "
-            "take the folder away first"
+            f"{folder.location} is a checkpoint: nothing is rebuilt. If you do not need it, end the job and move "
+            "the folder away first"
         )
     snapshot = newest_snapshot(spark, job)
     if is_mirrored(spark, job, snapshot.batch_id):
         raise CheckpointError(
-            f"cluster.id = {job.cluster_id} has records that were mirrored from another coordinator: there is no checkpoint to "
-            "rebuild, `group-coordinator mirror` goes on by itself; give the cluster.id of a cluster that `run` writes"
+            f"cluster.id = {job.cluster_id} has records that were mirrored from another coordinator: a mirror "
+            "needs no rebuild, `group-coordinator mirror` continues by itself; set the cluster.id of a cluster "
+            "that `run` writes"
         )
     progress = progress_after(spark, job, snapshot.batch_id)
     if max(snapshot.batch_id, progress.batch_id) < 0:
         raise CheckpointError(
-            f"tables.root = {job.tables_root} has nothing of cluster.id = {job.cluster_id}: there is nothing to "
-            "rebuild, `run` begins with the first event"
+            f"tables.root = {job.tables_root} has no rows of cluster.id = {job.cluster_id}: nothing can be "
+            "rebuilt, and `run` begins with the first event"
         )
     handled = farthest(snapshot.handled, progress.handled)
     # Called for its error, before the take-over changes anything.

@@ -37,8 +37,9 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
     folder = coordinator_folder(spark, job)
     if not hasattr(spark, _CHECKPOINTS):
         raise CheckpointError(
-            f"Spark {spark.version} cannot divide the state in {folder.location} again, 4.2 and later can: take the "
-            f"checkpoint away, and `rebuild --partitions {partitions}` makes it from the log"
+            f"Spark {spark.version} cannot divide the state in {folder.location}, but 4.2 and later can: use such "
+            f"a Spark, or move the checkpoint away and run `rebuild --partitions {partitions}`, which makes it "
+            "from the log"
         )
     # A further batch would make an outdated checkpoint look as new as the tables.
     check_may_write(spark, job, lambda: None)
@@ -60,17 +61,19 @@ def _checked(folder: CheckpointFolder, partitions: int) -> int:
         )
     if plan is None or plan.state_partitions is None:
         raise CheckpointError(
-            f"{folder.location} has no batch yet: `run` begins with shuffle.partitions = {partitions}, if it is given"
+            f"{folder.location} has no batch yet: give `run` the setting shuffle.partitions = {partitions}"
         )
     # Spark would notice it only after it has planned its batch, which then could neither end nor be removed.
     if not plan.state_store.endswith(_ROCKSDB):
         raise CheckpointError(
-            f"{folder.location} has its state by state.store.provider = hdfs, and Spark divides only that of rocksdb: take the "
-            f"checkpoint away, and `rebuild --partitions {partitions}` makes it from the log, with either provider"
+            f"the state in {folder.location} is of state.store.provider = hdfs, and Spark divides only that of "
+            f"rocksdb: move the checkpoint away, and run `rebuild --partitions {partitions}`, which makes it from "
+            "the log with either provider"
         )
     if unended not in {None, partitions}:
         raise CheckpointError(
-            f"{folder.location}: `rebuild --partitions {unended}` was cut off; run it again before --partitions {partitions}"
+            f"{folder.location}: `rebuild --partitions {unended}` was interrupted: run it again before "
+            f"--partitions {partitions}"
         )
     # An interrupted repartition to this number must still be ended.
     if unended is None and plan.state_partitions == partitions:

@@ -49,7 +49,7 @@ class SnapshotTime:
             self._due_ms = _now_ms() + pause_ms
             reason = (str(failure) or type(failure).__name__).splitlines()[0]
             _log.error(
-                "no snapshot was taken, a rebuild would read more of the log; it is tried again in %d s: %s",
+                "the snapshot failed, so a rebuild would read more of the log; it is tried again in %d s: %s",
                 pause_ms // 1000,
                 reason,
             )
@@ -64,7 +64,7 @@ class SnapshotTime:
             self._failures = 0
             self._due_ms = _now_ms() + interval_ms
             if taken.taken_ms:
-                _log.info("a rebuild would begin behind batch %d", taken.batch_id)
+                _log.info("snapshot: a rebuild would begin after batch %d", taken.batch_id)
 
     def _begun_ms(self) -> int:
         snapshot = newest_snapshot(self._spark, self._job)

@@ -181,7 +181,7 @@ class ReplayedGroup:
             # Our own coordinator never writes such a record, so the tables would be wrong from here on.
             if not entry.is_mirrored:
                 raise
-            _log.warning("%s: a mirrored record is left out: %s", self._key, fault)
+            _log.warning("%s: a mirrored record is skipped: %s", self._key, fault)
 
     def _replay(self, record: Record, entry: StoredLogEntry) -> None:
         if self._foreign is not None and isinstance(record, GroupRecord | ConsumerRecord):

@@ -142,7 +142,7 @@ def test_a_property_that_no_client_has_is_told(
 ) -> None:
     assert read(tmp_path, f"{key}=x\nclient.id=shop\n") == {"client_id": "shop"}
     assert capsys.readouterr().err == (
-        f"{tmp_path}/client.properties: {key} is no property of Kafka's clients{advice}\n"
+        f"{tmp_path}/client.properties: {key} is not a property of Kafka's clients{advice}\n"
     )
 
 

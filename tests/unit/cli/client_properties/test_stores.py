@@ -135,8 +135,9 @@ def test_where_there_is_no_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         tls_options({"ssl.truststore.location": f"{folder}/store.jks"})
 
     assert str(refused.value) == (
-        f"ssl.truststore.location = {folder}/store.jks is not PEM, and Java is missing, which reads it: install Java, or "
-        f"run keytool -list -rfc -keystore {folder}/store.jks > ca.pem on a machine with Java and give ca.pem"
+        f"ssl.truststore.location = {folder}/store.jks is not PEM, and Java, which would read it, is missing: "
+        f"install Java, or run keytool -list -rfc -keystore {folder}/store.jks > ca.pem on a machine with Java "
+        "and give ca.pem"
     )
 
 

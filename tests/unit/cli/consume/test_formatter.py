@@ -108,7 +108,7 @@ def test_epochs_and_deliveries_are_never_there(epoch: int) -> None:
     ("name", "value", "told"),
     [
         ("print.keys", "true", "print.keys is not a property of the formatter"),
-        ("key.deserializer", "my.Deserializer", "is not a deserializer that is known here"),
+        ("key.deserializer", "my.Deserializer", "is not a known deserializer"),
     ],
 )
 def test_what_is_not_known(name: str, value: str, told: str) -> None:

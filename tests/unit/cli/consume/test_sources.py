@@ -291,8 +291,8 @@ def test_topics_that_come_later_are_read_too(
 @pytest.mark.parametrize(
     ("topics", "told"),
     [
-        (["orders"], "Does the job run? It answers for the group."),
-        ([], "There is no such topic yet."),
+        (["orders"], "Check that the job runs: it coordinates the group."),
+        ([], "The topic does not exist yet."),
     ],
 )
 def test_what_is_waited_for_long_is_told_once(

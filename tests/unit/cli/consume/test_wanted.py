@@ -62,8 +62,8 @@ def test_a_group_that_has_a_name_commits_unless_told_not_to(named: dict[str, str
             {"group": "a", "partition": 0},
             "Options group and partition cannot be specified together.",
         ),
-        ({"topic": None, "include": "("}, "is no regular expression"),
-        ({"topic": None, "include": "a{99999999999}"}, "is no regular expression"),
+        ({"topic": None, "include": "("}, "is not a regular expression"),
+        ({"topic": None, "include": "a{99999999999}"}, "is not a regular expression"),
         ({"partition": 0, "offset": "9" * 5_000}, "The provided offset value '9999"),
         ({"partition": 0, "offset": "1_0"}, "The provided offset value '1_0' is incorrect."),
         ({"partition": 0, "offset": " 1"}, "The provided offset value ' 1' is incorrect."),
@@ -84,7 +84,7 @@ def test_options_that_do_not_go_together(options: dict[str, Any], told: str) -> 
             {"from_beginning": True},
             "Can't simultaneously specify --from-beginning and 'auto.offset.reset=latest'",
         ),
-        ("enable.auto.commit=true", {"partition": 0}, "A partition is read without a group"),
+        ("enable.auto.commit=true", {"partition": 0}, "--partition reads without a group"),
         (
             "enable.auto.commit=yes",
             {},
@@ -186,6 +186,6 @@ def test_a_property_of_a_file_is_named_with_the_file(tmp_path: Path) -> None:
 def test_properties_without_effect_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert asked("acks=all", "fetch.min.byte=1").connecting == {}
     assert capsys.readouterr().err == (
-        "--command-property: fetch.min.byte is no property of Kafka's clients; did you mean fetch.min.bytes?\n"
+        "--command-property: fetch.min.byte is not a property of Kafka's clients; did you mean fetch.min.bytes?\n"
         "--command-property: acks has no effect here\n"
     )

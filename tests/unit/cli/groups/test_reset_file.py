@@ -48,7 +48,7 @@ def test_what_is_exported_can_be_read(
     [
         ("orders,0\n", ["g"], ":1: not TOPIC,PARTITION,OFFSET"),
         ("orders,0,1\norders,x,1\n", ["g"], ":2: PARTITION = 'x' is not a whole number"),
-        ("topic,partition,offset\n", ["g"], ":1: PARTITION = 'partition'.*no header"),
+        ("topic,partition,offset\n", ["g"], ":1: PARTITION = 'partition'.*a header line"),
         ("orders,0,ten\n", ["g"], ":1: OFFSET = 'ten' is not a whole number"),
         ("orders,0,-1\n", ["g"], ":1: OFFSET = '-1' is not a whole number from 0 to 92"),
         ("orders,0,1_0\n", ["g"], ":1: OFFSET = '1_0' is not a whole number"),

@@ -255,7 +255,7 @@ def test_no_tables(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert result.stderr == (
         "\nError: Executing consumer group command failed due to "
-        f"there are no tables under {tmp_path} (tables.root); `group-coordinator init` makes them\n"
+        f"tables.root = {tmp_path} has no tables: run `group-coordinator init`\n"
     )
 
 
@@ -264,6 +264,6 @@ def test_no_broker() -> None:
 
     assert result.exit_code == 1
     assert result.stderr == (
-        "\nError: Executing consumer group command failed due to "
-        "no Kafka broker answers (127.0.0.1:1: Connection refused)\n"
+        "\nError: Executing consumer group command failed due to no Kafka broker responds (127.0.0.1:1: "
+        "Connection refused)\n"
     )

@@ -24,8 +24,8 @@ def test_a_late_request_fails_and_names_everything(pending: TimedReplies) -> Non
     with pytest.raises(RequestTimedOutError) as caught:
         reply.result(timeout=0)
     assert str(caught.value) == (
-        "no answer to Heartbeat v4 for group 'billing' (correlation id c-1) in 1.5 s; "
-        "is the job running, and not older than this client? `group-coordinator run` starts it"
+        "no response to Heartbeat v4 for group 'billing' (correlation id c-1) in 1.5 s: check that the job "
+        "runs (`group-coordinator run`) and is not older than this client"
     )
 
 

@@ -37,7 +37,7 @@ def test_nobody_listens() -> None:
     with pytest.raises(BrokerUnreachableError) as caught:
         Connection("127.0.0.1:1").local_address()
 
-    assert str(caught.value) == "no Kafka broker answers (127.0.0.1:1: Connection refused)"
+    assert str(caught.value) == "no Kafka broker responds (127.0.0.1:1: Connection refused)"
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def test_what_the_log_does_not_have_any_more_is_said(
 ) -> None:
     brokers.errors = {0: 1}
     assert reader.read({0: position}) == {0: Stretch([], nearest)}
-    assert f"has the offsets 100 to 200, and none at {position}" in caplog.text
+    assert f"has the offsets 100 to 200, and not {position}" in caplog.text
 
 
 @pytest.mark.parametrize("place", [-1, 0])

@@ -96,7 +96,7 @@ def test_a_redirect_is_not_followed(endpoint: TokenEndpoint, status: int) -> Non
 
     assert str(refused.value) == (
         f"[Error 58] SaslAuthenticationFailedError: {endpoint.url} gives no token: HTTP {status}, a redirect, which is not followed: set "
-        "sasl.oauthbearer.token.endpoint.url to the address that it leads to"
+        "sasl.oauthbearer.token.endpoint.url to its target"
     )
     assert (len(endpoint.forms), elsewhere.forms) == (1, [])
 
@@ -104,7 +104,9 @@ def test_a_redirect_is_not_followed(endpoint: TokenEndpoint, status: int) -> Non
 def test_an_answer_is_read_up_to_1_mib(endpoint: TokenEndpoint) -> None:
     endpoint.answer = {"access_token": "x" * 1024 * 1024}
 
-    with pytest.raises(SaslAuthenticationFailedError, match="answers more than 1048576 bytes"):
+    with pytest.raises(
+        SaslAuthenticationFailedError, match="responds with more than 1048576 bytes"
+    ):
         TokenProvider(login(endpoint.url)).token()
 
 

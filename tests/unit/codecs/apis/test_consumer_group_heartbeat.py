@@ -51,7 +51,7 @@ def test_topics_that_the_cluster_has_may_come_along() -> None:
 
     assert isinstance(request, requests.ConsumerGroupHeartbeat)
     assert request.known_topics == (ORDERS.replace(racks=(("a", "b"),)),)
-    with pytest.raises(InvalidEventError, match="is there twice"):
+    with pytest.raises(InvalidEventError, match="appears twice"):
         read("ConsumerGroupHeartbeat", 1, {"groupId": "g", "knownTopics": [known, known]})
 
 

@@ -32,11 +32,11 @@ def test_topics_that_a_group_is_told_of() -> None:
     [
         (
             [("orders", ORDERS_ID, 1), ("orders", OTHER_ID, 1)],
-            "topics.name = orders: is there twice",
+            "topics.name = orders: appears twice",
         ),
         (
             [("orders", ORDERS_ID, 1), ("clicks", ORDERS_ID, 1)],
-            f"topics.topicId = {ORDERS_ID}: is there twice",
+            f"topics.topicId = {ORDERS_ID}: appears twice",
         ),
         ([("orders", "A" * 22, 1)], "topics.topicId = A{22}: stands for no topic"),
         ([("orders", ORDERS_ID, 0)], r"topics\[0\].numPartitions = 0"),

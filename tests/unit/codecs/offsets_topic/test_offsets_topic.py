@@ -113,7 +113,7 @@ def test_tagged_fields_of_groups_and_members_are_passed_over() -> None:
 
 @pytest.mark.parametrize("key", ["000a 0001 67 0001 6d", "0011 0001 67", "0017 0001 67"])
 def test_records_of_other_groups_are_told_apart(key: str) -> None:
-    with pytest.raises(UnknownRecordTypeError, match="is of no classic or consumer group"):
+    with pytest.raises(UnknownRecordTypeError, match="belongs to no classic or consumer group"):
         decoded(key, None)
 
 

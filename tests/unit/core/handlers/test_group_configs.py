@@ -256,7 +256,7 @@ def test_a_group_needs_a_name() -> None:
         (
             [setting(RETENTION, "0")],
             40,
-            f"Invalid value 0 for configuration {RETENTION}: Value must be at least 1, or -1 to take it back",
+            f"Invalid value 0 for configuration {RETENTION}: Value must be at least 1, or -1 to remove the setting",
         ),
         (
             [ConfigChange("nope", ConfigOperation.SUBTRACT, "1")],

@@ -237,8 +237,8 @@ def test_what_was_never_given_is_taken_back_without_a_record() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("0", "Value must be at least 1, or -1 to take it back"),
-        ("-2", "Value must be at least 1, or -1 to take it back"),
+        ("0", "Value must be at least 1, or -1 to remove the setting"),
+        ("-2", "Value must be at least 1, or -1 to remove the setting"),
         (str(LONGEST_MS + 1), "Not a number of type LONG"),
         ("7d", "Not a number of type LONG"),
         ("", "Not a number of type LONG"),

@@ -78,8 +78,8 @@ def test_the_lean_exchange_alone_is_refused_where_it_is_not_known() -> None:
         chosen("lean", "0123456789abcdef")
 
     assert str(refused.value) == (
-        "exchange = lean: the lean exchange was not seen to work with the PySpark of the workers (sources "
-        f"0123456789abcdef) but with {', '.join(SEEN.values())}: exchange = auto takes the stock one there"
+        "exchange = lean: the lean exchange is not tested with the PySpark of the workers (sources "
+        f"0123456789abcdef), only with {', '.join(SEEN.values())}: set exchange = auto, which uses the stock exchange there"
     )
 
 

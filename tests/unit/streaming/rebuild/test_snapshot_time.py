@@ -64,7 +64,8 @@ def test_a_snapshot_that_fails_is_tried_again_after_growing_pauses(
     # Pauses of 1, 2, 4, 8 and 10 minutes; the one at 25 is well, and the next one an interval later.
     assert snapshots.attempts == [0, 1, 3, 7, 15, 25, 35]
     assert caplog.messages[0] == (
-        "no snapshot was taken, a rebuild would read more of the log; it is tried again in 60 s: the disk is full"
+        "the snapshot failed, so a rebuild would read more of the log; it is tried again in 60 s: the disk is "
+        "full"
     )
 
 

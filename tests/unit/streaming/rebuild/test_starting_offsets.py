@@ -23,7 +23,7 @@ def test_what_retention_has_taken_is_passed_over() -> None:
 def test_another_topic_of_the_same_name_is_refused(partition: int, end: int) -> None:
     message = (
         f"events.topic = events: the log has an event of partition {partition}, offset 10, but the topic ends at "
-        f"{end}; it is not the topic that the log was written from"
+        f"{end}: the log was written from another topic"
     )
 
     with pytest.raises(ForeignLogError, match=re.escape(message)):

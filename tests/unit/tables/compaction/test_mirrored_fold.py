@@ -242,7 +242,7 @@ def test_a_mirrored_record_that_is_none_is_left_out_and_told(
 
     assert [row.committed_offset for row in tables.rows.offsets.values()] == [42, 43]
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
-    assert "group_id='g'): a mirrored record is left out: " in caplog.messages[0]
+    assert "group_id='g'): a mirrored record is skipped: " in caplog.messages[0]
 
 
 def test_a_record_of_our_own_that_is_none_is_a_defect() -> None:
