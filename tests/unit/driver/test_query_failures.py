@@ -144,5 +144,5 @@ def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
 def test_only_a_broker_that_does_not_answer_is_waited_for() -> None:
     assert outage(caused_by(TIMEOUT)) == TIMEOUT
     ours = "BrokerUnreachableError: no Kafka broker responds (localhost:9092: Connection refused)"
-    assert outage(caused_by(f"group_coordinator.clients.channel_errors.{ours}")) == ours
+    assert outage(caused_by(f"group_coordinator.clients.errors.{ours}")) == ours
     assert outage(caused_by("java.io.IOException: No space left on device")) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
 from struct import Struct
 from time import thread_time
 from typing import Protocol
