@@ -120,7 +120,7 @@ class TopicAgent:
     def _ask(self, names: set[str] | None) -> None:
         if names is not None and not names:
             return
-        _log.debug("topics: names=%s waiting_groups=%d", names or "all", len(self._to_tell))
+        _log.debug("topics: names=%s waiting_groups=%d", names or "all", len(self._to_update))
         look = self._look_at(names)
         doubtful = self._doubtful(look) if names is None else set()
         if doubtful:
