@@ -18,7 +18,7 @@ from group_coordinator.driver.agents.acls import AclAgent
 from group_coordinator.driver.families import Figures
 from group_coordinator.driver.metrics.job_lag import UnhandledEvents, behind_families
 from group_coordinator.driver.metrics.meters import Batches, Counts
-from group_coordinator.driver.metrics.table_gauges import TableFigures
+from group_coordinator.driver.metrics.table_gauges import TableGauges
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
@@ -66,7 +66,7 @@ def _families() -> Iterator[Metric]:
     counts = Counts(MeterTotals(FilesInMemory(), lambda *_: {}))
     counts.add(0, BatchMeters())
     yield from counts.families()
-    tables = TableFigures(
+    tables = TableGauges(
         lambda select: pa.Table.from_pylist(GROUPS if select.endswith("groups") else LAG),
         "partition",
         dict,

@@ -39,7 +39,7 @@ class Legend(NamedTuple):
     colour: str
 
 
-class Figure(NamedTuple):
+class TitledChart(NamedTuple):
     """Chart: its title, a description for screen readers, its Vega-Lite, and the names in it."""
 
     title: str
@@ -63,7 +63,7 @@ class Content:
     """Content of a section; a section without figures and listings shows its sentence `nothing`."""
 
     tiles: Sequence[Tile] = ()
-    figures: Sequence[Figure] = ()
+    figures: Sequence[TitledChart] = ()
     listings: Sequence[Listing] = ()
     remarks: Sequence[str] = ()
 

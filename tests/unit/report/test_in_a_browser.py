@@ -12,7 +12,7 @@ from deltalake import write_deltalake
 from group_coordinator.report.answers import Report, ask
 from group_coordinator.report.page import content, page
 from group_coordinator.report.scope import Scope
-from group_coordinator.report.section import Content, Figure
+from group_coordinator.report.section import Content, TitledChart
 from group_coordinator.report.watch import Current, Texts, served
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
@@ -133,7 +133,7 @@ def test_a_script_that_is_not_of_the_page_does_not_run(browser: Browser, file: P
 def test_a_chart_that_cannot_be_drawn_says_so(
     browser: Browser, day: Report, tmp_path: Path
 ) -> None:
-    broken = Content(figures=[Figure("Broken", "nothing", {"mark": "nonsense", "data": {}})])
+    broken = Content(figures=[TitledChart("Broken", "nothing", {"mark": "nonsense", "data": {}})])
     file = tmp_path / "broken.html"
     file.write_text(page(day._replace(contents={**day.contents, "lost": broken})))
 

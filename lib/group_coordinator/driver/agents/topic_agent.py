@@ -6,7 +6,7 @@ subscriptions costs nothing.
 
 Apart from the cluster's response, the cost of a look is proportional to the changes: Kafka has no response with the
 changes alone. A new group receives its metadata after a look at its own topics. All subscribed topics, and with
-patterns all topics of the cluster, are looked at only as often as that takes a small share of the time (pace.py): this
+patterns all topics of the cluster, are looked at only as often as that takes a small share of the time (rate_limit.py): this
 thread and the thread that writes batches share a Python process.
 """
 
@@ -28,7 +28,7 @@ from group_coordinator.clients.cluster.topics import ClusterTopics, VisibleTopic
 from group_coordinator.driver.agents.topic_changes import Hashes, News, SeenTopics, event, news
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests, TopicSubscriptions
 from group_coordinator.driver.outages import look_again_and_again
-from group_coordinator.driver.pace import Pace
+from group_coordinator.driver.rate_limit import RateLimit
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
@@ -63,8 +63,8 @@ class TopicAgent:
         self._subscriptions = TopicSubscriptions()
         self._seen = SeenTopics()
         self._hashes = Hashes()
-        self._of_wanted = Pace(clock)
-        self._of_all = Pace(clock)
+        self._of_wanted = RateLimit(clock)
+        self._of_all = RateLimit(clock)
         self._has_looked = False
         self._to_update: set[str] = set()
         """Groups whose metadata may have changed."""

@@ -19,8 +19,8 @@ from group_coordinator.driver.families import Figures
 from group_coordinator.driver.metrics.endpoint import Endpoint
 from group_coordinator.driver.metrics.job_lag import Unread
 from group_coordinator.driver.metrics.meters import Batches, Counts
-from group_coordinator.driver.metrics.table_gauges import TableFigures, table_asker
-from group_coordinator.driver.pace import MOST_OF_THE_TIME
+from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
+from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -115,7 +115,7 @@ def tables_read(
     stop: Event,
 ) -> Iterator[None]:
     """Show gauges of groups and lag from the tables while the block runs."""
-    tables = TableFigures(table_asker(spark, job), job.metrics_lag_granularity, rebalancing)
+    tables = TableGauges(table_asker(spark, job), job.metrics_lag_granularity, rebalancing)
     endpoint.registry.register(Figures(tables.families))
     with _looking("metrics-tables", job.metrics_interval_ms / 1000, tables.read, stop):
         yield

@@ -170,7 +170,7 @@ _GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM g
 _LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, log_start_offset, log_end_offset, sampled_at FROM lag"
 
 
-class TableFigures:
+class TableGauges:
     """Gauges from the tables: one thread reads them, another shows the last result.
 
     Args:

@@ -14,10 +14,10 @@ from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
-    Figure,
     Listing,
     Row,
     Section,
+    TitledChart,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -45,7 +45,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     return Content(figures=[_figure(changes, scope)], listings=[_listing(changes, scope)])
 
 
-def _figure(changes: Sequence[Row], scope: Scope) -> Figure:
+def _figure(changes: Sequence[Row], scope: Scope) -> TitledChart:
     values = [
         {
             "name": f"{name_of(row, scope)}: {row['topic']}",
@@ -68,7 +68,7 @@ def _figure(changes: Sequence[Row], scope: Scope) -> Figure:
         ],
     )
     words = f"The times of {of_things(len(changes), 'change')}, by kind; the table names each."
-    return Figure("Changes over time", words, charts.spec_of(chart, alt.Step(44)))
+    return TitledChart("Changes over time", words, charts.spec_of(chart, alt.Step(44)))
 
 
 def _listing(changes: Sequence[Row], scope: Scope) -> Listing:

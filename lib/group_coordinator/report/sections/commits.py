@@ -15,11 +15,11 @@ from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
-    Figure,
     Listing,
     Row,
     Section,
     Tile,
+    TitledChart,
     name_of,
 )
 
@@ -58,7 +58,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     )
 
 
-def _figure(groups: Sequence[Sequence[Row]], scope: Scope) -> Figure:
+def _figure(groups: Sequence[Sequence[Row]], scope: Scope) -> TitledChart:
     names = [name_of(points[0], scope) for points in groups]
     values = [
         {
@@ -76,7 +76,7 @@ def _figure(groups: Sequence[Sequence[Row]], scope: Scope) -> Figure:
         scope, values, y, colour, alt.Tooltip("rate:Q", title="commits a minute", format=",.3~r")
     )
     words = f"Lines of how many offsets {of_things(len(groups), 'group')} committed a minute."
-    return Figure("Commits a minute", words, charts.spec_of(chart, 200), legend)
+    return TitledChart("Commits a minute", words, charts.spec_of(chart, 200), legend)
 
 
 def _without_gaps(points: Sequence[Row], scope: Scope) -> list[tuple[datetime, int]]:

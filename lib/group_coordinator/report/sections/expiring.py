@@ -16,12 +16,12 @@ from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
-    Figure,
     Legend,
     Listing,
     Row,
     Section,
     Tile,
+    TitledChart,
     name_of,
 )
 
@@ -60,7 +60,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     return Content(tiles, [_figure(expiring, scope)], [_listing(expiring, scope)], remarks)
 
 
-def _figure(expiring: Sequence[Row], scope: Scope) -> Figure:
+def _figure(expiring: Sequence[Row], scope: Scope) -> TitledChart:
     values = [
         {
             "key": charts.key(place),
@@ -74,7 +74,7 @@ def _figure(expiring: Sequence[Row], scope: Scope) -> Figure:
     ]
     words = f"When the next offsets expire. First: {values[0]['name']}, {values[0]['left']}."
     legend = [Legend("within a day", _SOON_COLOUR), Legend("later", _LATER_COLOUR)]
-    return Figure("Time left", words, _lines(values), legend)
+    return TitledChart("Time left", words, _lines(values), legend)
 
 
 def _lines(values: Sequence[Row]) -> dict[str, Any]:

@@ -22,12 +22,12 @@ from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
-    Figure,
     Legend,
     Listing,
     Row,
     Section,
     Tile,
+    TitledChart,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -86,7 +86,7 @@ def _tiles(row: Row) -> Sequence[Tile]:
     ]
 
 
-def _figure(groups: Sequence[Row], scope: Scope) -> Figure:
+def _figure(groups: Sequence[Row], scope: Scope) -> TitledChart:
     values = [
         {
             "key": charts.key(place),
@@ -104,7 +104,7 @@ def _figure(groups: Sequence[Row], scope: Scope) -> Figure:
         f"First: {worst['name']}, {worst['said']} records, {worst['status']}."
     )
     legend = [Legend(status, _COLOURS[status]) for status in present]
-    return Figure("Records behind, by group", words, _bars(values, legend), legend)
+    return TitledChart("Records behind, by group", words, _bars(values, legend), legend)
 
 
 def _bars(values: Sequence[Row], legend: Sequence[Legend]) -> dict[str, Any]:

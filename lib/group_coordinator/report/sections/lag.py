@@ -14,10 +14,10 @@ from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
-    Figure,
     Listing,
     Row,
     Section,
+    TitledChart,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -60,7 +60,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     )
 
 
-def _records(groups: Sequence[Sequence[Row]], scope: Scope) -> Figure:
+def _records(groups: Sequence[Sequence[Row]], scope: Scope) -> TitledChart:
     values = [
         {
             "key": charts.key(row["place"]),
@@ -81,10 +81,10 @@ def _records(groups: Sequence[Sequence[Row]], scope: Scope) -> Figure:
         f"Lines of the records that {of_things(len(groups), 'group')} were behind. "
         f"The highest: {name_of(worst[0], scope)}, {count(worst[0]['highest'])} records."
     )
-    return Figure("Records behind", words, charts.spec_of(chart, 240), legend)
+    return TitledChart("Records behind", words, charts.spec_of(chart, 240), legend)
 
 
-def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[Figure]:
+def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[TitledChart]:
     known = [row for points in groups for row in points if row["lag_seconds"] is not None]
     if not known:
         return []
@@ -103,7 +103,7 @@ def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[Figure]:
     y = alt.Y("behind:Q", title=None, axis=alt.Axis(labelExpr=f"datum.label + ' {unit}'"))
     chart = charts.line_chart(scope, values, y, colour, alt.Tooltip("said:N", title="behind"))
     words = f"Lines of the age of the record that {of_things(len(groups), 'group')} read next."
-    return [Figure("Time behind", words, charts.spec_of(chart, 240), legend)]
+    return [TitledChart("Time behind", words, charts.spec_of(chart, 240), legend)]
 
 
 def _unit_of(longest_s: float) -> tuple[str, int]:

@@ -18,12 +18,12 @@ from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
-    Figure,
     Legend,
     Listing,
     Row,
     Section,
     Tile,
+    TitledChart,
     name_of,
 )
 
@@ -61,14 +61,16 @@ def _content(answers: Answers, scope: Scope) -> Content:
     return Content([tile], [_figure(reasons, scope)], [_listing(answers["lost"], scope)])
 
 
-def _figure(reasons: Sequence[Row], scope: Scope) -> Figure:
+def _figure(reasons: Sequence[Row], scope: Scope) -> TitledChart:
     by_reason = Counter[str]()
     for row in reasons:
         by_reason[row["reason"]] += row["offsets"]
     legend = [Legend(reason, _COLOURS.get(reason, "var(--series-6)")) for reason in by_reason]
     listed = ", ".join(f"{reason} {count(number)}" for reason, number in by_reason.items())
     spec = _bars(reasons, legend, scope)
-    return Figure("Offsets lost, by reason", f"Offsets lost over time: {listed}.", spec, legend)
+    return TitledChart(
+        "Offsets lost, by reason", f"Offsets lost over time: {listed}.", spec, legend
+    )
 
 
 def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dict[str, Any]:

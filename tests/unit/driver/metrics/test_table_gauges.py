@@ -11,7 +11,7 @@ import pytest
 
 from group_coordinator import settings
 from group_coordinator.clients.errors import QueryError
-from group_coordinator.driver.metrics.table_gauges import TableFigures, table_asker
+from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.samples import sample
 from tests.unit.driver.metrics.scraped import shown
@@ -59,7 +59,7 @@ def tables() -> Tables:
 
 
 def test_what_was_read_last_is_shown_with_its_age(tables: Tables) -> None:
-    figures = TableFigures(tables.ask, "topic", dict)
+    figures = TableGauges(tables.ask, "topic", dict)
     assert shown(figures.families()) == {}
 
     figures.read()
@@ -71,7 +71,7 @@ def test_what_was_read_last_is_shown_with_its_age(tables: Tables) -> None:
 
 
 def test_a_group_that_is_gone_has_no_series_any_more(tables: Tables) -> None:
-    figures = TableFigures(tables.ask, "partition", dict)
+    figures = TableGauges(tables.ask, "partition", dict)
     figures.read()
     assert any("consumergroup" in name for name in shown(figures.families()))
     tables.groups = []
@@ -83,7 +83,7 @@ def test_a_group_that_is_gone_has_no_series_any_more(tables: Tables) -> None:
 def test_tables_that_cannot_be_read_are_shown_as_they_were(
     tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    figures = TableFigures(tables.ask, "partition", dict)
+    figures = TableGauges(tables.ask, "partition", dict)
     figures.read()
     read_s = time.monotonic()
     tables.is_away = True
@@ -97,7 +97,7 @@ def test_tables_that_cannot_be_read_are_shown_as_they_were(
 
 
 def test_lag_that_nobody_wants_is_not_read(tables: Tables) -> None:
-    figures = TableFigures(tables.ask, "none", dict)
+    figures = TableGauges(tables.ask, "none", dict)
     figures.read()
 
     assert tables.asked == ["groups"]
@@ -113,7 +113,7 @@ def test_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> None:
     job = replace(settings.load().job, tables_root=str(root), cluster_id="test")
     spark: Any = None
 
-    figures = TableFigures(
+    figures = TableGauges(
         table_asker(spark, job), "partition", lambda: {"billing": "PreparingRebalance"}
     )
     figures.read()

@@ -9,7 +9,7 @@ MOST_OF_THE_TIME = 0.05
 """The largest share of the time for such work."""
 
 
-class Pace:
+class RateLimit:
     """Rate limit: after work it waits 19 times as long as the work took; at first work is due.
 
     Args:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.driver.pace import Pace
+from group_coordinator.driver.rate_limit import RateLimit
 
 
 class Clock:
@@ -15,26 +15,26 @@ class Clock:
 
 def test_work_takes_a_twentieth_of_the_time() -> None:
     clock = Clock()
-    pace = Pace(clock)
-    assert pace.is_due
-    with pace.working():
+    limit = RateLimit(clock)
+    assert limit.is_due
+    with limit.working():
         clock.now_s = 102.0
-    assert not pace.is_due
+    assert not limit.is_due
     clock.now_s = 139.9
-    assert not pace.is_due
+    assert not limit.is_due
     clock.now_s = 140.0
-    assert pace.is_due
+    assert limit.is_due
 
 
 def test_work_that_fails_is_due_at_once() -> None:
     clock = Clock()
-    pace = Pace(clock)
+    limit = RateLimit(clock)
 
     def work() -> None:
-        with pace.working():
+        with limit.working():
             clock.now_s = 102.0
             raise OSError("away")
 
     with pytest.raises(OSError, match="away"):
         work()
-    assert pace.is_due
+    assert limit.is_due
