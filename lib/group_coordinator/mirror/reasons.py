@@ -29,8 +29,6 @@ from group_coordinator.tables.append import MOST_ROWS, Size, size_of
 from group_coordinator.tables.compaction.rows import from_arrow
 from group_coordinator.tables.definition import BATCH_ID, GROUP_ID
 
-__all__ = ["MirrorBatch", "with_reasons"]
-
 _log = logging.getLogger(__name__)
 
 _PLACE = ("source_partition", "source_offset")
