@@ -75,10 +75,10 @@ def command(
         raise click.UsageError(
             "--bootstrap-server: the demo of the gateway has a broker of its own"
         )
-    pace = GATEWAY if gateway else MIRROR if mirror else COORDINATOR
+    times = GATEWAY if gateway else MIRROR if mirror else COORDINATOR
     # On a shared cluster no other topic or group has such a name.
     prefix = "" if bootstrap_server is None else f"demo-{secrets.token_hex(3)}-"
-    options = DemoOptions(pace, duration or pace.story_s, keep, bootstrap_server, prefix)
+    options = DemoOptions(times, duration or times.story_s, keep, bootstrap_server, prefix)
     with Interruption() as interruption:
         try:
             _run(options, groups, members, interruption)
@@ -96,11 +96,11 @@ def _run(options: DemoOptions, groups: int, members: int, interruption: Interrup
     from group_coordinator.demo.runner import Show, run
 
     show: Show
-    if options.pace is GATEWAY:
+    if options.times is GATEWAY:
         from group_coordinator.demo.gateway import GatewayShow
 
         show = GatewayShow(options)
-    elif options.pace is MIRROR:
+    elif options.times is MIRROR:
         from group_coordinator.demo.mirror import MirrorShow
 
         show = MirrorShow(options)

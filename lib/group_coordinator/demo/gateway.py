@@ -32,16 +32,16 @@ from group_coordinator.demo.consumers import (
 )
 from group_coordinator.demo.job_process import WITH_GATEWAY
 from group_coordinator.demo.questions import ViewQuestion
-from group_coordinator.demo.screen import Figure, panel, shown
+from group_coordinator.demo.screen import PanelLine, panel, shown
 from group_coordinator.demo.shop import Shop
 from group_coordinator.demo.stage import TOOLS, Stage, Tool, page_at
 from group_coordinator.demo.story import DemoOptions, Scene
 from group_coordinator.demo.tables_watch import (
     ENDS,
     LOSSES,
-    NO_FIGURES,
+    NO_COUNTS,
     RESETS,
-    TableFigures,
+    TableCounts,
     TablesWatch,
     running,
 )
@@ -121,23 +121,23 @@ class GatewayFigures:
 
     counts: GatewayCounts | None = None
     batch_s: float | None = None
-    tables: TableFigures = NO_FIGURES
+    tables: TableCounts = NO_COUNTS
 
     def panels(self) -> Sequence[RenderableType]:
         counts = self.counts
         gateway = [
-            Figure("Clients", shown(counts and counts.connections), "connections"),
-            Figure("Requests", shown(counts and counts.requests), "of all kinds"),
-            Figure("Job", shown(counts and counts.responses), "responses by the job"),
-            Figure("Half", _seconds(counts and counts.half_within_s), "at most, to respond"),
-            Figure("95 %", _seconds(counts and counts.most_within_s), "at most, to respond"),
-            Figure("Pending", shown(counts and counts.pending), "joins and syncs"),
+            PanelLine("Clients", shown(counts and counts.connections), "connections"),
+            PanelLine("Requests", shown(counts and counts.requests), "of all kinds"),
+            PanelLine("Job", shown(counts and counts.responses), "responses by the job"),
+            PanelLine("Half", _seconds(counts and counts.half_within_s), "at most, to respond"),
+            PanelLine("95 %", _seconds(counts and counts.most_within_s), "at most, to respond"),
+            PanelLine("Pending", shown(counts and counts.pending), "joins and syncs"),
         ]
         job = [
-            Figure("Batch", shown(self.batch_s, " s"), "the job's last batch"),
-            Figure("Offsets", shown(self.tables.offset_count), "committed and kept"),
-            Figure("Expired", shown(self.tables.expired_count), "retention is over"),
-            Figure("Deleted", shown(self.tables.deleted_count), "by an administrator"),
+            PanelLine("Batch", shown(self.batch_s, " s"), "the job's last batch"),
+            PanelLine("Offsets", shown(self.tables.offset_count), "committed and kept"),
+            PanelLine("Expired", shown(self.tables.expired_count), "retention is over"),
+            PanelLine("Deleted", shown(self.tables.deleted_count), "by an administrator"),
         ]
         return panel("Gateway", gateway), panel("Job", job)
 
@@ -246,7 +246,7 @@ class GatewayShow:
             self._looked_s = time.monotonic()
             page = page_at(f"{self._health}/metrics")
             counts = self.figures.counts if page is None else counts_on(page)
-            self.figures = GatewayFigures(counts, self._stage.batch_s(), self.watch.figures)
+            self.figures = GatewayFigures(counts, self._stage.batch_s(), self.watch.counts)
 
     def scenes(self) -> list[Scene]:
         return self._options.scaled(
@@ -337,9 +337,8 @@ class GatewayShow:
     def _reset_recommendations(self) -> None:
         self.consumers.leave(RECOMMENDATIONS)
         [topic] = RECOMMENDATIONS.topics
-        self._run(
-            "--reset-offsets", RECOMMENDATIONS, "--topic", topic, "--to-earliest", "--execute"
-        )
+        words = ("--topic", topic, "--to-earliest", "--execute")
+        self._run("--reset-offsets", RECOMMENDATIONS, *words)
 
     def _run(self, action: str, application: Application, *more: str) -> None:
         self.through_gateway.run(action, "--group", application.group_id, *more)

@@ -34,15 +34,15 @@ from group_coordinator.demo.consumers import (
     ShopConsumers,
 )
 from group_coordinator.demo.questions import ViewQuestion
-from group_coordinator.demo.screen import Figure, panel, shown
+from group_coordinator.demo.screen import PanelLine, panel, shown
 from group_coordinator.demo.shop import Shop
 from group_coordinator.demo.stage import Administrator, Stage, Tool, program, typed_name
 from group_coordinator.demo.story import DemoOptions, Scene
 from group_coordinator.demo.tables_watch import (
     LOSSES,
-    NO_FIGURES,
+    NO_COUNTS,
     RESETS,
-    TableFigures,
+    TableCounts,
     TablesWatch,
     running,
 )
@@ -104,7 +104,7 @@ _LOOKS_TO_BELIEVE = 4
 class MirrorFigures:
     """Figures from the tables; None or empty: nothing yet."""
 
-    tables: TableFigures = NO_FIGURES
+    tables: TableCounts = NO_COUNTS
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Groups by status."""
     total_lag: int | None = None
@@ -114,15 +114,15 @@ class MirrorFigures:
     def panels(self) -> Sequence[RenderableType]:
         counts = {name: self.statuses.get(name, 0) for name in _STATUSES}
         groups = [
-            Figure(name, str(count), _STATUSES[name][1], _STATUSES[name][0])
+            PanelLine(name, str(count), _STATUSES[name][1], _STATUSES[name][0])
             for name, count in counts.items()
         ]
         tables = [
-            Figure("Records", shown(self.tables.record_count), "of __consumer_offsets"),
-            Figure("Newest", shown(self.behind_s, " s"), "old, in the log"),
-            Figure("Offsets", shown(self.tables.offset_count), "committed and kept"),
-            Figure("Lag", shown(self.total_lag), "records, in all"),
-            Figure("Lost", shown(self.tables.lost_count), "offsets so far"),
+            PanelLine("Records", shown(self.tables.record_count), "of __consumer_offsets"),
+            PanelLine("Newest", shown(self.behind_s, " s"), "old, in the log"),
+            PanelLine("Offsets", shown(self.tables.offset_count), "committed and kept"),
+            PanelLine("Lag", shown(self.total_lag), "records, in all"),
+            PanelLine("Lost", shown(self.tables.lost_count), "offsets so far"),
         ]
         title = f"{sum(self.statuses.values())} groups by status"
         return panel(title, groups), panel("Tables", tables)
@@ -216,7 +216,7 @@ class MirrorShow:
     def look(self, now: datetime) -> None:
         """Read the tables once."""
         self.watch.look()
-        found = self.watch.figures
+        found = self.watch.counts
         if found.newest_at is None:
             return
         groups = self.watch.rows(_GROUP_STATUS)

@@ -62,7 +62,7 @@ def run(show: Show, options: DemoOptions, interruption: Interruption) -> None:
         Interrupted: the user ended it; the message lists the files that are left.
     """
     folder = DemoFolder(Path.cwd() / time.strftime("group-coordinator-demo-%Y%m%d-%H%M%S"))
-    board = Board(options.pace.start_s + options.remaining_s)
+    board = Board(options.times.start_s + options.remaining_s)
     page = ClosingPage(Console(), folder, interruption)
     with _in_folder(folder, keep=options.keep):
         with (

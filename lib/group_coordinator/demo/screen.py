@@ -39,7 +39,7 @@ class ShowFigures(Protocol):
         ...
 
 
-class Figure(NamedTuple):
+class PanelLine(NamedTuple):
     """A line of a panel."""
 
     name: str
@@ -93,7 +93,7 @@ def shown(value: float | None, unit: str = "") -> str:
 
 
 def panel(
-    title: str, figures: Iterable[Figure], shares: Sequence[tuple[int, str]] = ()
+    title: str, figures: Iterable[PanelLine], shares: Sequence[tuple[int, str]] = ()
 ) -> RenderableType:
     """Return a panel of figures, and below them a bar that counts divide; a share is a count and a style."""
     table = Table.grid(padding=(0, 1), expand=True)

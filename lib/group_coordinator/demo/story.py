@@ -12,7 +12,7 @@ _KEPT = 60
 """More events than fit on a screen."""
 
 
-class Pace(NamedTuple):
+class ShowTimes(NamedTuple):
     """Usual times of a show, in seconds."""
 
     start_s: int
@@ -24,9 +24,9 @@ class Pace(NamedTuple):
     """Length of the shortest story in which offsets expire: their retention of a minute does not depend on the story."""
 
 
-COORDINATOR = Pace(start_s=70, story_s=85, end_s=12, expiry_s=75)
-MIRROR = Pace(start_s=8, story_s=105, end_s=10, expiry_s=72)
-GATEWAY = Pace(start_s=45, story_s=90, end_s=12, expiry_s=80)
+COORDINATOR = ShowTimes(start_s=70, story_s=85, end_s=12, expiry_s=75)
+MIRROR = ShowTimes(start_s=8, story_s=105, end_s=10, expiry_s=72)
+GATEWAY = ShowTimes(start_s=45, story_s=90, end_s=12, expiry_s=80)
 
 
 class Scene(NamedTuple):
@@ -44,7 +44,7 @@ class DemoOptions:
     `bootstrap_servers` None: a broker of the demo's own; on a shared cluster, the names of its topics begin with `prefix`.
     """
 
-    pace: Pace
+    times: ShowTimes
     duration_s: int
     keep: bool
     bootstrap_servers: str | None = None
@@ -53,7 +53,7 @@ class DemoOptions:
     @property
     def remaining_s(self) -> float:
         """Approximate time from the first scene to the closing page."""
-        return self.duration_s + self.pace.end_s
+        return self.duration_s + self.times.end_s
 
     def named(self, name: str) -> str:
         """Return the name of a topic or a group on this cluster."""
@@ -61,9 +61,9 @@ class DemoOptions:
 
     def scaled(self, scenes: Iterable[Scene], *expiry: Scene) -> list[Scene]:
         """Return the scenes of a shorter story; the expiration keeps its time, in a story that is long enough for it."""
-        share = min(1.0, self.duration_s / self.pace.story_s)
+        share = min(1.0, self.duration_s / self.times.story_s)
         scaled = [scene._replace(at_s=scene.at_s * share) for scene in scenes]
-        return [*scaled, *expiry] if self.duration_s >= self.pace.expiry_s else scaled
+        return [*scaled, *expiry] if self.duration_s >= self.times.expiry_s else scaled
 
 
 class Happening(NamedTuple):

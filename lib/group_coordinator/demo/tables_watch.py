@@ -26,8 +26,8 @@ FROM coordinator_log WHERE {mine}
 """
 
 
-class TableFigures(NamedTuple):
-    """Figures from the tables; None: not known yet."""
+class TableCounts(NamedTuple):
+    """Counts and times from the tables; None: not known yet."""
 
     record_count: int | None = None
     """Rows of coordinator_log."""
@@ -46,7 +46,7 @@ class TableFigures(NamedTuple):
         return self.lost_count - self.expired_count
 
 
-NO_FIGURES = TableFigures()
+NO_COUNTS = TableCounts()
 
 
 class TableNews(NamedTuple):
@@ -96,17 +96,17 @@ class TablesWatch:
         self._add = add
         self._news = tuple(news)
         self._known: set[tuple[Any, ...]] = set()
-        self.figures = TableFigures()
+        self.counts = TableCounts()
 
     def have(self, at: datetime) -> bool:
         """Return True if compaction and samples have reached that time, as commits come continuously."""
-        compacted, sampled = self.figures.compacted_up_to, self.figures.sampled_up_to
+        compacted, sampled = self.counts.compacted_up_to, self.counts.sampled_up_to
         return compacted is not None and compacted > at and sampled is not None and sampled > at
 
     def look(self) -> None:
         [found] = self.rows(_FIGURES)
         if found["record_count"]:
-            self.figures = TableFigures(**found)
+            self.counts = TableCounts(**found)
             for news in self._news:
                 for row in self.rows(news.sql):
                     key = tuple(value for name, value in row.items() if name != "number")

@@ -110,7 +110,7 @@ def test_news_in_the_tables_are_added_once(tables: Path) -> None:
     added = len(news)
     watch.look()
 
-    figures = watch.figures
+    figures = watch.counts
     assert (figures.offset_count, figures.expired_count, figures.deleted_count) == (108, 22, 10)
     assert len(news) == added
     for sentence in (

@@ -17,9 +17,9 @@ from group_coordinator.demo.mirror import MirrorFigures, MirrorShow
 from group_coordinator.demo.runner import Show
 from group_coordinator.demo.screen import ShowFigures, display, picture, squeezed
 from group_coordinator.demo.story import Board, Frame, Happening
-from group_coordinator.demo.tables_watch import TableFigures
+from group_coordinator.demo.tables_watch import TableCounts
 
-TABLES = TableFigures(record_count=2_417, offset_count=318, lost_count=16, expired_count=12)
+TABLES = TableCounts(record_count=2_417, offset_count=318, lost_count=16, expired_count=12)
 COORDINATOR = CoordinatorFigures(
     states={
         "Stable": 41,

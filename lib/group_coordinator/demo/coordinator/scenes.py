@@ -136,27 +136,25 @@ class CoordinatorScenes(NamedTuple):
         self.groups.join(NEW_CHECKOUT)
 
     def _deletions(self) -> list[Scene]:
-        run, topic = self.administrator.run, self.options.named
-        by_mistake = ("--group", FRAUD_CHECK.group_id)
+        run, topic = partial(self.administrator.run, "groups"), self.options.named
+        both_groups = ("--group", SPRING_SALE.group_id, "--group", FRAUD_CHECK.group_id)
         both_topics = ("--topic", topic("payments"), "--topic", topic("shipments"))
         return [
             Scene(
                 21,
                 f"An administrator deletes {SPRING_SALE.group_id}, and {FRAUD_CHECK.group_id} by mistake: that group has "
                 "members.",
-                partial(run, "groups", "--delete", "--group", SPRING_SALE.group_id, *by_mistake),
+                partial(run, "--delete", *both_groups),
             ),
             Scene(
                 33,
                 f"An administrator deletes {WAREHOUSE.group_id}'s offsets of payments, and of shipments, which the group still "
                 "reads.",
-                partial(
-                    run, "groups", "--delete-offsets", "--group", WAREHOUSE.group_id, *both_topics
-                ),
+                partial(run, "--delete-offsets", "--group", WAREHOUSE.group_id, *both_topics),
             ),
             Scene(
                 50,
                 f"{SALES_REPORT.group_id} reads more slowly than the shop sells: see LAG.",
-                partial(run, "groups", "--describe", "--group", SALES_REPORT.group_id),
+                partial(run, "--describe", "--group", SALES_REPORT.group_id),
             ),
         ]

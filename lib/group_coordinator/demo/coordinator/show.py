@@ -32,16 +32,16 @@ from group_coordinator.demo.coordinator.measures import (
 from group_coordinator.demo.coordinator.members import Arrivals, Shifts, ShopGroups, ShopTopics
 from group_coordinator.demo.coordinator.scenes import CoordinatorScenes
 from group_coordinator.demo.questions import ViewQuestion
-from group_coordinator.demo.screen import Figure, panel, shown
+from group_coordinator.demo.screen import PanelLine, panel, shown
 from group_coordinator.demo.shop import Shop
 from group_coordinator.demo.stage import Stage, Tool, page_at, program
 from group_coordinator.demo.story import DemoOptions, Scene
 from group_coordinator.demo.tables_watch import (
     ENDS,
     LOSSES,
-    NO_FIGURES,
+    NO_COUNTS,
     UPGRADES,
-    TableFigures,
+    TableCounts,
     TableNews,
     TablesWatch,
     running,
@@ -90,7 +90,7 @@ class CoordinatorFigures:
     requests_per_s: float | None = None
     latency: Latency | None = None
     batch_s: float | None = None
-    tables: TableFigures = NO_FIGURES
+    tables: TableCounts = NO_COUNTS
 
     @property
     def shown_states(self) -> dict[str, int]:
@@ -103,18 +103,18 @@ class CoordinatorFigures:
     def panels(self) -> Sequence[RenderableType]:
         counts, latency = self.shown_states, self.latency
         groups = [
-            Figure(name, str(count), _STATES[name][1], _STATES[name][0])
+            PanelLine(name, str(count), _STATES[name][1], _STATES[name][0])
             for name, count in counts.items()
         ]
-        groups.append(Figure("Members", str(self.member_count), "of all groups"))
+        groups.append(PanelLine("Members", str(self.member_count), "of all groups"))
         coordinator = [
-            Figure("Events", shown(self.requests_per_s, "/s"), "sent to the job"),
-            Figure("Latency", shown(latency and latency.median_s, " s"), "half is faster"),
-            Figure("", shown(latency and latency.p99_s, " s"), "99 % is faster"),
-            Figure("Batch", shown(self.batch_s, " s"), "the job's last batch"),
-            Figure("Offsets", shown(self.tables.offset_count), "committed and kept"),
-            Figure("Expired", shown(self.tables.expired_count), "retention is over"),
-            Figure("Deleted", shown(self.tables.deleted_count), "by an administrator"),
+            PanelLine("Events", shown(self.requests_per_s, "/s"), "sent to the job"),
+            PanelLine("Latency", shown(latency and latency.median_s, " s"), "half is faster"),
+            PanelLine("", shown(latency and latency.p99_s, " s"), "99 % is faster"),
+            PanelLine("Batch", shown(self.batch_s, " s"), "the job's last batch"),
+            PanelLine("Offsets", shown(self.tables.offset_count), "committed and kept"),
+            PanelLine("Expired", shown(self.tables.expired_count), "retention is over"),
+            PanelLine("Deleted", shown(self.tables.deleted_count), "by an administrator"),
         ]
         title = f"{sum(counts.values())} groups, {self.consumer_group_count} of them by KIP-848"
         shares = [(count, _STATES[name][0]) for name, count in counts.items()]
@@ -230,7 +230,7 @@ class CoordinatorShow:
             requests_per_s=self.channel.requests_per_s(),
             latency=self.channel.recent(),
             batch_s=self._stage.batch_s(),
-            tables=self.watch.figures,
+            tables=self.watch.counts,
         )
 
     def _keep_metrics(self) -> None:
