@@ -27,10 +27,7 @@ def test_a_call_with_many_arguments_names_them() -> None:
         f"{source}:{node.lineno}"
         for source, tree in SOURCES.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and len(node.args) > MOST_POSITIONAL
-        # The demo prints and starts commands by their words.
-        and source.parts[0] != "demo"
+        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL
     ]
 
     assert calls == []
