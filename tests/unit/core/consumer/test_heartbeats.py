@@ -9,7 +9,7 @@ import pytest
 from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
-    MemberState,
+    ReconciliationState,
     ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
@@ -45,7 +45,15 @@ def test_the_first_member_gets_everything_at_epoch_2() -> None:
     outcome = driver.consumers.join("m1", ["orders"])
 
     metadata = SubscriptionMetadata(
-        None, None, "client", "/127.0.0.1", ("orders",), None, 60_000, None, None
+        group_instance_id=None,
+        rack_id=None,
+        client_id="client",
+        client_host="/127.0.0.1",
+        topic_names=("orders",),
+        topic_regex=None,
+        rebalance_timeout_ms=60_000,
+        server_assignor=None,
+        classic=None,
     )
     had = {ORD: {0: 2, 1: 2, 2: 2}}
     assert outcome.records == (
@@ -128,7 +136,7 @@ def test_another_client_host_is_logged_and_changes_nothing_else() -> None:
 def test_a_member_in_a_state_of_the_future_begins_anew() -> None:
     driver = cluster()
     driver.consumers.join("m1", ["orders"])
-    unknown = current(driver, "m1").replace(state=MemberState.UNKNOWN)
+    unknown = current(driver, "m1").replace(state=ReconciliationState.UNKNOWN)
     membership = driver.group.consumer
     assert membership is not None
     membership.put(membership.members["m1"].replace(current=unknown))
@@ -138,7 +146,7 @@ def test_a_member_in_a_state_of_the_future_begins_anew() -> None:
 
     outcome = driver.consumers.beat("m1", {})
     assert kinds(outcome.records) == ["+Current"]
-    assert current(driver, "m1").state is MemberState.STABLE
+    assert current(driver, "m1").state is ReconciliationState.STABLE
 
 
 def test_without_topics_there_is_nothing_to_match() -> None:

@@ -14,7 +14,18 @@ ORDERS = TopicNeed(("orders",))
 
 
 def heartbeat(epoch: int) -> ConsumerGroupHeartbeat:
-    return ConsumerGroupHeartbeat("g", "m", epoch, None, None, 60_000, ("bills",), None, None, ())
+    return ConsumerGroupHeartbeat(
+        group_id="g",
+        member_id="m",
+        member_epoch=epoch,
+        group_instance_id=None,
+        rack_id=None,
+        rebalance_timeout_ms=60_000,
+        topic_names=("bills",),
+        topic_regex=None,
+        server_assignor=None,
+        owned=(),
+    )
 
 
 def test_a_consumer_group_needs_what_its_members_subscribe_to() -> None:
