@@ -49,10 +49,10 @@ def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> 
         monkeypatch.setattr(batch_writer, "send", lambda *_: None)
         monkeypatch.setattr(batch_writer, "outputs_of", lambda _: NO_OUTPUTS)
         sinks = Sinks(
-            JOB,
-            Writer(TableCatalog(JOB.tables_root), JOB.cluster_id, 1),
-            lambda *_: None,
-            FIRST_BATCH_ID,
+            job=JOB,
+            writer=Writer(TableCatalog(JOB.tables_root), JOB.cluster_id, 1),
+            report=lambda *_: None,
+            first_batch_id=FIRST_BATCH_ID,
             quick=QuickWay(lambda _: has_few_events, NoResponses()),
         )
         with caplog.at_level(logging.DEBUG, "group_coordinator"):
