@@ -33,6 +33,6 @@ REQUESTS = RESPONSES._replace(most_elements_in_all=30_000)
 OFFSETS_TOPIC = Rules(
     HIGHEST_INT32, HIGHEST_INT32, fills_in_defaults=False, refuses_longer_text=False
 )
-"""Rules for the messages of __consumer_offsets, as Kafka 4.3.1 reads them and Kafka's formatter prints them."""
+"""Rules for the messages of __consumer_offsets, as Kafka 4.4.0 reads them and Kafka's formatter prints them."""
 CONSUMER_PROTOCOL = OFFSETS_TOPIC._replace(fills_in_defaults=True, has_base64=False)
 """Rules for subscriptions and assignments of classic consumers, as Kafka's coordinator reads them."""

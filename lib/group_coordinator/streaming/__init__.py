@@ -1,1 +1,1 @@
-"""Everything that touches Structured Streaming: source, queries, the outputs of a batch, outages and the idle back-off."""
+"""The coordinator's and compaction's queries: source, the outputs of a batch, outages and the idle back-off. The mirror has its own query."""

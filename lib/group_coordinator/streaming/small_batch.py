@@ -228,7 +228,7 @@ def has_few_events(plans: Plans, batch_id: int) -> bool:
 
 
 def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
-    """Collect a batch; None: it is too large, or a response is too long.
+    """Collect a batch; None: the outputs of a task, or the responses of a group for a partition, are too large.
 
     A later reader of the batch runs its operator again, with the same result.
     """

@@ -161,8 +161,8 @@ class Writer:
         """Append the rows, with batch and time, unless the table has the batch.
 
         Raises:
-            NotTheWriterError: the table has a later batch, or a batch of a later writer. If the table is not on this
-                machine's disk, Delta skips the batch instead, and the job itself looks for later writers.
+            NotTheWriterError: the table has a later batch, or a batch of a later writer. Of a table in a catalog,
+                or on a store other than S3, Delta skips the batch instead, and the job itself looks for later writers.
             TableWriteError: the write to the table's folder failed.
         """
         folder = self.catalog.direct(table.name)

@@ -1,7 +1,7 @@
 """Messages of __consumer_offsets of any type and version: bytes, rows of the log in the JSON of Kafka's formatter, core's records.
 
 The decoder reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), and reports the fault of all others. There are
-two differences. Like Kafka 4.3.1, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
+two differences. Like Kafka 4.4.0, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
 fields. A `classicMemberMetadata` with its default is left out even if it has an unknown tagged field. The encoder is for tests
 and tools that need a topic like __consumer_offsets: a mirror only reads.
 """

@@ -2,8 +2,9 @@
 
 Spark itself notices two drivers on one checkpoint only when both write the same batch, and ends the second driver,
 maybe after its responses. On this machine's disk a file lock prevents that before anything starts. The operating system
-drops the lock with the process that holds it, however the process ends. Object stores and other remote file systems
-have no such lock: there only Spark's own race detection remains, so the job must be started only once.
+drops the lock with the process that holds it, however the process ends. Remote file systems have no such lock. On S3 the
+conditional PUT of a batch's file ends the second driver before its responses (object_store.py); elsewhere Spark's own
+race detection remains, so the job must be started only once.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ LOST_OFFSETS = ViewDefinition(
         required(
             "reason",
             "string",
-            "offset-expired, offset-deleted, group-deleted, group-expired or topic-deleted; mirrored: not known",
+            "offset-expired, offset-deleted, group-deleted or topic-deleted; mirrored: not known",
         ),
         INFERRED,
         PRINCIPAL,
