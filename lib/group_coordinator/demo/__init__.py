@@ -1,3 +1,6 @@
-"""The demo: a fleet of consumer groups on a real broker, the job, and queries of the tables afterwards."""
+"""The demo: one runner and three shows, of the coordinator, the mirror (`mirror.py`) and the gateway (`gateway.py`).
+
+A show has scenes, and queries of the tables at its end.
+"""
 
 from __future__ import annotations
