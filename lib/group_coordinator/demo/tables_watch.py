@@ -76,7 +76,7 @@ ENDS = TableNews(
     "(SELECT group_id FROM lost_offsets) AND {mine} ORDER BY at, group_id",
 )
 UPGRADES = TableNews(
-    "The tables say: {group_id} is a consumer group (KIP-848) from now on, with its {number} members.",
+    "The tables say: {group_id} is a consumer group (KIP-848) from now on; members: {number}.",
     "SELECT group_id, at, members AS number FROM group_timeline WHERE what = 'converted' AND {mine} ORDER BY at",
 )
 

@@ -116,9 +116,9 @@ def test_news_in_the_tables_are_added_once(tables: Path) -> None:
     for sentence in (
         "returns-desk lost its offsets of orders (6): offset-expired.",
         "the group returns-desk expired, its name is free again.",
-        "checkout is a consumer group (KIP-848) from now on, with its 3 members.",
-        "the partitions of mobile-push are assigned again, to 3 members.",
-        "the partitions of fraud-check are assigned again, to 5 members.",
+        "checkout is a consumer group (KIP-848) from now on; members: 3.",
+        "mobile-push assigned its partitions again; members now: 3.",
+        "fraud-check assigned its partitions again; members now: 5.",
     ):
         assert f"The tables say: {sentence}" in news
 

@@ -59,7 +59,7 @@ _FIRST_SHIFT_S, _SHIFT_S = 3.0, 4.0
 
 _NAMES = ", ".join(f"'{group.group_id}'" for group in LEADING)
 REBALANCES = TableNews(
-    "The tables say: the partitions of {group_id} are assigned again, to {number} members.",
+    "The tables say: {group_id} assigned its partitions again; members now: {number}.",
     f"""
 SELECT group_id, at, members AS number FROM (
   SELECT *, lag(members) OVER (PARTITION BY group_id ORDER BY batch_id, seq) AS members_before
