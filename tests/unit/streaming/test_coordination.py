@@ -128,7 +128,7 @@ class World:
             "settings_of_open_batch": lambda *_, **__: self.opened,
             "start_query": lambda _spark, chosen, _origin, gate: self._start(chosen, gate),
             "plans_in_memory": lambda *_: None,
-            "Sinks": lambda job, *_: SimpleNamespace(
+            "Sinks": lambda job, **_: SimpleNamespace(
                 write=lambda _, batch_id: self._write(batch_id, job.timer_slack_ms)
             ),
         }
