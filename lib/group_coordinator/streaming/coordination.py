@@ -195,16 +195,16 @@ class CoordinatorRun:
     ) -> bool:
         while not self.stop.is_set():
             if is_over():
-                _log.debug("query=%s ends reason=over", query.name)
+                _log.debug("query=coordinator ends reason=over")
                 return True
             if gate.is_shut:
-                _log.debug("query=%s ends reason=held-batch", query.name)
+                _log.debug("query=coordinator ends reason=held-batch")
                 return False
             # Raises the error of a failed query.
             query.awaitTermination(_POLL_S)
             for watch in self.around.watches:
                 watch(query)
-        _log.debug("query=%s ends reason=stop", query.name)
+        _log.debug("query=coordinator ends reason=stop")
         return False
 
 
