@@ -26,7 +26,7 @@ from group_coordinator.tables.upkeep_work import UpkeepNote
 pytestmark = pytest.mark.spark
 
 Read = Callable[[SparkSession, CheckpointFolder], object]
-MADE_ANEW = "restore a copy of it, or move the checkpoint away and start again: the start then names the next step"
+MADE_AGAIN = "restore a copy of it, or move the checkpoint away and start again: the start then names the next step"
 
 
 def origin(_spark: SparkSession, folder: CheckpointFolder) -> object:
@@ -102,7 +102,7 @@ def test_a_damaged_file_is_told_before_anything_is_read_on(
     folder = CheckpointFolder(spark, str(tmp_path))
     folder.write(name, text)
 
-    assert_told(read, spark, folder, f"{tmp_path}/{name} is damaged ({fault}): {MADE_ANEW}")
+    assert_told(read, spark, folder, f"{tmp_path}/{name} is damaged ({fault}): {MADE_AGAIN}")
     assert folder.read(name) == text
 
 
@@ -120,7 +120,9 @@ def test_where_the_first_batch_began_is_told_if_it_is_damaged(
     folder.write("offsets/0", 'v1\n{"batchTimestampMs":1}\n{"t":{"0":1}}')
     folder.write("sources/0/0", text)
 
-    assert_told(batch_0, spark, folder, f"{tmp_path}/sources/0/0 is damaged ({fault}): {MADE_ANEW}")
+    assert_told(
+        batch_0, spark, folder, f"{tmp_path}/sources/0/0 is damaged ({fault}): {MADE_AGAIN}"
+    )
 
 
 def test_totals_of_meters_may_be_deleted(spark: SparkSession, tmp_path: Path) -> None:
@@ -167,7 +169,7 @@ def test_settings_that_a_batch_began_with_are_told_if_they_are_damaged(
         read,
         spark,
         folder,
-        f"{folder.location}/settings/0 is damaged (Expected `int`, got `str` - at `$.group_max_size`): {MADE_ANEW}",
+        f"{folder.location}/settings/0 is damaged (Expected `int`, got `str` - at `$.group_max_size`): {MADE_AGAIN}",
     )
 
 

@@ -36,7 +36,7 @@ from group_coordinator.tables.maintenance import Maintenance
 
 QUERY_NAME = "compaction"
 _CLUSTER = "cluster"
-_BEGUN_ANEW = "write the cluster.id of its rows into it, or move the checkpoint away: compaction then starts again"
+_BEGUN_AGAIN = "write the cluster.id of its rows into it, or move the checkpoint away: compaction then starts again"
 _NO_BATCH = -1
 _POLL_S = 1
 _PAUSE_S = 30
@@ -130,7 +130,7 @@ class CompactionQuery:
             self._folder.write(_CLUSTER, cluster_id)
         # A crash may leave an empty file on a store that writes in two steps.
         elif not present:
-            raise self._folder.damaged(_CLUSTER, "it is empty", _BEGUN_ANEW)
+            raise self._folder.damaged(_CLUSTER, "it is empty", _BEGUN_AGAIN)
         elif present != cluster_id:
             raise CheckpointError(
                 f"checkpoint {self._folder.location} compacts the rows of cluster.id = {present}, not {cluster_id}: "

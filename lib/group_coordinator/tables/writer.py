@@ -115,7 +115,7 @@ class KnownTables:
         with write_errors(folder):
             if known is None or not _is_worth_it(folder, known):
                 _log.debug("table=%s read=whole", folder)
-                known = _read_anew(folder, known)
+                known = _read_again(folder, known)
             # On a disk a look at new commits is cheap.
             elif isinstance(folder, Path):
                 known.table.update_incremental()
@@ -123,7 +123,7 @@ class KnownTables:
         self._known[folder] = known
 
 
-def _read_anew(folder: Path | str, known: KnownTable | None) -> KnownTable:
+def _read_again(folder: Path | str, known: KnownTable | None) -> KnownTable:
     table = DeltaTable(folder)
     if known is not None and not isinstance(folder, Path):
         # The package does so only after its own commits.

@@ -67,7 +67,7 @@ def seen(known: KnownTables, folder: Path) -> tuple[int, int | None, int]:
         return seen.table.version(), seen.last_mark(MARK), len(seen.table.file_uris())
 
 
-def test_a_table_that_is_known_is_not_read_anew(folder: Path) -> None:
+def test_a_table_that_is_known_is_not_read_again(folder: Path) -> None:
     known = KnownTables()
     with known.newest(folder) as first:
         append(first.table, 1)
@@ -77,7 +77,7 @@ def test_a_table_that_is_known_is_not_read_anew(folder: Path) -> None:
         assert (again.table.version(), again.last_mark(MARK)) == (1, 1)
 
 
-def test_after_twenty_commits_it_is_read_anew(folder: Path) -> None:
+def test_after_twenty_commits_it_is_read_again(folder: Path) -> None:
     known = KnownTables()
     objects = []
     for mark in range(1, 43):
@@ -162,7 +162,7 @@ def test_a_table_that_is_gone_is_not_made_again(folder: Path) -> None:
         seen(known, folder)
 
 
-def test_a_table_that_was_made_anew_is_read_anew(folder: Path) -> None:
+def test_a_table_that_was_made_anew_is_read_again(folder: Path) -> None:
     known = KnownTables()
     for mark in (1, 2):
         append(folder, mark)

@@ -18,7 +18,7 @@ _MOST_REPLACED = 10
 _DELETES = "group.coordinator.deletes"
 _MISSING = ("FileNotFoundException", "NoSuchFileException")
 
-MADE_ANEW = "restore a copy of it, or move the checkpoint away and start again: the start then names the next step"
+MADE_AGAIN = "restore a copy of it, or move the checkpoint away and start again: the start then names the next step"
 """Remedy for a file without which the checkpoint cannot continue."""
 
 
@@ -140,7 +140,7 @@ class CheckpointFolder:
         newest = self._newest(name)
         return None if newest is None else f"{name}/{newest}"
 
-    def read_as(self, name: str, kind: type[Content], remedy: str = MADE_ANEW) -> Content | None:
+    def read_as(self, name: str, kind: type[Content], remedy: str = MADE_AGAIN) -> Content | None:
         """Return the decoded content of a JSON file; None if the file does not exist.
 
         Args:
@@ -160,7 +160,7 @@ class CheckpointFolder:
             raise self.damaged(name, error, remedy) from error
 
     def read_newest_as(
-        self, name: str, kind: type[Content], remedy: str = MADE_ANEW
+        self, name: str, kind: type[Content], remedy: str = MADE_AGAIN
     ) -> Content | None:
         """Return the decoded content of the file that the last `write_next` in a folder wrote.
 
@@ -170,7 +170,7 @@ class CheckpointFolder:
         newest = self.newest(name)
         return None if newest is None else self.read_as(newest, kind, remedy)
 
-    def damaged(self, name: str, fault: object, remedy: str = MADE_ANEW) -> DamagedFileError:
+    def damaged(self, name: str, fault: object, remedy: str = MADE_AGAIN) -> DamagedFileError:
         """Return the error for a damaged file: its address, the fault and the remedy."""
         return DamagedFileError(f"{self.address(name)} is damaged ({fault}): {remedy}")
 

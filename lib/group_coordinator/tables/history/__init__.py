@@ -1,1 +1,0 @@
-"""Thinning of history: the rows of the log that stay."""
