@@ -12,13 +12,14 @@ from tests.support.short_lived_java import classes_taken_from
 # Nothing here is about speed, and a machine may be busy.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("dev", max_examples=50, **PATIENT)
-settings.register_profile("ci", max_examples=100, derandomize=True, **PATIENT)
+settings.register_profile("ci", max_examples=30, derandomize=True, **PATIENT)
+settings.register_profile("nightly", max_examples=200, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 if "SPARK_SUBMIT_OPTS" not in os.environ:
     os.environ.update(classes_taken_from(os.environ.get("CLASS_ARCHIVES", "")))
 
-LONGEST_FIRST = (
+NIGHTLY = (
     "tests/end_to_end/test_faults.py",
     "tests/end_to_end/test_cluster.py",
     "tests/end_to_end/test_demo.py",
@@ -26,19 +27,30 @@ LONGEST_FIRST = (
     "tests/end_to_end/test_rights.py",
     "tests/end_to_end/test_topics.py",
     "tests/end_to_end/test_security.py",
-    "tests/end_to_end/test_end_to_end.py",
     "tests/end_to_end/test_scheduled_runs.py",
     "tests/end_to_end/test_disk_faults.py",
-    "tests/spark/test_views.py",
     "tests/spark/test_mirror_like_kafkas_tool.py",
+    "tests/peers/test_fast_part.py",
+)
+"""Files of long scenes, the longest first, so that two processes end at about the same time. `test nightly` runs them."""
+LONG = (
+    *NIGHTLY,
+    "tests/end_to_end/test_end_to_end.py",
+    "tests/spark/test_views.py",
     "tests/spark/test_compaction.py",
 )
-"""Two processes that take file by file (`--dist loadfile`) then end at about the same time."""
-_RANKS = {file: rank for rank, file in enumerate(LONGEST_FIRST)}
+_RANKS = {file: rank for rank, file in enumerate(LONG)}
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: _RANKS.get(item.nodeid.partition("::")[0], len(_RANKS)))
+    items.sort(key=lambda item: _RANKS.get(_file(item), len(_RANKS)))
+    for item in items:
+        if _file(item) in NIGHTLY:
+            item.add_marker(pytest.mark.nightly)
 
 
 @pytest.fixture(scope="session")

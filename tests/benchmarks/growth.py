@@ -34,7 +34,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import EVENT, HEADER
+from group_coordinator.runtime.outputs import EVENT, HEADER
 from group_coordinator.streaming.operator.output_rows import DEAD_LETTER, DEFECT, OutputRows
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there
 from tests.benchmarks import grown_groups
@@ -67,13 +67,13 @@ Further: TypeAlias = tuple[str, int, str, float]
 """Kind and size of a group, an event, and milliseconds."""
 
 
-def measure(largest: int) -> Iterator[Cost]:
-    """What each event costs in each group that is not larger than this."""
+def measure(largest: int, runs: int = RUNS) -> Iterator[Cost]:
+    """The cost of each event in each group that is not larger than this."""
     for group in grown_groups.groups(largest):
         snapshot = snapshots.dump(group.group)
         for sent in group.events:
             for way, timed in (("cold", _cold), ("warm", _warm)):
-                seen = [timed(snapshot, sent) for _ in range(RUNS)]
+                seen = [timed(snapshot, sent) for _ in range(runs)]
                 yield _cost(group, sent, way, seen)
 
 

@@ -122,15 +122,18 @@ def test_a_target_runs_its_programs(
     assert programs_in(done.stdout) == programs
 
 
-def test_all_is_checked_without_a_target(installed: Path) -> None:
-    programs = programs_in(run(installed, "test").stdout)
+@pytest.mark.parametrize(("target", "which"), [((), " and not nightly"), (("nightly",), "")])
+def test_all_is_checked_by_night_and_without_a_target_all_but_long_scenes(
+    installed: Path, target: tuple[str, ...], which: str
+) -> None:
+    programs = programs_in(run(installed, "test", *target).stdout)
 
     assert programs[:4] == LINT
     tests = [program for program in programs[4:] if program.startswith("pytest")]
     assert [re.search("-m (.*?) --|$", program)[1] for program in tests] == [
         None,
-        "spark",
-        "(kafka or oracle) and not spark",
+        f"spark{which}",
+        f"(kafka or oracle) and not spark{which}",
     ]
 
 
