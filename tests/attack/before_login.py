@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from struct import Struct
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.served import APIS, ServedApi
+from group_coordinator.gateway.api_versions import APIS, ServedApi
 from tests.attack.client import Client
 from tests.attack.memory import Memory
 from tests.attack.outcome import Outcome

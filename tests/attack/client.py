@@ -12,7 +12,7 @@ from typing import Any, Self
 from kafka.net.sasl import get_sasl_mechanism
 
 from group_coordinator.codecs import wire
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 from tests.gateway_faults.frames import read_frame
 
 PATIENCE_S = 20.0

@@ -18,9 +18,9 @@ from deltalake import write_deltalake
 from prometheus_client import CollectorRegistry, Gauge
 
 import group_coordinator
-from group_coordinator.cli.gateway_process import gateway_command
-from group_coordinator.local.ports import LOOPBACK
-from group_coordinator.observability.metrics_port import METRICS, metrics_port
+from group_coordinator.cli.gateway import gateway_command
+from group_coordinator.local.broker import LOOPBACK
+from group_coordinator.observability.http_server import METRICS, metrics_port
 from tests.attack.outcome import Outcome
 from tests.attack.stage import Gateway, Stage, as_options
 from tests.end_to_end.secured_broker import GATEWAY, MECHANISM, PASSWORDS, trust_store

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_ports
 from tests.attack.after_login import other_group_heartbeat
 from tests.attack.outcome import Outcome
 from tests.attack.stage import Stage

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Self
 
 from group_coordinator.codecs import wire
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 
 _PIECE_BYTES = 64 * 1024
 _SIZE_BYTES = 4

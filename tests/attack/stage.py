@@ -18,7 +18,7 @@ from kafka.admin import ACLOperation, NewTopic, ResourceType
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.local.ports import LOOPBACK, free_ports, free_row
+from group_coordinator.local.broker import LOOPBACK, free_ports, free_row
 from tests.attack.client import Client
 from tests.attack.requests_relay import RequestsRelay
 from tests.attack.stand_in_job import StandInJob

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka.admin import ACLOperation, ResourceType
 
-from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.local.broker import LOOPBACK, free_row
 from tests.attack.outcome import Outcome
 from tests.attack.stage import ORDERS, PORTS, Gateway, Stage, as_options
 from tests.end_to_end.secured_broker import ALL_TOPICS, ASKING, grant, trust_store

@@ -8,7 +8,7 @@ from statistics import median
 from time import perf_counter
 from typing import TypeAlias
 
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import ChannelError
 
 Ask: TypeAlias = Callable[[Request], Awaitable[Body]]

@@ -19,8 +19,7 @@ from group_coordinator.core.assignors.spec import (
     SubscriptionType,
     TopicSpec,
 )
-from group_coordinator.core.kafka_order.assignor_order import member_order
-from group_coordinator.core.kafka_order.java_tables import string_hash
+from group_coordinator.core.kafka_order import member_order, string_hash
 from tests.benchmarks.measured import show
 
 RUNS = 7

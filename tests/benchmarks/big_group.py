@@ -8,7 +8,7 @@ from __future__ import annotations
 from statistics import median
 from time import process_time
 
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow
 from tests.benchmarks.measured import show
 from tests.benchmarks.throughput import commit_of
 from tests.support.group_updates import update_context, updated

@@ -25,7 +25,7 @@ import click
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
-from group_coordinator.clients.channel.channel import Body, Request, RequestChannel
+from group_coordinator.clients.channel import Body, Request, RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from tests.benchmarks.answer_times import (
     TOPIC,

@@ -32,8 +32,8 @@ import psutil
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.connections.tls_buffers import raise_open_files
-from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.gateway.connections.line import raise_open_files
+from group_coordinator.local.broker import LOOPBACK, free_row
 from group_coordinator.security import variable_of
 from tests.benchmarks.measured import show
 from tests.end_to_end.installation import SETTINGS, Installation

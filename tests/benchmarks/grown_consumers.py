@@ -12,9 +12,9 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.timers import Timer, session_timer
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.topics.hash import group_hash, topic_hash
+from group_coordinator.core.topics import group_hash, topic_hash
 from tests.benchmarks.growing import (
     GROUP_ID,
     NOW_MS,

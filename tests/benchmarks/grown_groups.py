@@ -8,12 +8,11 @@ from typing import Any
 
 from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember, Protocol
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState, Protocol
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import SYNC_TIMER, Timer, Timers, session_timer
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from tests.benchmarks.growing import (
     GROUP_ID,
     MANY,

@@ -14,8 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator.cli.main import main
-from group_coordinator.runtime.outputs import LogRow, Output, Piece, ResponseRow
-from group_coordinator.runtime.packing import HEADER
+from group_coordinator.runtime.outputs import HEADER, LogRow, Output, Piece, ResponseRow
 from group_coordinator.streaming import query
 from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputRows
 

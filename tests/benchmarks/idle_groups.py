@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.clients.cluster.ticks import write_ticks
+from group_coordinator.clients.cluster.event_writer import write_ticks
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
@@ -35,8 +35,8 @@ from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordination import CoordinatorHooks, CoordinatorRun
-from group_coordinator.streaming.rest import no_rest
 from group_coordinator.streaming.session import local_session
+from group_coordinator.streaming.small_batch import no_rest
 from group_coordinator.tables.creation import create_tables
 from tests.benchmarks.measured import Memory, show
 from tests.benchmarks.throughput import commit_of

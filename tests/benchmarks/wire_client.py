@@ -6,9 +6,9 @@ import asyncio
 from collections import deque
 from typing import NamedTuple
 
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.codecs import wire
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 
 _SIZE_BYTES = 4
 _CLIENT_ID = "benchmark"

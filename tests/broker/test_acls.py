@@ -19,11 +19,11 @@ from kafka.admin import (
 from kafka.protocol.admin import CreateAclsRequest
 from msgspec import structs
 
-from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError, ClusterAcls
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.held_rights import AclsUnreadableError, ClusterAcls
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.acls import encode
-from group_coordinator.core.acls.rule import AclRule, Acls
+from group_coordinator.core.acls import AclRule, Acls
 from group_coordinator.driver.agents.acls import way_past_rules
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.replay_session import Replay

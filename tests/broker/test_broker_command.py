@@ -7,9 +7,9 @@ from click.testing import CliRunner, Result
 from kafka import KafkaAdminClient
 
 from group_coordinator.cli.main import main
+from group_coordinator.local.broker import free_ports
 from group_coordinator.local.folders import cache_folder
 from group_coordinator.local.jars import broker_jars
-from group_coordinator.local.ports import free_ports
 
 pytestmark = pytest.mark.kafka
 

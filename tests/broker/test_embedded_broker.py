@@ -10,10 +10,8 @@ import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.broker_process import BrokerError
-from group_coordinator.local.java import java
-from group_coordinator.local.ports import free_ports, is_free
+from group_coordinator.local.broker import BrokerError, EmbeddedBroker, free_ports, is_free
+from group_coordinator.local.jars import java
 from tests.support.until import until
 
 pytestmark = pytest.mark.kafka

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import LOOPBACK, free_ports
 from tests.cluster.stage import RUN_S, Stage, await_more
 from tests.cluster.standalone import AUTHENTICATION, spark_secret
 from tests.end_to_end.commits import Commits

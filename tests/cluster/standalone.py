@@ -16,7 +16,7 @@ from secrets import token_hex
 import psutil
 import pyspark
 
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import LOOPBACK, free_ports
 from tests.support.job_process import ROOT
 from tests.support.short_lived_java import OPTIONS
 from tests.support.until import until

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from psutil import process_iter
 
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import LOOPBACK, free_ports
 from tests.cluster.stage import Stage, await_more
 from tests.cluster.standalone import AUTHENTICATION, SPARK_HOME, spark_secret
 from tests.end_to_end.commits import Commits

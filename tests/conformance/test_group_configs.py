@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.group_configs.in_effect import GROUP_CONFIGS
+from group_coordinator.core.group_configs import GROUP_CONFIGS
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.kafka.real_broker import RealBroker, real_broker
 from tests.conformance.kafka.witness import GROUP_RESOURCE

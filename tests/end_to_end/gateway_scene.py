@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 from kafka import KafkaAdminClient
 
-from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.local.broker import LOOPBACK, free_row
 from tests.broker.clients.kafka_tool import kafka_consumer_groups
 from tests.end_to_end.consume_commands import CONSUMED, TAKEN, two_commands
 from tests.end_to_end.installation import Installation

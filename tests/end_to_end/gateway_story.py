@@ -20,10 +20,10 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
-from group_coordinator.gateway.cluster.broker_link import log_in
+from group_coordinator.gateway.cluster.broker_links import log_in
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, GatewayOptions
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.own_topics import Closed
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.ask import Ask, Body

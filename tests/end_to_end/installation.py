@@ -17,8 +17,8 @@ from group_coordinator.clients import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.clients.sql_tables import query
-from group_coordinator.core.deadlines.outages import Outages
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.core.deadlines import Outages
+from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.tables.creation import create_tables

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.driver.positions import PositionRounds, tables_in_folder
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import LOOPBACK, free_ports
 from group_coordinator.settings import load
 from tests.end_to_end.consume_commands import CONSUMED, TAKEN
 from tests.end_to_end.installation import Installation

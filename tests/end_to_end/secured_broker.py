@@ -12,7 +12,7 @@ from kafka import KafkaAdminClient
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.java import java
+from group_coordinator.local.jars import java
 from tests.support.certificates import self_signed
 
 ADMIN, JOB, CLIENT, MUTE, STRANGER = "admin", "job", "client", "mute", "stranger"

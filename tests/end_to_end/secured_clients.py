@@ -11,8 +11,7 @@ from urllib.request import urlopen
 import confluent_kafka
 from kafka import KafkaProducer
 
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_row
 from tests.broker.clients.kafka_tool import kafka_consumer_groups
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.secured_broker import (

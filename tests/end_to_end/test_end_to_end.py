@@ -6,7 +6,7 @@ import pytest
 from kafka import KafkaConsumer, TopicPartition
 
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel.channel import Request, RequestChannel
+from group_coordinator.clients.channel import Request, RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import GroupIdNotFoundError
 from tests.end_to_end.gateway_scene import GatewayBeside, ordinary_clients_are_coordinated

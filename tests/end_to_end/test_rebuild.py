@@ -10,10 +10,10 @@ import pytest
 from kafka import KafkaProducer, TopicPartition
 
 from group_coordinator.clients import AdminClient
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.member.membership import MemberOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.installation import Installation, Row, installed
 from tests.support.job_process import JobProcess

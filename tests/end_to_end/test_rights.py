@@ -27,7 +27,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
-from group_coordinator.core.acls.rule import Operation, ResourceType, Right
+from group_coordinator.core.acls import Operation, ResourceType, Right
 from group_coordinator.driver.checks.rights import (
     ITS_GROUPS,
     ITS_TOPICS,
@@ -36,8 +36,7 @@ from group_coordinator.driver.checks.rights import (
     look_at_rights,
     right_of,
 )
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_row
 from group_coordinator.offset_reporter.targets import (
     CoordinatorTarget,
     KafkaTarget,

@@ -11,12 +11,12 @@ from typing import Self
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients.channel.channel import Request, RequestChannel
+from group_coordinator.clients.channel import Request, RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member import classic
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
-from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.member.membership import MemberOptions
+from group_coordinator.clients.offset_messages import MemberIdentity
 from tests.end_to_end.installation import Installation
 from tests.faults.events import as_json, commit
 from tests.faults.result import Result

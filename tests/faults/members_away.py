@@ -10,11 +10,11 @@ from threading import Event, Thread
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState
+from group_coordinator.clients.member.membership import MemberOptions, MemberState
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.installation import Installation, installed
 from tests.faults.result import Result

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.offset_messages import MemberIdentity
 from tests.end_to_end.installation import Installation, Row
 from tests.faults.events import as_json, commit
 from tests.faults.result import Result

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.clients.cluster.lasting_client import ResponseWriter
 from group_coordinator.runtime.outputs import Responses
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming import query, small_batch
@@ -27,8 +27,7 @@ from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.groups import GROUPS
-from group_coordinator.tables.offsets import OFFSETS
+from group_coordinator.tables.state_tables import GROUPS, OFFSETS
 from group_coordinator.tables.writer import Writer
 from tests.faults.deadly_worker import DeadlyContext
 from tests.support.stores import names_below

@@ -7,11 +7,11 @@ from itertools import count
 
 from kafka import KafkaProducer, TopicPartition
 
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState
-from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.member.membership import MemberOptions, MemberState
+from group_coordinator.clients.offset_messages import MemberIdentity
 from tests.end_to_end.installation import Installation
 from tests.faults.events import as_json, commit
 from tests.support.flow import Flow

@@ -11,7 +11,7 @@ from pathlib import Path
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 from tests.faults.result import Result
 from tests.gateway_faults.cluster import ClusterStage, GatewayBefore
 from tests.gateway_faults.kills import all_commit, compared, groups_in_tables

@@ -13,8 +13,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from group_coordinator.codecs import wire
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.ports import LOOPBACK, free_ports, free_row
+from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_ports, free_row
 from tests.end_to_end.installation import SETTINGS, Installation, installed
 from tests.gateway_faults.frames import read_frame
 from tests.gateway_faults.stage import READY_S

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Event, Thread
 
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 
 HOST = "127.0.0.2"
 """Where the door is, at the same ports as what is behind it."""

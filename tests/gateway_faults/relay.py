@@ -10,7 +10,7 @@ import confluent_kafka
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 from tests.faults.result import Result
 from tests.gateway_faults.frames import TOPIC, ask, counted, read_frame
 from tests.gateway_faults.stage import Stage

@@ -15,8 +15,7 @@ import psutil
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.ports import LOOPBACK, free_ports, free_row
+from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_ports, free_row
 from tests.end_to_end.installation import SETTINGS, Installation, installed
 from tests.gateway_faults import door
 from tests.support.job_process import JobProcess

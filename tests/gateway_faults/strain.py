@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from statistics import median
 
 from group_coordinator.codecs import wire
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 from tests.faults.result import Result
 from tests.gateway_faults.frames import ask, read_frame
 from tests.gateway_faults.relay import filled

@@ -14,7 +14,7 @@ from group_coordinator.streaming.operator.worker_function import coordinate
 from group_coordinator.streaming.source import PACKED, read_groups
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import upgrade_tables
 from group_coordinator.tables.writer import Writer

@@ -17,7 +17,7 @@ from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION
 from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.runtime.group_call import STATE_VERSION
-from group_coordinator.runtime.packing import unpack
+from group_coordinator.runtime.outputs import unpack
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings, load
 from group_coordinator.streaming.batch_gate import BatchGate

@@ -39,7 +39,7 @@ EPOCHS = (
     ),
     Flip(
         "the last member leaves an assignment behind that is due",
-        "consumer/member_removal.py",
+        "consumer/update.py",
         "    if len(member_ids) == len(update.membership.members):\n",
         "    if False:\n",
     ),
@@ -105,7 +105,7 @@ EPOCHS = (
     ),
     Flip(
         "a removal does not bump the epoch",
-        "consumer/member_removal.py",
+        "consumer/update.py",
         "GroupEpoch(update.membership.epoch + 1,",
         "GroupEpoch(update.membership.epoch,",
     ),
@@ -216,7 +216,7 @@ PATTERNS = (
     ),
     Flip(
         "the last subscriber leaves its pattern behind",
-        "consumer/member_removal.py",
+        "consumer/update.py",
         "if subscribers.get(regex) == number}",
         "if subscribers.get(regex) != number}",
     ),
@@ -225,7 +225,7 @@ PATTERNS = (
 CONSUMER_TIMERS = (
     Flip(
         "the rebalance timeout counts at every epoch",
-        "deadlines/firing.py",
+        "deadlines.py",
         "    return is_rebalance and membership.rebalance_epochs.get(key.member_id) != epoch\n",
         "    return False\n",
     ),

@@ -216,7 +216,7 @@ REFUSALS = (
     ),
     Flip(
         "the highest value of a group's setting is too high",
-        "group_configs/checks.py",
+        "config_checks.py",
         "(highest is None or value <= highest)",
         "(highest is None or value < highest)",
     ),
@@ -369,7 +369,7 @@ TRANSACTIONS = (
     ),
     Flip(
         "a transactional commit of a classic member is stale",
-        "consumer/offset_access.py",
+        "consumer/validation.py",
         "_stale(member) if knows_epochs else",
         "ErrorCode.STALE_MEMBER_EPOCH if knows_epochs else",
     ),

@@ -31,7 +31,7 @@ KEPT_BYTES = (
     ),
     Flip(
         "another rebalance timeout of a member is not counted",
-        "model/member_index.py",
+        "model/consumer_member.py",
         "if new.rebalance_timeout_ms != old.rebalance_timeout_ms:",
         "if False:",
     ),

@@ -7,31 +7,31 @@ from tests.mutations.flip import Flip
 CONSUMER_OFFSETS = (
     Flip(
         "a commit at an earlier epoch counts for every partition",
-        "offsets/earlier_epoch.py",
+        "offsets/committing.py",
         "return earlier.epoch >= since",
         "return True",
     ),
     Flip(
         "what a member has yet to give back it may not commit",
-        "offsets/earlier_epoch.py",
+        "offsets/committing.py",
         "for held in (current.assigned, current.pending_revocation):",
         "for held in (current.assigned,):",
     ),
     Flip(
         "a commit at a later epoch counts",
-        "consumer/offset_access.py",
+        "consumer/validation.py",
         "if epoch > member.epoch:",
         "if False:",
     ),
     Flip(
         "consumers may commit as before version 9",
-        "consumer/offset_access.py",
+        "consumer/validation.py",
         "version < MEMBER_EPOCHS_SINCE",
         "False",
     ),
     Flip(
         "a fetch at another epoch is answered",
-        "consumer/offset_access.py",
+        "consumer/validation.py",
         "if epoch != member.epoch:",
         "if epoch > member.epoch:",
     ),
@@ -97,19 +97,19 @@ CONVERSIONS = (
 MIXED = (
     Flip(
         "a classic member is not told of partitions to give back",
-        "migration/classic_requests.py",
+        "migration/classic_join.py",
         "case ReconciliationState.UNREVOKED_PARTITIONS:\n            return True",
         "case ReconciliationState.UNREVOKED_PARTITIONS:\n            return False",
     ),
     Flip(
         "a classic member is told too early that its partitions are free",
-        "migration/classic_requests.py",
+        "migration/classic_join.py",
         "return not _waits_for_others(membership, member)",
         "return True",
     ),
     Flip(
         "every heartbeat gives a member more time to join again",
-        "migration/classic_requests.py",
+        "migration/classic_join.py",
         "if key not in update.membership.timers:",
         "if True:",
     ),
@@ -139,7 +139,7 @@ MIXED = (
     ),
     Flip(
         "SyncGroup hides a new target",
-        "migration/classic_requests.py",
+        "migration/classic_join.py",
         "is_behind = membership.assignment_epoch > member.epoch",
         "is_behind = False",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutations.flip import Flip
 
-_AUTHORIZER, _ADMISSION = "acls/authorizer.py", "admission.py"
+_AUTHORIZER, _ADMISSION = "acls.py", "coordinator.py"
 
 RIGHTS = (
     Flip(

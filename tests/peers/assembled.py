@@ -9,7 +9,7 @@ from group_coordinator import settings
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_listing import AllGroups
-from group_coordinator.gateway.groups.group_settings import GroupSettings
+from group_coordinator.gateway.groups.group_tables import GroupSettings
 from group_coordinator.gateway.job.delivery import Patience, Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds

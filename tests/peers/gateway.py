@@ -12,7 +12,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, GatewayOptions
-from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.local.broker import LOOPBACK, free_row
 from tests.peers.assembled import InProcessGroups
 from tests.peers.markers import following_of_markers
 

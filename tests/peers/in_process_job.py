@@ -9,11 +9,15 @@ from random import uniform
 
 from msgspec import json
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.job_channel import read
-from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError, PendingRequests
+from group_coordinator.gateway.job.job_channel import (
+    GroupRequest,
+    NoAnswerError,
+    PendingRequests,
+    read,
+)
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.runtime.replay_session import Replay
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from group_coordinator.core.model.records import Record
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.testing import GroupDriver
 
 IDS = {name: f"{number:021d}A" for number, name in enumerate(("orders", "bills", "carts"))}

@@ -19,8 +19,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
 from group_coordinator.core.offsets.expiration import next_sweep
 from group_coordinator.core.replay import replay_record
-from group_coordinator.tables.compaction.fold import fold
-from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.replayed_group import named_topics
 from group_coordinator.tables.compaction.rows import (
     ConfigRow,
@@ -28,8 +26,10 @@ from group_coordinator.tables.compaction.rows import (
     GroupRow,
     GroupRows,
     MemberRow,
+    Retention,
     StoredLogEntry,
 )
+from group_coordinator.tables.compaction.spark import fold
 from group_coordinator.testing import GroupDriver
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.language.lines import Story

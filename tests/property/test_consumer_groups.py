@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.consumer.subscriptions import ids_of, topic_names_of
+from group_coordinator.core.consumer.update import ids_of, topic_names_of
+from group_coordinator.core.model.classic_member import ConsumerState
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.states import ConsumerState
 from group_coordinator.core.replay import replay
 from group_coordinator.testing import GroupDriver
 from tests.property.consumer_lives import STEPS, Life, compacted

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 from tests.broker.gateway.ask import Ask
 from tests.broker.gateway.conversation import everything
 from tests.broker.gateway.test_same_answers import replaced

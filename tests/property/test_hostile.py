@@ -11,7 +11,7 @@ import pytest
 
 from group_coordinator import settings
 from group_coordinator.codecs.fields import LONGEST_TEXT
-from group_coordinator.runtime.packing import KEY_FAULTS, EventRow
+from group_coordinator.runtime.outputs import KEY_FAULTS, EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.hostile.events import hostile_events
 from tests.hostile.sent import Sent

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.compaction.rows import GroupRows

@@ -20,7 +20,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import EVENT, HEADER, EventRow
+from group_coordinator.runtime.outputs import EVENT, HEADER, EventRow
 from group_coordinator.testing import GroupDriver
 from tests.property.consumer_lives import STEPS, Life
 from tests.property.lives import CONTEXT, RETENTION_MS, SLACK_MS, SWEEP_MS, Script, scripts

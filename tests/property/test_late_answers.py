@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.core.deadlines.outages import SLOW_MS, LateAnswers, Outages, noted
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.core.deadlines import SLOW_MS, LateAnswers, Outages, noted
+from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import CONFIG, CONTEXT, SLACK_MS, SWEEP_MS, Script, scripts
 from tests.support.group_updates import lines_without_places, updated

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.gateway.job.delivery import Repeats
-from group_coordinator.gateway.job.requests import GroupRequest, PendingRequests
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.job.job_channel import GroupRequest, PendingRequests
+from group_coordinator.gateway.login import Caller
 from tests.support.hand_clock import HandClock, by_hand
 
 CALLER = Caller("billing", "/10.0.0.7", "User:billing", 1)

@@ -16,9 +16,14 @@ from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
 from group_coordinator.settings import load
-from group_coordinator.tables.compaction.fold import fold
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, StoredLogEntry, from_arrow
+from group_coordinator.tables.compaction.rows import (
+    GroupKey,
+    GroupRows,
+    Retention,
+    StoredLogEntry,
+    from_arrow,
+)
+from group_coordinator.tables.compaction.spark import fold
 from group_coordinator.tables.thinning import DAY_MS, Cut, thin_in_folder
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import EPOCH

@@ -15,15 +15,14 @@ from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
 from group_coordinator.core.classic.generation import subscription_of_members
-from group_coordinator.core.deadlines.outages import Outage, Outages
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.deadlines import Outage, Outages
+from group_coordinator.core.model.classic_member import ClassicState, Ticket
 from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Record
 from group_coordinator.core.model.requests import RequestContext
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.replay import replay
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.taking import fresh_id, short_id
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from group_coordinator.runtime.packing import EVENT, HEADER
+from group_coordinator.runtime.outputs import EVENT, HEADER
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator import worker_function
 from group_coordinator.streaming.operator.known_pyspark import Wanted

@@ -9,15 +9,14 @@ import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.acls.authorizer import RequestSender
-from group_coordinator.core.acls.rule import Acls, Operation, ResourceType
+from group_coordinator.core.acls import Acls, Operation, RequestSender, ResourceType
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.acl_log import PROPERTY, AclLog
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.pinned import pin
-from group_coordinator.streaming.operator.batch_context import in_this_task
+from group_coordinator.streaming.operator.worker_function import in_this_task
 from tests.support.acls import rules
 
 pytestmark = pytest.mark.spark

@@ -21,7 +21,7 @@ from group_coordinator.settings import Settings
 from group_coordinator.tables.append import append_few
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import COMPACTED
-from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.state_tables import GROUPS
 from tests.support.catalog_managed import catalog_managed, row_of_groups
 from tests.support.extremes import extreme_tables
 from tests.support.log_rows import EPOCH, Log

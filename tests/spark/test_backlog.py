@@ -9,11 +9,11 @@ from msgspec import json
 from pyspark.sql import SparkSession
 
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.backlog import TIMERS_HOLD, Backlog
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
-from group_coordinator.streaming.operator.batch_context import in_this_task
+from group_coordinator.streaming.operator.worker_function import in_this_task
+from group_coordinator.streaming.source import TIMERS_HOLD, Backlog
 from tests.support.group_updates import update_context
 
 pytestmark = pytest.mark.spark

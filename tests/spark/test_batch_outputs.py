@@ -10,8 +10,8 @@ from pyspark import StorageLevel
 from pyspark.sql import SparkSession
 
 from group_coordinator.streaming import small_batch
-from group_coordinator.streaming.operator.batch_context import limits_in_this_task
 from group_coordinator.streaming.operator.output_rows import OUTPUT, Row
+from group_coordinator.streaming.operator.worker_function import limits_in_this_task
 from group_coordinator.streaming.small_batch import (
     LETTERS,
     BatchCounts,

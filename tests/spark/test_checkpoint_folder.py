@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
-from group_coordinator.streaming.checkpoint.file_manager import PACKAGES
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.journal import FEW_FILES
+from group_coordinator.streaming.checkpoint.object_store import PACKAGES
 
 pytestmark = pytest.mark.spark
 

@@ -9,8 +9,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from group_coordinator.streaming.checkpoint.file_manager import file_managers, rename_plainly
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.object_store import file_managers, rename_plainly
 from tests.conformance.kafka.coordinators import NoCompilerError
 from tests.support.hadoop_cluster import HadoopCluster, hadoop_cluster
 

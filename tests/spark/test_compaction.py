@@ -26,14 +26,13 @@ from group_coordinator.core.model.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.tables import append
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction as local_compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import StoredLogEntry
+from group_coordinator.tables.compaction.rows import Retention, StoredLogEntry
 from group_coordinator.tables.definition import GROUP_KEY
 from tests.support.log_rows import Log, member
 

@@ -20,13 +20,11 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
-from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.members import MEMBERS
-from group_coordinator.tables.offsets import OFFSETS
+from group_coordinator.tables.state_tables import GROUPS, MEMBERS, OFFSETS
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
 from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support.catalog_managed import catalog_managed, row_of_groups

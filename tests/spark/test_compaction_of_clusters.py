@@ -21,7 +21,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction import spark as by_spark
 from group_coordinator.tables.compaction.compaction import Compaction, entries_of
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED, create_tables
 from group_coordinator.tables.definition import TableDefinition

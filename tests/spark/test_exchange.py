@@ -14,7 +14,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
+from group_coordinator.runtime.outputs import EVENT, HEADER, pack_seed
 from group_coordinator.streaming.operator.known_pyspark import Exchange
 from group_coordinator.streaming.small_batch import quick_batch
 from group_coordinator.testing import GroupDriver

@@ -8,8 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.mirror.arrow_decoder import DECODED
-from group_coordinator.mirror.continuity import Continuity, Thread
-from group_coordinator.mirror.lookback import Lookback
+from group_coordinator.mirror.continuity import Continuity, Lookback, Thread
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import read_origin

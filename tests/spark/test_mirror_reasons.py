@@ -16,12 +16,11 @@ from group_coordinator.mirror.group_so_far import EXPLAINED
 from group_coordinator.mirror.known_rows import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
-from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.topic_ids import TOPIC_IDS
+from group_coordinator.tables.upkeep_work import session_conf
 from tests.support.endings import ENDINGS, RETENTION_MS, in_the_table, recording
 from tests.support.mirrored_log import MirroredLog, table_rows, tables_of_mirror
 

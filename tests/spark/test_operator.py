@@ -14,8 +14,8 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.core.acls.authorizer import Authorizer
-from group_coordinator.runtime.packing import ABSENT_KEY, BAD_KEY, EVENT, HEADER, LONG_KEY
+from group_coordinator.core.acls import Authorizer
+from group_coordinator.runtime.outputs import ABSENT_KEY, BAD_KEY, EVENT, HEADER, LONG_KEY
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming import small_batch

@@ -8,13 +8,13 @@ import pytest
 from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.deadlines.outages import SLOW_MS, Outage, Outages
+from group_coordinator.core.deadlines import SLOW_MS, Outage, Outages
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
-from group_coordinator.streaming.operator.batch_context import in_this_task
+from group_coordinator.streaming.operator.worker_function import in_this_task
 from group_coordinator.streaming.outage_log import PROPERTY, OutageLog
 
 pytestmark = pytest.mark.spark

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from group_coordinator.streaming.pools import POOL, in_pool
+from group_coordinator.streaming.session import POOL, in_pool
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,8 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions
 from pyspark.sql import SparkSession
 
-from group_coordinator.cli import check, check_options
+from group_coordinator.cli import check
+from group_coordinator.cli import check as check_options
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.driver.checks.preflight import Finding, preflight

@@ -15,7 +15,7 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.group import Group
-from group_coordinator.runtime.packing import seed_of
+from group_coordinator.runtime.outputs import seed_of
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.folder import DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import (
@@ -27,11 +27,11 @@ from group_coordinator.streaming.checkpoint.layout import (
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
 from group_coordinator.streaming.rebuild import rebuild as rebuild_module
-from group_coordinator.streaming.rebuild import snapshot_time
+from group_coordinator.streaming.rebuild import snapshots as snapshot_time
 from group_coordinator.streaming.rebuild.rebuild import Rebuilt, check_seeds, rebuild
-from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
 from group_coordinator.streaming.rebuild.snapshots import (
     Snapshot,
+    SnapshotTime,
     newest_snapshot,
     take_snapshot,
 )

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.driver.checks.partitions import check_partitions
+from group_coordinator.driver.checks.preflight import check_partitions
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings

@@ -13,7 +13,7 @@ from kafka.partitioner.default import murmur2
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.clients.cluster.lasting_client import ResponseWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics, PartitionCount
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings

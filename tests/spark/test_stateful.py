@@ -17,7 +17,7 @@ from group_coordinator.core.handlers import offset_commit
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import OffsetCommit
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.operator.known_pyspark import Exchange
 from group_coordinator.streaming.operator.worker_function import coordinate

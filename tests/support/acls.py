@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.acls.authorizer import Authorizer
-from group_coordinator.core.acls.rule import (
+from group_coordinator.core.acls import (
     AclRule,
     Acls,
+    Authorizer,
     Operation,
     PatternType,
     Permission,

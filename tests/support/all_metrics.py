@@ -13,12 +13,12 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from group_coordinator.core.acls.rule import Acls
+from group_coordinator.core.acls import Acls
 from group_coordinator.driver.agents.acls import AclAgent
-from group_coordinator.driver.families import Figures
-from group_coordinator.driver.metrics.job_lag import UnhandledEvents, behind_families
+from group_coordinator.driver.metrics.collector import UnhandledEvents, behind_families
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges
+from group_coordinator.driver.session import Figures
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters

@@ -16,7 +16,7 @@ from kafka.admin import (
     ResourceType,
 )
 
-from group_coordinator.core.acls.rule import AclRule, PatternType, Permission, Right
+from group_coordinator.core.acls import AclRule, PatternType, Permission, Right
 from group_coordinator.local.broker import EmbeddedBroker
 
 ADMIN = "admin"

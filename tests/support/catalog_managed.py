@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.state_tables import GROUPS
 
 FEATURE = "catalogManaged"
 _COMMITS_BEFORE_BACKFILL = 1

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from group_coordinator.local.java import java
+from group_coordinator.local.jars import java
 
 STORE_PASSWORD: Final = "changeit"  # noqa: S105 - of a store that lives as long as a test
 

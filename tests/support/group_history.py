@@ -19,8 +19,7 @@ from group_coordinator.core.model.records import Record
 from group_coordinator.runtime.outputs import LogRow, Outputs
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.testing import GroupDriver

@@ -16,13 +16,13 @@ from group_coordinator.runtime.outputs import (
     AwaitedMarkersLine,
     DeadLetterRow,
     DenialRow,
+    EventRow,
     LogRow,
     Output,
     RebalancingLine,
     ResponseRow,
     TopicNeedLine,
 )
-from group_coordinator.runtime.packing import EventRow
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 from group_coordinator.settings import load
 

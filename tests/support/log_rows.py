@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.records import Record
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 

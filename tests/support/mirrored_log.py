@@ -13,16 +13,16 @@ from deltalake import Transaction, write_deltalake
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.fold import fold
-from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRow,
     GroupRows,
     MemberRow,
     OffsetRow,
+    Retention,
     StoredLogEntry,
 )
+from group_coordinator.tables.compaction.spark import fold
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from group_coordinator.local.broker import free_ports
 from group_coordinator.local.folders import cache_folder, only_one_process
-from group_coordinator.local.ports import free_ports
 from tests.support.job_process import ROOT
 from tests.support.store_proxy import Mood
 from tests.support.until import until

@@ -10,7 +10,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from msgspec import json
 
 from group_coordinator.codecs import events
-from group_coordinator.codecs.responses import to_json
+from group_coordinator.codecs.events import to_json
 from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.responses import Reply
 from tests.support.group_history import GroupHistory

@@ -14,7 +14,7 @@ import group_coordinator
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import Retention
 from tests.support.job_process import ROOT
 from tests.support.log_rows import Log
 

@@ -23,8 +23,7 @@ from group_coordinator.mirror.group_so_far import REPLAYED, GroupSoFar, LoggedRo
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, StoredLogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from group_coordinator.core.model.states import TRANSITIONS, ClassicState
+from group_coordinator.core.model.classic_member import TRANSITIONS, ClassicState
 
 
 def diagram() -> str:

@@ -24,7 +24,18 @@ from binascii import b2a_base64
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from group_coordinator.binary.elements import (
+from group_coordinator.binary.layouts import (
+    NOWHERE,
+    FieldLayout,
+    Line,
+    Place,
+    Rules,
+    Source,
+    StructLayout,
+    about,
+    indented,
+)
+from group_coordinator.binary.notation import (
     HIGHEST_INT32,
     LONGEST_TEXT,
     Data,
@@ -33,19 +44,9 @@ from group_coordinator.binary.elements import (
     decoded_as_java,
     too_long,
     too_short,
+    uuid_text,
     varint,
 )
-from group_coordinator.binary.layouts import FieldLayout, StructLayout
-from group_coordinator.binary.rules import Rules
-from group_coordinator.binary.source import (
-    NOWHERE,
-    Line,
-    Place,
-    Source,
-    about,
-    indented,
-)
-from group_coordinator.binary.uuids import uuid_text
 
 _UUID_SIZE: Final = 16
 _COUNT = Place("count of tagged fields")

@@ -12,18 +12,24 @@ from binascii import a2b_base64
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from group_coordinator.binary.elements import LONGEST_TEXT, FieldFaultError, too_long, varint_bytes
-from group_coordinator.binary.layouts import FieldLayout, StructLayout
-from group_coordinator.binary.rules import Rules
-from group_coordinator.binary.source import (
+from group_coordinator.binary.layouts import (
     NOWHERE,
+    FieldLayout,
     Line,
     Place,
+    Rules,
     Source,
+    StructLayout,
     about,
     indented,
 )
-from group_coordinator.binary.uuids import uuid_bytes
+from group_coordinator.binary.notation import (
+    LONGEST_TEXT,
+    FieldFaultError,
+    too_long,
+    uuid_bytes,
+    varint_bytes,
+)
 
 _UUID_SIZE = 16
 _COMPACT = {"h": "compact_text", "i": "compact"}

@@ -1,13 +1,89 @@
-"""`group-coordinator check`: the checks of a run's prerequisites."""
+"""`group-coordinator check`: the checks of a run's prerequisites, their options and findings."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
+from pyspark.sql import SparkSession
 
-from group_coordinator.cli.check_options import check_options, findings, print_findings
+from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import client_options
+from group_coordinator.cli.job_options import command_config_option, job_options, job_settings
 from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.driver.checks.preflight import (
+    Finding,
+    identity_of_clients,
+    preflight,
+    rights_of,
+)
+from group_coordinator.driver.checks.rights import RIGHTS, can_be_asked_for
+from group_coordinator.settings import JobSettings
+
+_WRONG = 1
+_WIDTH = len("events partitions")
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print each finding as soon as it is known; exit with status 1 if a prerequisite is wrong."""
+    wrong = 0
+    for finding in findings:
+        wrong += not finding.is_right and finding.is_needed
+        verdict = "right" if finding.is_right else "WRONG" if finding.is_needed else "less "
+        click.echo(f"{verdict}  {finding.subject:{_WIDTH}}  {finding.text}")
+    if wrong:
+        click.get_current_context().exit(_WRONG)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_RUN, _GATEWAY = "run", "gateway"
+_BY_SETTINGS = (_RUN, "init", "rebuild")
+"""Programs that log in with the settings alone, without client properties."""
+
+
+def check_options(function: Function) -> Function:
+    """Add all options of a check: the keyword arguments of `findings`."""
+    program = click.option(
+        "--for",
+        "program",
+        type=click.Choice([name for name, needs in RIGHTS.items() if can_be_asked_for(needs)]),
+        default=_RUN,
+        show_default=True,
+        help="The program to check. For all programs but run, only the rights of its user are checked.",
+    )
+    return job_options(program(command_config_option(function)))
+
+
+def findings(
+    make_session: Callable[[JobSettings], SparkSession],
+    *,
+    program: str,
+    command_config: Path | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+    bootstrap_server: str | None,
+) -> Iterator[Finding]:
+    """Yield the findings about the program. Only a check of `run` starts a Spark session."""
+    settings = job_settings(config, overrides, bootstrap_server)
+    job = settings.job
+    if command_config is not None and program in _BY_SETTINGS:
+        raise click.UsageError(
+            f"--command-config has no effect on --for {program}: {program} logs in with the settings; use --config or --set"
+        )
+    if program == _RUN:
+        yield from preflight(settings, partial(make_session, job))
+        return
+    given = client_options(command_config)
+    # Other programs log in with client properties, so their user may differ from the job's.
+    connection = connection_of(job.bootstrap_servers, job.security, given, command_config)
+    yield from rights_of(program, job, connection)
+    if program == _GATEWAY:
+        # Only the gateway acts for other users.
+        yield from identity_of_clients(job, connection)
 
 
 @click.command()

@@ -1,4 +1,7 @@
-"""Options of the commands that run the job, and the resulting settings."""
+"""Options of the commands that run the job, and the resulting settings.
+
+File, single settings, bootstrap servers and login override a command's settings.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,97 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from group_coordinator.cli.client_properties.file import warn_if_others_read
 from group_coordinator.cli.option_types import LAST_INT32, NumberRange
-from group_coordinator.cli.settings_options import bootstrap_server_option, settings_options
+from group_coordinator.codecs.host_and_port import AddressError, broker_list
 from group_coordinator.observability.logs import LEVELS, set_level
-from group_coordinator.settings import Settings, load
+from group_coordinator.security import SECRETS, variable_of
+from group_coordinator.settings import Settings, SettingsError, load, secrets_in
+
+
+def refuse_given(*parameters: str, why: str) -> None:
+    """Reject options of the running command.
+
+    Args:
+        parameters: the names of the options' parameters.
+        why: text of the message after the option, as users write it.
+
+    Raises:
+        click.UsageError: the user gave such an option.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        # Defaults are no conflict.
+        if parameter.name in parameters and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} {why}")
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def bootstrap_server_option(meaning: str) -> Callable[[Function], Function]:
+    """Add --bootstrap-server with this help. `broker_list` checks and converts its value."""
+    return click.option("--bootstrap-server", type=_brokers, metavar="HOST:PORT", help=meaning)
+
+
+def _brokers(text: str) -> str:
+    try:
+        return broker_list(text)
+    except AddressError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+command_config_option = click.option(
+    "--command-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of Kafka's client properties, for a cluster with a login.",
+)
+"""Adds --command-config FILE, which becomes `command_config`."""
+
+
+def settings_options(function: Function) -> Function:
+    """Add --config FILE and --set KEY=VALUE, which become `config` and `overrides`."""
+    config = click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        callback=_with_secrets_unread,
+        help="A file of the settings that differ from conf/coordinator.toml.",
+    )
+    override = click.option(
+        "--set",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=_without_secrets,
+        help="One setting, such as tables.root=FOLDER; wins over --config. Repeatable.",
+    )
+    return config(override(function))
+
+
+def _with_secrets_unread(_: click.Context, __: click.Parameter, file: Path | None) -> Path | None:
+    if file is not None:
+        try:
+            warn_if_others_read(file, secrets_in(file))
+        except SettingsError as error:
+            raise click.UsageError(str(error)) from error
+    return file
+
+
+def _without_secrets(
+    _: click.Context, __: click.Parameter, overrides: tuple[str, ...]
+) -> tuple[str, ...]:
+    # Process lists, shell histories and logs of schedulers show a command line.
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        if key in SECRETS:
+            raise click.UsageError(
+                f"--set {key}: other users can read a command line: set the environment variable {variable_of(key)}, "
+                f"or {key} in a --config file that only you can read"
+            )
+    return overrides
 
 
 def job_options(function: Function) -> Function:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from group_coordinator.core.java_text import java_number
+from group_coordinator.core.kafka_order import java_number
 
 LAST_INT32 = 2**31 - 1
 LAST_INT64 = 2**63 - 1

@@ -1,16 +1,87 @@
-"""`group-coordinator positions`: samples of the topics' start and end offsets."""
+"""`group-coordinator positions`: samples of the topics' start and end offsets; its options, and the resulting settings."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import client_options
+from group_coordinator.cli.job_options import (
+    bootstrap_server_option,
+    command_config_option,
+    log_level_option,
+    settings_options,
+)
 from group_coordinator.cli.local_sessions import local_sessions
-from group_coordinator.cli.position_options import position_options, sampling
+from group_coordinator.cli.option_types import LONGEST_S, NumberRange
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.positions import sample_positions
+from group_coordinator.settings import JobSettings, load
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Sampling(NamedTuple):
+    """Settings and options of a sampling job."""
+
+    job: JobSettings
+    connection: Connection
+    topics: tuple[str, ...] | None
+    every_s: int | None
+
+
+def position_options(function: Function) -> Function:
+    """Add all options of the sampling: the keyword arguments of `sampling`."""
+    options = (
+        bootstrap_server_option("The Kafka cluster. [bootstrap.servers]"),
+        click.option(
+            "--cluster", metavar="NAME", help="The cluster's name in the tables. [cluster.id]"
+        ),
+        click.option(
+            "--topic",
+            "topics",
+            multiple=True,
+            help="A topic to sample. Repeatable; without it all topics but Kafka's internal ones.",
+        ),
+        click.option(
+            "--every",
+            "every_s",
+            type=NumberRange(1, LONGEST_S),
+            metavar="SECONDS",
+            help="Sample at this interval, until Ctrl-C or SIGTERM; without it once.",
+        ),
+        log_level_option,
+        command_config_option,
+        settings_options,
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def sampling(
+    *,
+    bootstrap_server: str | None,
+    cluster: str | None,
+    topics: tuple[str, ...],
+    every_s: int | None,
+    command_config: Path | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+) -> Sampling:
+    """Settings and options of a command line."""
+    given = {"bootstrap.servers": bootstrap_server, "cluster.id": cluster}
+    from_options = [f"{key}={value}" for key, value in given.items() if value is not None]
+    job = load(config, [*overrides, *from_options]).job
+    given = client_options(command_config)
+    connection = connection_of(job.bootstrap_servers, job.security, given, command_config)
+    return Sampling(job, connection, topics or None, every_s)
 
 
 @click.command()

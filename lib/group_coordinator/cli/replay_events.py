@@ -9,8 +9,8 @@ from typing import BinaryIO
 import click
 from msgspec import json
 
-from group_coordinator.cli.settings_options import settings_options
-from group_coordinator.cli.standard_output import visible_json
+from group_coordinator.cli.job_options import settings_options
+from group_coordinator.cli.refusals import visible_json
 from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.settings import load
 

@@ -10,15 +10,14 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
+from group_coordinator.cli.job_options import refuse_given, settings_options
 from group_coordinator.cli.option_types import LONGEST_S, NumberRange, time_of
-from group_coordinator.cli.settings_options import refuse_given, settings_options
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.codecs.host_and_port import AddressError, host_and_port
 from group_coordinator.driver.signals import stop_on_signals_to_python
-from group_coordinator.report.answers import Report, ask
-from group_coordinator.report.page import content, page
-from group_coordinator.report.scope import Scope
+from group_coordinator.report.page import Report, ask, content, page
+from group_coordinator.report.section import Scope
 from group_coordinator.report.watch import Current, Texts, served
 
 _LOOPBACK = "127.0.0.1:8090"

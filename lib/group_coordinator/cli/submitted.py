@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from group_coordinator.cli.check_options import check_options, findings, print_findings
+from group_coordinator.cli.check import check_options, findings, print_findings
 from group_coordinator.cli.job_options import (
     job_options,
     job_settings,
@@ -19,9 +19,9 @@ from group_coordinator.cli.job_options import (
     partitions_option,
     run_options,
 )
-from group_coordinator.cli.mirror_options import mirror_options, mirroring
+from group_coordinator.cli.mirror import mirror_options, mirroring
 from group_coordinator.cli.option_types import as_of_option
-from group_coordinator.cli.position_options import position_options, sampling
+from group_coordinator.cli.positions import position_options, sampling
 from group_coordinator.cli.query_output import (
     FORMATS,
     format_option,
@@ -29,8 +29,7 @@ from group_coordinator.cli.query_output import (
     refuse_format_of_file,
     show,
 )
-from group_coordinator.cli.refusals import refusals_shown
-from group_coordinator.cli.standard_output import escape_missing_characters
+from group_coordinator.cli.refusals import escape_missing_characters, refusals_shown
 from group_coordinator.driver.coordinator import RunOptions, run_compaction, run_coordinator
 from group_coordinator.driver.mirror.run import run_mirror
 from group_coordinator.driver.positions import sample_positions

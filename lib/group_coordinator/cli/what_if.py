@@ -10,16 +10,16 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
+from group_coordinator.cli.job_options import settings_options
 from group_coordinator.cli.option_types import duration_ms_of, time_of
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
 from group_coordinator.cli.query_output import (
     format_option,
     output_option,
+    print_table,
     refuse_format_of_file,
     show,
 )
-from group_coordinator.cli.query_table import print_table
-from group_coordinator.cli.settings_options import settings_options
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.what_if import what_if

@@ -6,13 +6,16 @@ Queries of the tables without a JVM are here too: `sql_tables.py`, for notebooks
 
 from __future__ import annotations
 
-from group_coordinator.clients.admin.async_client import AsyncAdminClient
-from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.admin.client import AdminClient, AsyncAdminClient
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.member.membership import (
+    MemberOptions,
+    MemberState,
+    SubscriptionPattern,
+)
 from group_coordinator.clients.reset_plan import ShiftBy
 from group_coordinator.clients.results import MemberToRemove
 

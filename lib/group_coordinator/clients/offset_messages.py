@@ -1,17 +1,38 @@
-"""OffsetCommit, OffsetFetch and OffsetDelete, with bodies by Kafka's message schemas."""
+"""OffsetCommit, OffsetFetch and OffsetDelete, with bodies by Kafka's message schemas and the identity of the member."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import CoordinatorResponseError, UnknownError, error_for
-from group_coordinator.clients.member_identity import MemberIdentity
 from group_coordinator.clients.results import PartitionResults, raise_refusal, refusal
+
+
+@dataclass(frozen=True, slots=True)
+class MemberIdentity:
+    """Identity with the fields of Kafka's ConsumerGroupMetadata. An administrator has only the group id."""
+
+    group_id: str
+    member_id: str = ""
+    generation_id: int = -1
+    """Generation of a classic group, or member epoch in a consumer group."""
+    group_instance_id: str | None = None
+    """None: a dynamic member."""
+
+    def commit_fields(self) -> Body:
+        """Fields of the member in an OffsetCommit."""
+        return {
+            "generationIdOrMemberEpoch": self.generation_id,
+            "memberId": self.member_id,
+            "groupInstanceId": self.group_instance_id,
+        }
+
 
 _COMMIT_BY_ID_VERSION = 10
 Offsets: TypeAlias = Mapping[TopicPartition, int | OffsetAndMetadata]

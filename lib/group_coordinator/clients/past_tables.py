@@ -14,15 +14,15 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 from group_coordinator.clients.log_by_group import log_by_group
 from group_coordinator.clients.moment import Moment
-from group_coordinator.tables.compaction.fold import fold
-from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRows,
+    Retention,
     StoredLogEntry,
     TableRow,
     to_arrow,
 )
+from group_coordinator.tables.compaction.spark import fold
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.timestamps import ROW_TIMES
 from group_coordinator.tables.views.all_views import named_in

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.clients.errors import ClientError, CoordinatorResponseError, error_for
 
 

@@ -1,4 +1,9 @@
-"""Delta tables and the views over them, read without Spark and without a JVM."""
+"""Delta tables and the views over them, read without Spark and without a JVM.
+
+DataFusion's length functions accept text only: `length` casts binary values to UTF-8 and fails, `octet_length` rejects
+them. In a query that counts the bytes of a binary column, such as `length(key)` of dead_letters, the argument becomes a text with
+a letter for each byte.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,6 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
-from group_coordinator.clients.byte_lengths import with_headings_restored, with_lengths_of_bytes
 from group_coordinator.clients.errors import QueryError, TablesUnavailableError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.tables.catalog_managed import open_table
@@ -20,6 +24,40 @@ from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_folder
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import DATAFUSION
+
+_TABLE = re.compile(r"\bdead_letters\b", re.IGNORECASE)
+_COLUMN = r'(?:(?:\w+|"[^"]*")\s*\.\s*)*(?:key|value|"key"|"value")'
+_CALL = re.compile(
+    r"'[^']*'|--[^\n]*|/\*.*?\*/"
+    r"|\b(?P<function>(?:char_|character_|octet_|bit_)?length\s*\(\s*)"
+    rf"(?P<column>{_COLUMN})(?=\s*\))"
+    r'|"[^"]*"',
+    re.IGNORECASE | re.DOTALL,
+)
+"""Pattern that also matches literals, comments and quoted names, so that no call is found inside them."""
+_AS_LETTERS = (
+    "CASE WHEN arrow_typeof({0}) LIKE '%Binary%' THEN regexp_replace(encode(arrow_cast({0}, 'Binary'), 'hex'), '..', 'x', 'g') "
+    "ELSE arrow_cast({0}, 'Utf8') END"
+)
+"""SQL whose CASE tests the type: a column of the same name in another table may be text."""
+_IN_HEADINGS = re.compile(r'CASE WHEN arrow_typeof\((.*?)\) LIKE Utf8\("%Binary%"\) .*? END')
+
+
+def with_lengths_of_bytes(sql: str) -> str:
+    """Rewrite the query for the engine."""
+    return _CALL.sub(_rewritten, sql) if _TABLE.search(sql) else sql
+
+
+def _rewritten(found: re.Match[str]) -> str:
+    if found["function"] is None:
+        return found[0]
+    return found["function"] + _AS_LETTERS.format(found["column"])
+
+
+def with_headings_restored(answer: pa.Table) -> pa.Table:
+    """Restore the headings that the query had before it was rewritten."""
+    return answer.rename_columns([_IN_HEADINGS.sub(r"\1", name) for name in answer.column_names])
+
 
 TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),

@@ -11,10 +11,14 @@ from collections.abc import Iterable
 
 from msgspec import DecodeError, Struct, ValidationError, json
 
-from group_coordinator.codecs.fields import FieldError, Text, at_path, check_distinct_keys
-from group_coordinator.codecs.plain_json import shortened
-from group_coordinator.core.acls.authorizer import range_of
-from group_coordinator.core.acls.rule import (
+from group_coordinator.codecs.fields import (
+    FieldError,
+    Text,
+    at_path,
+    check_distinct_keys,
+    shortened,
+)
+from group_coordinator.core.acls import (
     CLUSTER_NAME,
     AclRule,
     Acls,
@@ -22,6 +26,7 @@ from group_coordinator.core.acls.rule import (
     PatternType,
     Permission,
     ResourceType,
+    range_of,
 )
 
 

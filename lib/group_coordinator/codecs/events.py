@@ -1,4 +1,7 @@
-"""Events: a record's value of the events topic becomes a request to a group, or an InvalidEventError."""
+"""Events and responses as JSON: a record's value of the events topic becomes a request to a group, or an InvalidEventError.
+
+The body of a response has Kafka's fields of the request's version.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,18 @@ from group_coordinator.codecs.fields import (
     LONGEST_TEXT,
     FieldError,
     Int16,
+    JsonObject,
     PartitionNumber,
     Text,
     at_path,
     check_distinct_keys,
     check_text_sizes,
+    plain_tree,
 )
-from group_coordinator.codecs.plain_json import plain_tree
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import Request
+from group_coordinator.core.model.responses import Reply
 
 _UNNAMED_CLIENT_ID = "client"
 _UNNAMED_CLIENT_HOST = "/127.0.0.1"
@@ -220,3 +225,40 @@ def _group_id(body: object) -> str | None:
     if isinstance(entry, dict):
         return _text(entry.get("groupId", entry.get("resourceName")))
     return _text(entry)
+
+
+_BY_RESPONSE = {
+    codec.encoder.response: (name, codec.encoder.to_body)
+    for name, codec in CODECS.items()
+    if codec.encoder
+}
+
+
+def to_json(group_id: str, reply: Reply, at_ms: int) -> JsonObject:
+    """Convert a reply to a JSON object."""
+    ticket, response = reply.ticket, reply.response
+    api, to_body = _BY_RESPONSE[type(response)]
+    return {
+        "id": ticket.event_id,
+        "correlationId": ticket.correlation_id,
+        "api": api,
+        "version": ticket.version,
+        "groupId": group_id,
+        "at": at_ms,
+        "body": to_body(response, ticket.version),
+    }
+
+
+def refusal_to_json(
+    group_id: str, event_id: str, fault: InvalidEventError, at_ms: int
+) -> JsonObject:
+    """Convert the error of an invalid event to a JSON object."""
+    return {
+        "id": event_id,
+        "correlationId": fault.correlation_id,
+        "api": fault.api,
+        "version": fault.version,
+        "groupId": group_id,
+        "at": at_ms,
+        "body": {"errorCode": fault.code, "errorMessage": fault.reason},
+    }

@@ -1,16 +1,46 @@
-"""The types of fields of Kafka's messages in JSON, with errors that name a field, its value and the reason."""
+"""The types of fields of Kafka's messages in JSON, with errors that name a field, its value and the reason.
+
+Whole bodies are checked here too, and results are grouped by topic and partition.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any, TypeVar
+from contextlib import suppress
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from group_coordinator.binary import elements, uuids
-from group_coordinator.codecs.plain_json import plain_tree, shortened
+from group_coordinator.binary import notation
+from group_coordinator.core.model.responses import PartitionResult, TopicResult
+
+JsonObject: TypeAlias = dict[str, Any]
+
+_LONGEST_VALUE = 100
+
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def plain_tree(value: bytes) -> JsonObject:
+    """Return the readable fields of an event; empty if it is no JSON object."""
+    try:
+        fields = _decode_fields(value)
+    except (ValueError, RecursionError):
+        return {}
+    tree = {}
+    for name, field in fields.items():
+        with suppress(ValueError, RecursionError):
+            tree[name] = msgspec.json.decode(field)
+    return tree
+
+
+def shortened(value: object) -> str:
+    """Return the value as JSON, cut if it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."
+
 
 _BEFORE_PATH = " - at `$"
 """As in "Expected `int`, got `str` - at `$.topics[0].partitions`". msgspec names no path for the whole value."""
@@ -52,9 +82,9 @@ def _node_at(tree: Any, path: str) -> Any:
 Field = TypeVar("Field")
 
 HIGHEST_INT16 = 2**15 - 1
-HIGHEST_INT32 = elements.HIGHEST_INT32
+HIGHEST_INT32 = notation.HIGHEST_INT32
 HIGHEST_INT64 = 2**63 - 1
-LONGEST_TEXT = elements.LONGEST_TEXT
+LONGEST_TEXT = notation.LONGEST_TEXT
 
 Int8 = Annotated[int, Meta(ge=-(2**7), le=2**7 - 1)]
 Int16 = Annotated[int, Meta(ge=-(2**15), le=HIGHEST_INT16)]
@@ -100,7 +130,7 @@ def operations_on_wire(operations: int | None) -> int:
 Uuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{21}[AQgw]\Z")]
 """The last character has only two bits."""
 
-ZERO_UUID = uuids.ZERO_UUID
+ZERO_UUID = notation.ZERO_UUID
 """The id for an absent topic id on the wire."""
 
 
@@ -167,3 +197,51 @@ def _check_texts(node: object, path: str) -> None:
         case str() if not node.isascii() and len(node.encode()) > LONGEST_TEXT:
             shown = f"{path} = {shortened(node)}"
             raise FieldError(shown, f"is longer than {LONGEST_TEXT} bytes of UTF-8")
+
+
+def check_unknown(field: str, value: object, default: object, version: int) -> None:
+    """Check a field that the version does not have and Kafka does not call ignorable: it must have its default.
+
+    Raises:
+        FieldError: the field has another value.
+    """
+    if value is not UNSET and value != default:
+        shown = "" if isinstance(value, list) else f" = {shortened(value)}"
+        raise FieldError(f"{field}{shown}", f"version {version} has no such field")
+
+
+def topic_name(name: str | UnsetType | None) -> str:
+    """Return the name of a topic. It may be null only in versions with topic ids.
+
+    Raises:
+        FieldError: the name is null.
+    """
+    if name is None:
+        raise FieldError("topics.name", "must not be null")
+    return name or ""
+
+
+def only_entry(field: str, names: list[str]) -> str:
+    """Return the single entry of a list. An event is about a single group; clients split longer lists.
+
+    Raises:
+        FieldError: the list has none or several.
+    """
+    # An event's key is its group, and only events of one group keep their order.
+    if len(names) != 1:
+        raise FieldError(field, f"must have exactly one entry, not {len(names)}")
+    return names[0]
+
+
+def results_by_name(topic: TopicResult) -> JsonObject:
+    """Return the errors of a topic's partitions, with the topic's name."""
+    return {"name": topic.name or "", "partitions": _errors(topic.partitions)}
+
+
+def results_by_id(topic: TopicResult) -> JsonObject:
+    """Return the errors of a topic's partitions, with the topic's id."""
+    return {"topicId": uuid_on_wire(topic.topic_id), "partitions": _errors(topic.partitions)}
+
+
+def _errors(results: tuple[PartitionResult, ...]) -> list[JsonObject]:
+    return [{"partitionIndex": result.partition, "errorCode": result.error} for result in results]

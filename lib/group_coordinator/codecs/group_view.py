@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from group_coordinator.codecs.fields import number_on_wire
-from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.fields import JsonObject, number_on_wire
 from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
 from group_coordinator.core.embedded_protocol import parse_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets.expiration import offsets_in_order
 
 _UNKNOWN: JsonObject = {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from group_coordinator.binary.faults import READING_FAILURES
+from group_coordinator.binary.layouts import CONSUMER_PROTOCOL
 from group_coordinator.binary.notation import (
     Field,
     Message,
@@ -22,8 +22,7 @@ from group_coordinator.binary.notation import (
     strings,
     structs,
 )
-from group_coordinator.binary.programs import Decoder, Encoder
-from group_coordinator.binary.rules import CONSUMER_PROTOCOL
+from group_coordinator.binary.programs import READING_FAILURES, Decoder, Encoder
 from group_coordinator.core.value import Value
 
 _VERSION_SIZE = 2

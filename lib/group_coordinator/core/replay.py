@@ -17,7 +17,7 @@ from typing import assert_never
 
 from group_coordinator.core.classic.generation import union_of_subscriptions
 from group_coordinator.core.consumer.replay import replay_consumer_record
-from group_coordinator.core.group_configs.in_effect import offsets_retention_ms, session_timeout_ms
+from group_coordinator.core.group_configs import offsets_retention_ms, session_timeout_ms
 from group_coordinator.core.model.changes import (
     Change,
     Decision,
@@ -32,13 +32,12 @@ from group_coordinator.core.model.changes import (
     TopicsLearned,
 )
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ReconciliationState
 from group_coordinator.core.model.errors import IllegalTransitionError
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     ConfigRecord,
     CurrentRecord,
@@ -50,9 +49,9 @@ from group_coordinator.core.model.records import (
     TargetRecord,
     TransactionMarker,
 )
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import NEVER_MS, TimerKey, TimerKind, Timers, session_timer
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets import pending
 
 _EMPTY = ClassicState.EMPTY

@@ -12,14 +12,12 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from group_coordinator.cli.query_table import print_table
+from group_coordinator.cli.query_output import print_table
 from group_coordinator.clients import sql_tables
-from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.interruption import Interruption
-from group_coordinator.demo.questions import ViewQuestion
 from group_coordinator.demo.screen import clock, story_lines
-from group_coordinator.demo.stage import program, typed_name
+from group_coordinator.demo.stage import DemoFolder, Interruption, program, typed_name
 from group_coordinator.demo.story import Happening
+from group_coordinator.demo.tables_watch import ViewQuestion
 from group_coordinator.local.child_process import ChildProcess
 
 

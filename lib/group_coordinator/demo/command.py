@@ -6,11 +6,11 @@ import secrets
 
 import click
 
+from group_coordinator.cli.job_options import bootstrap_server_option, refuse_given
 from group_coordinator.cli.option_types import NumberRange
-from group_coordinator.cli.settings_options import bootstrap_server_option, refuse_given
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.coordinator.applications import TooFewMembersError
-from group_coordinator.demo.interruption import Interrupted, Interruption
+from group_coordinator.demo.stage import Interrupted, Interruption
 from group_coordinator.demo.story import COORDINATOR, GATEWAY, MIRROR, DemoOptions
 from group_coordinator.local.child_process import CommandFailedError
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rich.console import RenderableType
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.demo import questions
+from group_coordinator.demo import tables_watch
 from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.consumers import (
     ACCOUNTING,
@@ -31,11 +31,9 @@ from group_coordinator.demo.consumers import (
     ShopConsumers,
 )
 from group_coordinator.demo.job_process import WITH_GATEWAY
-from group_coordinator.demo.questions import ViewQuestion
 from group_coordinator.demo.screen import PanelLine, panel, shown
-from group_coordinator.demo.shop import Shop
 from group_coordinator.demo.stage import TOOLS, Stage, Tool, page_at
-from group_coordinator.demo.story import DemoOptions, Scene
+from group_coordinator.demo.story import DemoOptions, Scene, Shop
 from group_coordinator.demo.tables_watch import (
     ENDS,
     LOSSES,
@@ -43,10 +41,11 @@ from group_coordinator.demo.tables_watch import (
     RESETS,
     TableCounts,
     TablesWatch,
+    ViewQuestion,
     running,
 )
+from group_coordinator.local.broker import LOOPBACK, free_row
 from group_coordinator.local.kafka_tools import CONSOLE_CONSUMER, CONSUMER_GROUPS, tool_command
-from group_coordinator.local.ports import LOOPBACK, free_row
 
 CHECKOUT = Application("checkout", ("orders", "payments"), 2, protocol="consumer")
 """Gets two more members."""
@@ -168,10 +167,10 @@ class GatewayShow:
     )
     cluster = "shop"
     questions: Sequence[ViewQuestion] = (
-        questions.GROUPS,
-        questions.LOST,
-        questions.RESET,
-        questions.NEXT,
+        tables_watch.GROUPS,
+        tables_watch.LOST,
+        tables_watch.RESET,
+        tables_watch.NEXT,
     )
     group_prefix = ""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
+from group_coordinator.cli.gateway import gateway_command, run_gateway_process
 from group_coordinator.driver.coordinator import RunOptions, run_coordinator
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.local.folders import scratch_folder

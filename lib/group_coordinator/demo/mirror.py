@@ -12,12 +12,12 @@ from rich.console import RenderableType
 
 from group_coordinator import settings
 from group_coordinator.cli.option_types import duration_ms_of
-from group_coordinator.cli.query_table import print_table
+from group_coordinator.cli.query_output import print_table
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.what_if import what_if
-from group_coordinator.demo import questions
+from group_coordinator.demo import tables_watch
 from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.consumers import (
     ACCOUNTING,
@@ -33,20 +33,19 @@ from group_coordinator.demo.consumers import (
     Application,
     ShopConsumers,
 )
-from group_coordinator.demo.questions import ViewQuestion
 from group_coordinator.demo.screen import PanelLine, panel, shown
-from group_coordinator.demo.shop import Shop
 from group_coordinator.demo.stage import Administrator, Stage, Tool, program, typed_name
-from group_coordinator.demo.story import DemoOptions, Scene
+from group_coordinator.demo.story import DemoOptions, Scene, Shop
 from group_coordinator.demo.tables_watch import (
     LOSSES,
     NO_COUNTS,
     RESETS,
     TableCounts,
     TablesWatch,
+    ViewQuestion,
     running,
 )
-from group_coordinator.local.java import python_module
+from group_coordinator.local.jars import python_module
 
 GIFT_CARDS = "gift-cards"
 """A topic that an administrator deletes."""
@@ -150,8 +149,8 @@ class MirrorShow:
     )
     cluster = "shop"
     questions: Sequence[ViewQuestion] = (
-        *(questions.LOST, questions.RESET, questions.STATUS, questions.TIME_LAG),
-        *(questions.NEXT, questions.LIFE, questions.READERS),
+        *(tables_watch.LOST, tables_watch.RESET, tables_watch.STATUS, tables_watch.TIME_LAG),
+        *(tables_watch.NEXT, tables_watch.LIFE, tables_watch.READERS),
     )
 
     def __init__(self, options: DemoOptions) -> None:

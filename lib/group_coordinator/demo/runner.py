@@ -13,13 +13,10 @@ from typing import Protocol
 from rich.console import Console
 
 from group_coordinator.demo.closing_page import ClosingPage
-from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.interruption import Interrupted, Interruption
-from group_coordinator.demo.questions import ViewQuestion
 from group_coordinator.demo.screen import ShowFigures, clock, display
-from group_coordinator.demo.stage import Stage
+from group_coordinator.demo.stage import DemoFolder, Interrupted, Interruption, Stage
 from group_coordinator.demo.story import Board, DemoOptions, Scene, Story
-from group_coordinator.demo.tables_watch import TablesWatch
+from group_coordinator.demo.tables_watch import TablesWatch, ViewQuestion
 from group_coordinator.local.child_process import CommandFailedError
 
 _PATIENCE_S = 300.0

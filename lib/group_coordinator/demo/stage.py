@@ -1,16 +1,24 @@
-"""The parts that a show needs at run time: a broker, the job's process, other processes, and administrators."""
+"""The parts that a show needs at run time: a broker, the job's process, other processes, administrators, and the demo's folder.
+
+Ctrl-C, SIGTERM and a closed terminal end a demo in order, without the files that the user does not keep.
+"""
 
 from __future__ import annotations
 
+import os
+import shlex
+import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from http import HTTPStatus
 from itertools import count
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
+from shutil import rmtree
+from types import FrameType, MappingProxyType
+from typing import Any, NamedTuple, Self
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
@@ -19,15 +27,133 @@ from msgspec import DecodeError, Struct, json
 
 from group_coordinator import settings
 from group_coordinator.clients.admin import descriptions
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.demo.folder import DemoFolder
-from group_coordinator.demo.interruption import Interruption
 from group_coordinator.demo.story import Board, DemoOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.child_process import ChildProcess
-from group_coordinator.local.java import python_module
+from group_coordinator.local.jars import python_module
+
+
+class DemoFolder:
+    """Paths of the files in the folder; `tables`, `report` and `metrics` stay at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tables = path / "tables"
+        self.report = path / "report.html"
+        self.metrics = path / "metrics.txt"
+        self.checkpoint = path / "checkpoint"
+        self.broker = path / "broker"
+        self.settings = path / "coordinator.toml"
+        self.scratch = path / "scratch"
+        """Spark's working directory."""
+        self.progress = path / "progress.json"
+        """The job's last batch."""
+
+    def output(self, command: str) -> Path:
+        """Return the output file of a command."""
+        return self.path / "output" / f"{command}.txt"
+
+    def make(self) -> None:
+        self.output("any").parent.mkdir(parents=True)
+        self.scratch.mkdir()
+
+    def write_settings(self, values: Mapping[str, str | int]) -> None:
+        """Write the settings that differ from conf/coordinator.toml, and the places of tables and checkpoint."""
+        places = {
+            "tables.root": str(self.tables),
+            "checkpoint.location": str(self.checkpoint),
+        }
+        # Quoted keys are valid in TOML, whatever dots they have.
+        lines = [
+            f"{_text(key)} = {_text(value) if isinstance(value, str) else value}"
+            for key, value in {**values, **places}.items()
+        ]
+        self.settings.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+    def shown(self, path: Path) -> str:
+        """Return a path as the user can type it in a shell of the current folder."""
+        return shlex.quote(os.path.relpath(path))
+
+    def remove_scaffolding(self) -> None:
+        """Remove all files except those that the closing page names."""
+        for entry in self.path.iterdir():
+            if entry not in (self.tables, self.report, self.metrics):
+                _remove(entry)
+
+    def remove(self) -> None:
+        _remove(self.path)
+
+
+def _text(value: str) -> str:
+    # JSON's strings are valid in TOML too.
+    return json.encode(value).decode()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_POLL_SECONDS = 0.05
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error, a wish
+    """The demo must end now."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__("Interrupted. Nothing runs any more, and nothing is left behind.")
+        self.exit_status = 128 + signal_number
+        """The exit status of a program that ended by this signal, as shells report it."""
+
+
+class Interruption:
+    """Notes a signal; every wait of the demo checks for it.
+
+    A handler that raises could do so between the start of a process and the note that it must be ended.
+    """
+
+    def __init__(self) -> None:
+        self._signal_number: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in _SIGNALS:
+            self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            # A second Ctrl-C must not disturb the closing words.
+            signal.signal(number, signal.SIG_IGN if self.is_requested else handler)
+
+    @property
+    def is_requested(self) -> bool:
+        """True if the demo must end."""
+        return self._signal_number is not None
+
+    def check(self) -> None:
+        """Raise Interrupted if the demo must end."""
+        if self._signal_number is not None:
+            raise Interrupted(self._signal_number)
+
+    def pause(self, seconds: float) -> None:
+        """Sleep; raise Interrupted as soon as the demo must end."""
+        deadline = time.monotonic() + seconds
+        self.check()
+        while (rest := deadline - time.monotonic()) > 0:
+            time.sleep(min(rest, _POLL_SECONDS))
+            self.check()
+
+    def _note(self, signal_number: int, _: FrameType | None) -> None:
+        # Nothing but an assignment: a lock that the interrupted code holds would never be released.
+        self._signal_number = self._signal_number or signal_number
+
 
 JARS, TOOLS = "group_coordinator.local.jars", "group_coordinator.local.kafka_tools"
 """Programs that fetch jars: of the broker and of Spark, of Kafka's command line tools."""

@@ -23,12 +23,12 @@ from group_coordinator.clients.cluster.coordinator_topics import (
     check_nothing_answered,
     check_topics,
 )
-from group_coordinator.clients.cluster.response_writer import ResponseWriter
+from group_coordinator.clients.cluster.lasting_client import ResponseWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics, PartitionCount
 from group_coordinator.driver.agents.acls import acls_of_run
 from group_coordinator.driver.agents.topic_agent import topic_metadata_of_run
 from group_coordinator.driver.agents.transaction_markers import following_of_markers
-from group_coordinator.driver.checks.partitions import (
+from group_coordinator.driver.checks.preflight import (
     check_batch_limit,
     check_no_new_partitions,
     check_partitions,
@@ -41,8 +41,7 @@ from group_coordinator.driver.checks.storage import (
 from group_coordinator.driver.checks.workers import check_certificates, check_workers
 from group_coordinator.driver.coordinator_wiring import RunInputs, for_a_drain, for_a_long_run
 from group_coordinator.driver.error_causes import reported_query_failures, reported_start_errors
-from group_coordinator.driver.metrics.collector import measuring
-from group_coordinator.driver.metrics.endpoint import Endpoint, metrics_endpoint
+from group_coordinator.driver.metrics.collector import Endpoint, measuring, metrics_endpoint
 from group_coordinator.driver.outages import ended_if_kafka_is_silent, outlast_outages
 from group_coordinator.driver.session import MakeSession, session, session_and_stop
 from group_coordinator.observability.logs import set_up_logs
@@ -51,14 +50,17 @@ from group_coordinator.streaming.checkpoint.layout import (
     QUERY_NAME,
     checkpoint_of,
     coordinator_folder,
+    locked_checkpoint,
 )
-from group_coordinator.streaming.checkpoint.lock import locked_checkpoint
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.checkpoint.plans import partitions_read
-from group_coordinator.streaming.compaction_query import CompactionQuery
+from group_coordinator.streaming.compaction_query import (
+    OF_THE_COORDINATOR,
+    CompactionQuery,
+    maintenance_of,
+)
 from group_coordinator.streaming.coordination import CoordinatorRun
-from group_coordinator.streaming.pools import in_pool
-from group_coordinator.streaming.upkeep import OF_THE_COORDINATOR, maintenance_of
+from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.creation import check_tables, upgrade_tables
 from group_coordinator.tables.maintenance import Maintenance
 

@@ -14,17 +14,15 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.background import running_beside
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.leaders import Leaders
-from group_coordinator.clients.cluster.new_events import NewEvents
-from group_coordinator.clients.cluster.response_writer import ResponseWriter
-from group_coordinator.clients.cluster.ticks import Ticks, write_ticks
+from group_coordinator.clients.cluster.event_writer import NewEvents, Ticks, write_ticks
+from group_coordinator.clients.cluster.lasting_client import ResponseWriter
+from group_coordinator.clients.cluster.topics import Leaders
 from group_coordinator.driver.agents.acls import AclsOfRun
 from group_coordinator.driver.agents.monitors import Clock, KafkaWatch, OwnerWatch
 from group_coordinator.driver.agents.topic_agent import TopicMetadataRun
 from group_coordinator.driver.agents.transaction_markers import FollowingOfMarkers
-from group_coordinator.driver.checks.partitions import report_new_partitions
-from group_coordinator.driver.metrics.collector import Measuring
-from group_coordinator.driver.metrics.endpoint import Endpoint
+from group_coordinator.driver.checks.preflight import report_new_partitions
+from group_coordinator.driver.metrics.collector import Endpoint, Measuring
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -32,8 +30,7 @@ from group_coordinator.streaming.checkpoint.pinned import note_empty
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import CoordinatorHooks
 from group_coordinator.streaming.outage_log import OutageLog
-from group_coordinator.streaming.rest import Rest, no_rest
-from group_coordinator.streaming.small_batch import BatchCounts
+from group_coordinator.streaming.small_batch import BatchCounts, Rest, no_rest
 from group_coordinator.tables.writer import Writer
 
 _log = logging.getLogger(__name__)

@@ -2,23 +2,27 @@
 
 They are no internal errors. The cause is found by the texts of Kafka's client, the operating system and Delta: the
 failure passes through Java, Python and Java again, and only its text arrives complete.
+
+A timestamp that Spark cannot read is such a cause, too: a client may set any number of 64 bits. The record is searched for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple
 
+from kafka import KafkaConsumer, TopicPartition
 from pyspark.errors import StreamingQueryException
 
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError
-from group_coordinator.clients.cluster.unreadable_time import LAST_MS
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import DamagedFileError
-from group_coordinator.streaming.checkpoint.lock import (
+from group_coordinator.streaming.checkpoint.layout import (
     CheckpointInUseError,
     UnwritableCheckpointError,
 )
@@ -30,6 +34,55 @@ from group_coordinator.tables.catalog import TablesRootError
 from group_coordinator.tables.creation import MissingTablesError
 from group_coordinator.tables.storage_errors import StorageError, root_cause
 from group_coordinator.tables.writer import NotTheWriterError
+
+LAST_MS = (2**63 - 1) // 1000
+"""Latest time of Spark, which counts microseconds in 64 bits; the earliest is -LAST_MS."""
+_PATIENCE_MS = 10_000
+
+
+class UnreadableTime(NamedTuple):
+    """Position of the record, and its time in milliseconds since 1970."""
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+
+
+def unreadable_time(
+    connection: Connection, topic: str, stretches: Iterable[tuple[int, range]]
+) -> UnreadableTime | None:
+    """Find the first such record in these offsets of partitions; None: there is no committed record.
+
+    Raises:
+        ChannelError: the cluster does not answer, or rejects the login.
+    """
+    with connection.opened(
+        KafkaConsumer,
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+        # The query reads committed records only.
+        isolation_level="read_committed",
+    ) as consumer:
+        for partition, offsets in stretches:
+            for record in _records(consumer, TopicPartition(topic, partition), offsets):
+                if abs(record.timestamp) > LAST_MS:
+                    return UnreadableTime(partition, record.offset, record.timestamp)
+    return None
+
+
+def _records(consumer: KafkaConsumer, partition: TopicPartition, offsets: range) -> Iterator[Any]:
+    """Yield records up to an open transaction at most."""
+    consumer.assign([partition])
+    consumer.seek(partition, offsets.start)
+    position = offsets.start
+    while position < offsets.stop:
+        found = consumer.poll(timeout_ms=_PATIENCE_MS)
+        yield from found.get(partition, ())
+        # No progress: the rest belongs to an open transaction.
+        if consumer.position(partition) == position:
+            return
+        position = consumer.position(partition)
+
 
 _CAUSES = (
     ClientError,

@@ -23,7 +23,7 @@ from group_coordinator.driver.signals import stop_on_signals_to_python
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import cluster_folder
-from group_coordinator.streaming.upkeep import notebook_of
+from group_coordinator.streaming.compaction_query import notebook_of
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED

@@ -6,17 +6,21 @@ run: a shutdown hook may take its time, and all other threads continue meanwhile
 
 In YARN's cluster mode the JVM is the ApplicationMaster. A thread of it reports to YARN how this process ended, and YARN
 restarts an application whose ApplicationMaster ends without a report: a second hook waits for that thread.
+
+Collectors of metrics, shorter than with prometheus_client's own classes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Event
 from typing import Any
 
 import pyspark
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
@@ -28,6 +32,39 @@ from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.signals import signals_raised_in_python, stop_on_signals_to_python
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.spark_lines import newer_than
+
+Point = tuple[Sequence[str], float]
+"""The values of the labels, and of the series."""
+
+
+class Figures:
+    """A collector of prometheus_client: calls a function at each scrape."""
+
+    def __init__(self, families: Callable[[], Iterable[Metric]]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._families()
+
+    def describe(self) -> Iterable[Metric]:
+        """Return nothing: otherwise a registry would collect before there are metrics."""
+        return ()
+
+
+def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point]) -> Metric:
+    """Return a gauge with its series.
+
+    A name of a group or topic may have the character 0, at which Prometheus drops the whole page
+    (model/textparse/promlex.l). The series has ␀0 instead, and ␀␀ instead of ␀, so that different names have different
+    series.
+    """
+    family = GaugeMetricFamily(name, meaning, labels=labels)
+    for values, number in points:
+        family.add_metric(
+            [value.replace("␀", "␀␀").replace("\0", "␀0") for value in values], number
+        )
+    return family
+
 
 MakeSession = Callable[[], SparkSession]
 

@@ -19,7 +19,7 @@ from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import entries_of
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.compaction.spark import folded
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import (

@@ -1,12 +1,118 @@
-"""ApiVersions: the broker's APIs without hidden features, and the group APIs in the job's versions."""
+"""ApiVersions: the broker's APIs without hidden features, and the group APIs in the job's versions.
+
+Table of the APIs for clients: route and versions of each. The APIs of the job are in core/apis.py.
+
+APIs that are neither here nor in codecs/wire are hidden: the APIs of brokers and controllers, share groups and streams
+groups. A version that is not here may have a broker's address in a field that is not rewritten, or a hidden feature.
+
+A client's request: as collected, its route, and its place in the pipeline of its connection.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from asyncio import Future
+from collections.abc import Awaitable, Callable
+from enum import Enum, auto
+from typing import Any, NamedTuple, TypeAlias
 
 from group_coordinator.codecs import wire
+from group_coordinator.codecs.wire import schemas
+from group_coordinator.core import apis
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.served import API_VERSIONS, APIS, HIDDEN_FEATURES, ServedApi, Way
+
+
+class Way(Enum):
+    """Routes of the served APIs."""
+
+    GROUPS = auto()
+    """The job; the versions are the gateway's, whatever the brokers have."""
+    READ = auto()
+    """The broker, the gateway, or both: it depends on the request."""
+    PRODUCED = auto()
+    """The broker, if the request has a response at all."""
+    LOGIN = auto()
+    """The broker; request and response are read."""
+    TOPICS = auto()
+    """The broker, unless the request names a topic of the coordinator itself."""
+    SHOWN = auto()
+    """The broker; its response may name the coordinator's topics."""
+    PASSED = auto()
+    """The broker; the request is not read."""
+
+
+class ServedApi(NamedTuple):
+    """API for clients: key, name, route and versions."""
+
+    key: int
+    name: str
+    way: Way
+    versions: range
+
+
+GROUP_APIS = {
+    api.name: api.rights
+    for api in apis.APIS.values()
+    if api.rights is not None and api.name in schemas.APIS
+}
+"""APIs of the job by name, with the rights that a client needs."""
+_BY_WAY = {
+    Way.GROUPS: " ".join(["ListGroups", *GROUP_APIS]),
+    Way.READ: (
+        "ApiVersions FindCoordinator DescribeConfigs AlterConfigs IncrementalAlterConfigs ListConfigResources"
+    ),
+    Way.PRODUCED: "Produce",
+    Way.LOGIN: "SaslHandshake SaslAuthenticate",
+    Way.TOPICS: (
+        "Fetch ListOffsets CreateTopics DeleteTopics DeleteRecords OffsetForLeaderEpoch AddPartitionsToTxn "
+        "AlterReplicaLogDirs CreatePartitions ElectLeaders AlterPartitionReassignments DescribeProducers"
+    ),
+    Way.SHOWN: "Metadata DescribeTopicPartitions",
+    Way.PASSED: (
+        "InitProducerId AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls DescribeLogDirs CreateDelegationToken "
+        "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ListPartitionReassignments "
+        "DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials AlterUserScramCredentials DescribeQuorum "
+        "UpdateFeatures DescribeCluster UnregisterBroker DescribeTransactions ListTransactions "
+        "GetTelemetrySubscriptions PushTelemetry AddRaftVoter RemoveRaftVoter UnregisterController"
+    ),
+}
+# Clients choose the highest common version, so a lower limit here changes their way without an error.
+_HIGHEST = {
+    "Fetch": 15,  # 16 has addresses behind the data
+    # Later versions use transaction.version 2, where brokers get a group's offsets without AddOffsetsToTxn.
+    "Produce": 11,
+    "EndTxn": 4,
+    "TxnOffsetCommit": 4,
+}
+"""Highest versions where they are lower than Kafka's."""
+_LOWEST = {
+    "SaslHandshake": 1
+}  # after version 0 the tokens have no header, so they look like requests
+
+
+def _api(name: str, way: Way) -> ServedApi:
+    # Only versions that codecs/wire can read: a broker may already have later ones.
+    defined = wire.valid_versions(name)
+    highest = _HIGHEST.get(name, defined[-1])
+    lowest = _LOWEST.get(name, defined[0])
+    return ServedApi(wire.api_key(name), name, way, range(lowest, highest + 1))
+
+
+APIS = {
+    api.key: api for way, names in _BY_WAY.items() for api in (_api(n, way) for n in names.split())
+}
+"""APIs by key; of two routes the later counts."""
+
+API_VERSIONS = APIS[wire.api_key("ApiVersions")]
+
+PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
+"""APIs whose responses wait for other members, which may take minutes."""
+
+HIDDEN_FEATURES = frozenset({"share.version", "streams.version", "transaction.version"})
+"""Features of a cluster that would lead clients to hidden APIs, or to another way to end transactions."""
+
+GROUP_RESOURCE = 32
+"""Type of a resource whose configs are the settings of a group."""
+
 
 _FEATURES = ("supportedFeatures", "finalizedFeatures")
 
@@ -62,3 +168,58 @@ def _served(of_broker: list[dict[str, int]]) -> list[dict[str, int]]:
 
 def _entry(api: ServedApi, lowest: int, highest: int) -> dict[str, int]:
     return {"apiKey": api.key, "minVersion": lowest, "maxVersion": highest}
+
+
+Rewriting: TypeAlias = Callable[[memoryview], bytes | Awaitable[bytes]]
+"""Function from a broker's response, without its size, to the response for the client, with its size."""
+
+
+class ClientRequest(NamedTuple):
+    """Collected request; the frame begins with its size."""
+
+    api: ServedApi
+    version: int
+    correlation_id: int
+    frame: bytearray
+
+
+class MadeHere(NamedTuple):
+    """Local response, with its size."""
+
+    answer: bytes | Awaitable[bytes]
+
+
+class SentOn(NamedTuple):
+    """Request to forward, its size first, and how its response is rewritten, if at all."""
+
+    request: bytes | bytearray
+    rewriting: Rewriting | None
+
+
+class Slot:
+    """Pending request. Responses leave in the order of requests."""
+
+    __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version", "waiting_bytes")
+
+    def __init__(
+        self, api: ServedApi, version: int, correlation_id: int, rewriting: Rewriting | None = None
+    ) -> None:
+        self.api = api
+        self.version = version
+        self.correlation_id = correlation_id
+        self.rewriting = rewriting
+        """None: the broker's response is forwarded unchanged, or the response is local."""
+        self.size = 0
+        """bytes of the request, if they count for its client's limit."""
+        self.waiting_bytes = 0
+        """bytes of the response, if it counts as waiting."""
+        self.answer: bytes | None = None
+        """Response to send; None: it is still to come, or it is forwarded."""
+
+
+class Aside(NamedTuple):
+    """Request of the gateway itself on a client's connection to a broker. The client does not get the response."""
+
+    api: str
+    version: int
+    answer: Future[dict[str, Any]]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from group_coordinator.gateway.served import ServedApi
+from group_coordinator.gateway.api_versions import ServedApi
 
 BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 """seconds. Upper bounds of the histogram of response times."""

@@ -10,29 +10,26 @@ from functools import partial
 from ssl import SSLContext
 from typing import NamedTuple
 
-from group_coordinator.gateway.cluster.addresses import Address, Addresses
+from group_coordinator.gateway.api_versions import PARKED_APIS
+from group_coordinator.gateway.cluster.addresses import Address, Addresses, Coordinators
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.cluster.fair_turns import FairTurns
-from group_coordinator.gateway.cluster.find_coordinator import Coordinators
 from group_coordinator.gateway.connections.admission import (
     NO_LIMITS,
     Admission,
     CloseReason,
     ConnectionLimits,
+    ReadQueue,
+    Shares,
 )
-from group_coordinator.gateway.connections.connection import ClientConnection
+from group_coordinator.gateway.connections.connection import ClientConnection, Strangers
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.listeners import Listeners
-from group_coordinator.gateway.connections.read_queue import ReadQueue
-from group_coordinator.gateway.connections.shares import Shares
-from group_coordinator.gateway.connections.strangers import Strangers
 from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.group_part import GroupPart
-from group_coordinator.gateway.login.failed_logins import FailedLogins
-from group_coordinator.gateway.login.login import Login
+from group_coordinator.gateway.login import FailedLogins, Login
 from group_coordinator.gateway.request_router import RequestRouter
 from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
-from group_coordinator.gateway.served import PARKED_APIS
 
 CONNECT_TIMEOUT_S = 10.0
 _CONNECTING_AT_ONCE = 32

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.health_port import Check
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 
 
 class GroupPart(Protocol):
-    """Answers the group APIs of gateway/served.py, and the configs APIs for group resources."""
+    """Answers the group APIs of gateway/api_versions.py, and the configs APIs for group resources."""
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         """Send the request to the job before this returns, so that calls keep their order. The result is the response body.

@@ -8,21 +8,23 @@ from functools import partial
 from time import monotonic
 from typing import TypeAlias
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
-from group_coordinator.core.acls.rule import Operation, ResourceType, Right
+from group_coordinator.core.acls import Operation, ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway import api_versions
-from group_coordinator.gateway.client_requests import (
+from group_coordinator.gateway.api_versions import (
     ClientRequest,
     MadeHere,
     Rewriting,
     SentOn,
+    ServedApi,
+    Way,
 )
-from group_coordinator.gateway.cluster.addresses import Addresses
-from group_coordinator.gateway.cluster.find_coordinator import (
+from group_coordinator.gateway.cluster.addresses import (
     OF_GROUPS,
     OF_TRANSACTIONS,
+    Addresses,
     Coordinators,
     keys_of,
 )
@@ -41,7 +43,6 @@ from group_coordinator.gateway.groups.group_listing import NodeShares
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.own_topics import OwnTopics
-from group_coordinator.gateway.served import ServedApi, Way
 
 Plan: TypeAlias = MadeHere | SentOn
 

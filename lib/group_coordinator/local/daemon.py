@@ -10,10 +10,8 @@ from shutil import rmtree
 from msgspec import DecodeError, Struct, json
 from psutil import NoSuchProcess, Process, TimeoutExpired
 
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.broker_process import BrokerFiles
+from group_coordinator.local.broker import BrokerFiles, EmbeddedBroker, free_ports, is_free
 from group_coordinator.local.folders import cache_folder, only_one_process
-from group_coordinator.local.ports import free_ports, is_free
 
 _USUAL_PORT = 9092
 _STOP_TIMEOUT_SECONDS = 10

@@ -1,11 +1,16 @@
 """Jars of Spark's connectors and of the Kafka broker, fetched once with the Ivy of pyspark.
 
 `python -m group_coordinator.local.jars` fetches them all, so that no command waits for the network later.
+
+Java commands for Spark and the broker, and commands for modules of this Python.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +22,37 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from group_coordinator.local.folders import cache_folder, only_one_process
-from group_coordinator.local.java import JavaMissingError, java
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.spark_lines import UnknownSparkError, line_of
 from group_coordinator.tables.roots import is_on_s3
+
+
+class JavaMissingError(RuntimeError):
+    """This machine has no Java."""
+
+
+def java(command: str = "java") -> str:
+    """Find a command of Java as Spark's scripts do: in JAVA_HOME, then in PATH."""
+    home = os.environ.get("JAVA_HOME")
+    path = str(Path(home, "bin", command)) if home else shutil.which(command)
+    if path is None:
+        raise JavaMissingError("Java is missing: install Java 17 or newer, or set JAVA_HOME")
+    return path
+
+
+def kafka_options() -> list[str]:
+    """The user's options for Java with Kafka, from the variable of Kafka's own scripts."""
+    return shlex.split(os.environ.get("KAFKA_OPTS", ""))
+
+
+def python_module(name: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module.
+
+    Without -P Python would import click, or any other module, from the current folder first: any user with write access
+    there could run code as this user.
+    """
+    return [sys.executable, "-P", "-m", name, *arguments]
+
 
 BROKER_COORDINATES = (
     "org.apache.kafka:kafka_2.13:4.4.0",

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from group_coordinator.local.jars import JarsError, tools_jars
-from group_coordinator.local.java import JavaMissingError, java
+from group_coordinator.local.jars import JarsError, JavaMissingError, java, tools_jars
 
 CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"

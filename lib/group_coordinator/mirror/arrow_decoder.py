@@ -17,15 +17,16 @@ import pyarrow.compute as pc
 from msgspec import json
 
 from group_coordinator.codecs.offsets_topic import OffsetsTopicError, decode_entry
-from group_coordinator.codecs.records import raw_message, record_types
-from group_coordinator.codecs.records.raw_message import RawMessage
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records import record_types as raw_message
+from group_coordinator.codecs.records.record_types import RawMessage
 from group_coordinator.mirror.commit_columns import (
     ByteColumn,
+    HomePartitions,
     ReadKeys,
     read_commit_keys,
     read_commit_values,
 )
-from group_coordinator.mirror.home_partition import HomePartitions
 from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 
 _KEYS_REMEMBERED = 50_000

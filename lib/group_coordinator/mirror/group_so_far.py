@@ -17,20 +17,23 @@ from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group, is_empty
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
 from group_coordinator.core.replay import replay_record
-from group_coordinator.tables.compaction.classic_rows import CLASSIC, classic_group
-from group_coordinator.tables.compaction.consumer_rows import CONSUMER, consumer_group
+from group_coordinator.tables.compaction.consumer_rows import (
+    CLASSIC,
+    CONSUMER,
+    classic_group,
+    consumer_group,
+)
 from group_coordinator.tables.compaction.foreign_kinds import (
     FOREIGN_KINDS,
     ForeignKind,
     ForeignMembership,
     foreign_membership,
 )
-from group_coordinator.tables.compaction.offset_rows import committed_offset
-from group_coordinator.tables.compaction.rows import GroupRows
+from group_coordinator.tables.compaction.rows import GroupRows, committed_offset
 
 OFFSETS = (record_types.LEGACY_OFFSET_COMMIT, record_types.OFFSET_COMMIT)
 """Offset records belong to no group type: every group may have them, except share groups."""

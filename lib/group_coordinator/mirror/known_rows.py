@@ -21,14 +21,11 @@ from group_coordinator.mirror.group_so_far import REPLAYED, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts
 from group_coordinator.tables.append import Size, size_of
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows, from_arrow
+from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows, Retention, from_arrow
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, TableDefinition
-from group_coordinator.tables.groups import GROUPS
-from group_coordinator.tables.members import MEMBERS
-from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.state_tables import GROUPS, MEMBERS, OFFSETS
 
 
 class MirrorBatch(NamedTuple):
@@ -36,7 +33,7 @@ class MirrorBatch(NamedTuple):
 
     batch_id: as in the tables; all batches before it are in the log. retention: of the cluster. topics: the ids of the
     cluster's present topics, by name; empty: unknown. unseen: topics whose existence is unknown. gone: tombstones that
-    come in front of the batch's rows (lookback.py), as rows of the log; None: there are none.
+    come in front of the batch's rows (continuity.py), as rows of the log; None: there are none.
     """
 
     spark: SparkSession

@@ -17,8 +17,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.core.model.records import Reason
+from group_coordinator.mirror.commit_columns import MOVED
 from group_coordinator.mirror.group_so_far import EXPLAINED
-from group_coordinator.mirror.home_partition import MOVED
 from group_coordinator.tables.append import MOST_ROWS, Size, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
@@ -26,7 +26,7 @@ from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefi
 from group_coordinator.tables.writer import Writer
 
 Gone = Callable[[SparkSession, int], DataFrame | None]
-"""Returns tombstones that come in front of a batch (lookback.py), by its number in the tables; None: there are none."""
+"""Returns tombstones that come in front of a batch (continuity.py), by its number in the tables; None: there are none."""
 Explain = Callable[[DataFrame, int, DataFrame | None], DataFrame]
 """Adds the inferred reasons to the tombstones of a batch, by its number in the tables; the last argument has gap
 tombstones.
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class GroupsMovedError(RuntimeError):
-    """The brokers have begun to use the new number of partitions (home_partition.py)."""
+    """The brokers have begun to use the new number of partitions (commit_columns.py)."""
 
 
 class MirroredBatch(NamedTuple):

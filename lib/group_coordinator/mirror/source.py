@@ -21,7 +21,7 @@ from msgspec import json
 from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.mirror.arrow_decoder import DECODED, decode_batches
-from group_coordinator.mirror.home_partition import HomePartitions
+from group_coordinator.mirror.commit_columns import HomePartitions
 from group_coordinator.streaming.cluster_options import kafka_package
 from group_coordinator.streaming.source import PATIENCE
 

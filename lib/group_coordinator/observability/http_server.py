@@ -1,10 +1,13 @@
-"""The HTTP server of metrics, health and reports: a few pages, short requests, few connections, and an own name."""
+"""The HTTP server of metrics, health and reports: a few pages, short requests, few connections, and an own name.
+
+Prometheus and schedulers ask a run for /metrics, /healthz and /readyz.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
@@ -17,6 +20,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from group_coordinator.codecs.host_and_port import is_loopback
 
@@ -174,3 +179,28 @@ def _head(connection: socket) -> bytes:
         if not part or len(head) > LONGEST_REQUEST_BYTES:
             return b""
     return head
+
+
+METRICS, ALIVE, READY = "/metrics", "/healthz", "/readyz"
+
+Trouble = Callable[[], str | None]
+"""Returns why the job does not work at present; None: it works."""
+
+
+def metrics_port(
+    address: tuple[str, int], registry: CollectorRegistry, trouble: Trouble
+) -> AbstractContextManager[int]:
+    """Serve the metrics; yields and raises as http_server."""
+
+    def ready() -> Page:
+        why = trouble()
+        status = HTTPStatus.OK if why is None else HTTPStatus.SERVICE_UNAVAILABLE
+        return Page(status, f"{why or 'ready'}\n")
+
+    metrics = make_wsgi_app(registry)
+    pages: dict[str, Callable[[], WSGIApplication]] = {
+        METRICS: lambda: metrics,
+        ALIVE: lambda: Page(HTTPStatus.OK, "alive\n"),
+        READY: ready,
+    }
+    return http_server(address, "metrics-port", pages)

@@ -12,7 +12,7 @@ from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.offset_reporter.query_offsets import Offsets
+from group_coordinator.offset_reporter.outbox import Offsets
 
 CLIENT_ID = "group-coordinator-spark"
 

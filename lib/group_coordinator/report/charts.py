@@ -7,8 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from group_coordinator.report.scope import Scope
-from group_coordinator.report.section import Legend
+from group_coordinator.report.section import Legend, Scope
 
 TICKS = alt.ExprRef("max(2, floor(width / 130))")
 """Number of labels of a time axis, by its width."""

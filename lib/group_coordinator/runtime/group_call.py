@@ -24,21 +24,22 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import begin_sessions
-from group_coordinator.runtime.outputs import Piece
-from group_coordinator.runtime.packing import seed_of, unpack
-from group_coordinator.runtime.quarantine import (
+from group_coordinator.runtime.outputs import Piece, seed_of, unpack
+from group_coordinator.runtime.update_group import (
     NOT_OURS,
+    GroupUpdate,
     UnknownStateVersionError,
+    UpdateContext,
     letters_of_a_whole_call,
+    update_group,
 )
-from group_coordinator.runtime.spill_file import ScratchFolder, SpillFile, usual_scratch
-from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
+from group_coordinator.runtime.what_if import ScratchFolder, SpillFile, usual_scratch
 
 _MOST_BYTES_HELD = 64 * 1024 * 1024
 
 
 class SortedEvents:
-    """Packed events (packing.py) that are added in any order. They can be iterated several times."""
+    """Packed events (outputs.py) that are added in any order. They can be iterated several times."""
 
     def __init__(
         self, packed: Sequence[bytes] = (), scratch: ScratchFolder = usual_scratch

@@ -7,23 +7,23 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 
-from group_coordinator.codecs import events, group_view, responses
+from group_coordinator.codecs import events, group_view
+from group_coordinator.codecs import events as responses
 from group_coordinator.codecs.acls import AclEntry, acls_of
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.fields import FieldError, Text
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls.authorizer import Authorizer
-from group_coordinator.core.acls.rights import Rights
+from group_coordinator.core.acls import Authorizer
 from group_coordinator.core.apis import api_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import ConfigRecord
-from group_coordinator.core.model.requests import TopicMetadata
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic, TopicMetadata
 from group_coordinator.core.offsets.pending import awaited_markers
+from group_coordinator.core.rights import Rights
 from group_coordinator.runtime.taking import event_id_at, fresh_id, refusal_of, rights_of, take
 
 Output: TypeAlias = dict[str, Any]

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 from uuid import NAMESPACE_OID, UUID, uuid5
 
-from group_coordinator.binary.uuids import uuid_text
+from group_coordinator.binary.notation import uuid_text
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls.authorizer import Authorizer, RequestSender, address_of
-from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import ANONYMOUS, THE_JOB
+from group_coordinator.core.acls import ANONYMOUS, THE_JOB, Authorizer, RequestSender, address_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -30,6 +28,7 @@ from group_coordinator.core.model.requests import (
     RequestContext,
     TopicMetadata,
 )
+from group_coordinator.core.rights import Rights
 
 
 def fresh_id(event_id: str) -> str:

@@ -11,8 +11,10 @@ topic. These are the clock rules 1 to 3 and 6 (lib/README.md):
   that event.
 - After the last event, the deadlines fire that are due by the batch's time minus the slack. An event that was appended before a
   deadline thus has the slack to be read before the deadline fires.
-- While a backlog is read, timers are suspended (streaming/backlog.py): only events move the clock, and no deadline fires after the
+- While a backlog is read, timers are suspended (streaming/source.py): only events move the clock, and no deadline fires after the
   last event. The heartbeat that keeps a member alive may be in the next batch.
+
+Handling of internal errors: the affected events become dead letters, and other groups continue.
 """
 
 from __future__ import annotations
@@ -23,24 +25,21 @@ from typing import NamedTuple
 
 from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.events import Event, InvalidEventError
+from group_coordinator.codecs.snapshots import SnapshotError, SnapshotVersionError
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls.authorizer import Authorizer
-from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.admission import is_admitted
+from group_coordinator.core.acls import Authorizer
 from group_coordinator.core.apis import error_response
-from group_coordinator.core.coordinator import Step
-from group_coordinator.core.deadlines.outages import Outages
+from group_coordinator.core.coordinator import Step, is_admitted
+from group_coordinator.core.deadlines import Outages
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.responses import Reply
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.pending import awaited_markers
-from group_coordinator.core.topics.needs import NOTHING, TopicNeed, missing_topics, topic_need
-from group_coordinator.runtime.outputs import Outputs, Piece
-from group_coordinator.runtime.packing import EventRow
-from group_coordinator.runtime.quarantine import OF_THE_WHOLE_CALL, describe
-from group_coordinator.runtime.spill_file import ScratchFolder, usual_scratch
+from group_coordinator.core.rights import Rights
+from group_coordinator.core.topics import NOTHING, TopicNeed, missing_topics, topic_need
+from group_coordinator.runtime.outputs import EventRow, Outputs, Piece
 from group_coordinator.runtime.taking import (
     event_id_at,
     is_of_the_job,
@@ -49,6 +48,48 @@ from group_coordinator.runtime.taking import (
     take,
     ticket_of,
 )
+from group_coordinator.runtime.what_if import ScratchFolder, usual_scratch
+
+
+class UnknownStateVersionError(Exception):
+    """A state in the checkpoint that a later version of this program wrote."""
+
+
+DEFECT = "defect: "
+"""The beginning of a dead letter's reason that reports an internal error."""
+
+NOT_OURS = (MemoryError, OSError, UnknownStateVersionError, SnapshotVersionError)
+"""Failures of this machine or of this installation. They fail the task, as another attempt may succeed."""
+
+OF_THE_WHOLE_CALL = (*NOT_OURS, SnapshotError)
+"""Errors that end a whole call. A corrupt state may show in the middle of an event, and half of an event must not be kept."""
+
+
+def describe(defect: Exception) -> str:
+    """Return the reason of a dead letter for an internal error."""
+    return f"{DEFECT}{type(defect).__name__}: {defect}"
+
+
+def is_defect(reason: str) -> bool:
+    """Return True if a dead letter reports an internal error. These are counted."""
+    return reason.startswith(DEFECT)
+
+
+def letters_of_a_whole_call(
+    group_id: str,
+    rows: Iterable[EventRow],
+    defect: Exception,
+    at_ms: int,
+    scratch: ScratchFolder,
+) -> Iterable[Piece]:
+    """Return the outputs of a failed call: one dead letter for the group, then one for each event."""
+    letters = Outputs(Group(group_id), scratch)
+    reason = describe(defect)
+    letters.dead_letter(None, reason, at_ms)
+    for row in rows:
+        letters.dead_letter(row, reason, at_ms)
+    return letters
+
 
 _REBALANCING = (ClassicState.PREPARING_REBALANCE, ClassicState.COMPLETING_REBALANCE)
 _TOPICS_ON_THE_WAY = "The group's topics are being looked up."

@@ -14,7 +14,7 @@ from threading import Lock
 from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.acls.rule import Acls
+from group_coordinator.core.acls import Acls
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_done_batch, last_planned_batch
 from group_coordinator.streaming.checkpoint.pinned import began_with_rules

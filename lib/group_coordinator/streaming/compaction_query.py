@@ -1,38 +1,77 @@
 """Compaction as a streaming query of its own: a late or failed batch of it does not delay responses.
 
 A checkpoint that is damaged, or another cluster's, ends the run all the same: no later attempt would mend it.
+
+Maintenance of the tables that a query writes. Its notes are in the query's checkpoint.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Event
+from typing import TypeAlias
 
+from msgspec import json
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from group_coordinator.background import keep_trying
-from group_coordinator.settings import Settings
+from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import checkpoint_of
-from group_coordinator.streaming.checkpoint.ownership import CheckpointError
-from group_coordinator.streaming.pools import started_in_pool
-from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime
-from group_coordinator.streaming.upkeep import OF_COMPACTION, maintenance_of
+from group_coordinator.streaming.checkpoint.ownership import WRITTEN, CheckpointError
+from group_coordinator.streaming.rebuild.snapshots import SnapshotTime
+from group_coordinator.streaming.session import started_in_pool
 from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import StoredLogEntry
+from group_coordinator.tables.compaction.rows import Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY
-from group_coordinator.tables.groups import GROUPS
-from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY, TableDefinition
+from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.state_tables import GROUPS, SNAPSHOTS
+from group_coordinator.tables.upkeep_work import UpkeepNote
+
+OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
+"""Tables that the coordinator, or a mirror in its place, appends to."""
+OF_COMPACTION = (*COMPACTED, SNAPSHOTS)
+
+Notes: TypeAlias = dict[str, UpkeepNote]
+"""Notes by table."""
+
+_FILE = "maintenance.json"
+_ONCE_MORE = "nothing has to be done: the tables get their maintenance once more, and the file is written again"
+_log = logging.getLogger(__name__)
+
+
+def maintenance_of(
+    spark: SparkSession, job: JobSettings, query_name: str, tables: Sequence[TableDefinition]
+) -> Maintenance:
+    """Return the maintenance of the tables that this process writes, so that no two processes rewrite the same files."""
+    return Maintenance(spark, job, tables, notebook_of(spark, job, query_name))
+
+
+def notebook_of(spark: SparkSession, job: JobSettings, query_name: str) -> Notebook:
+    """Return the notebook in a query's checkpoint."""
+    folder = CheckpointFolder(spark, checkpoint_of(job, query_name))
+
+    def notes() -> Notes:
+        try:
+            return folder.read_as(_FILE, Notes, _ONCE_MORE) or {}
+        except DamagedFileError as damaged:
+            # The notes only save work: without them the tables get their maintenance once more.
+            _log.warning("%s", damaged)
+            return {}
+
+    return Notebook(notes, lambda kept: folder.write(_FILE, json.encode(kept).decode()))
+
 
 QUERY_NAME = "compaction"
 _CLUSTER = "cluster"
@@ -45,7 +84,6 @@ _FORGOTTEN = re.compile(
     # The version still exists, but a file of it was replaced longer than a day ago and is removed.
     r"|FAILED_READ_FILE\.(?:DBR_)?FILE_NOT_EXIST"
 )
-_log = logging.getLogger(__name__)
 
 
 class CompactionQuery:

@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.backlog import Backlog
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
@@ -40,6 +39,7 @@ from group_coordinator.streaming.small_batch import (
     WritesResponses,
     has_few_events,
 )
+from group_coordinator.streaming.source import Backlog
 from group_coordinator.tables.writer import Writer
 
 _POLL_S = 1
@@ -57,7 +57,7 @@ class CoordinatorHooks:
     runs no batch until there is data. `must_wait` decides before each batch whether it is held for another query
     (BatchGate). `plans` is the offset log. `before_query` is called before each query of the run begins, `before_batch`
     with Spark's number of a batch in the thread that begins its tasks. `report` receives every written batch, `rest` is
-    called after it (rest.py), and each of `watches` receives the query about once a second. `reply_partitions`,
+    called after it (small_batch.py), and each of `watches` receives the query about once a second. `reply_partitions`,
     `topic_needs`, `awaited_markers`, `meters` and `responses` are for Sinks.
     """
 

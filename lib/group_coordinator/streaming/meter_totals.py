@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.runtime.meters import meter_of
 from group_coordinator.runtime.outputs import RebalancingLine
-from group_coordinator.runtime.quarantine import DEFECT
+from group_coordinator.runtime.update_group import DEFECT
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.small_batch import (
     DEFECTS_METER,

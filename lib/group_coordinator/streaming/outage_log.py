@@ -13,11 +13,11 @@ from threading import Lock
 from msgspec import json
 from pyspark.sql import SparkSession
 
-from group_coordinator.core.deadlines.outages import LateAnswers, Outage, Outages, noted
-from group_coordinator.streaming.backlog import is_cut
+from group_coordinator.core.deadlines import LateAnswers, Outage, Outages, noted
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_planned_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.streaming.source import is_cut
 
 PROPERTY = "group.coordinator.outages"
 """Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""

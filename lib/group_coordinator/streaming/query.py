@@ -23,8 +23,8 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.plans import TextOfPlan
 from group_coordinator.streaming.operator.worker_function import coordinate
 from group_coordinator.streaming.operator.worker_process import folder_for_spills
-from group_coordinator.streaming.pools import started_in_pool
 from group_coordinator.streaming.rebuild.rebuild import check_seeds
+from group_coordinator.streaming.session import started_in_pool
 from group_coordinator.streaming.source import read_events, read_groups
 
 _OF_THE_QUERY = {

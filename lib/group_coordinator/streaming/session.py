@@ -1,6 +1,7 @@
 """The Spark session of the job: created on this machine, or provided where the job is submitted.
 
-A newer version of Spark than tested is tried after a warning.
+A newer version of Spark than tested is tried after a warning. With spark.scheduler.mode = FAIR, queries in different pools take
+turns, and no others.
 """
 
 from __future__ import annotations
@@ -9,22 +10,44 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
+from threading import Lock
+from types import MappingProxyType
 from typing import Any
 
+import javaproperties
 import pyspark
 from py4j.java_gateway import JavaClass
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from group_coordinator.observability.jvm_logs import LOG4J2, quieten_jvm
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.file_manager import rename_plainly
 from group_coordinator.streaming.checkpoint.layout import PARTITIONS, STATE_STORE
-from group_coordinator.streaming.checkpoint.object_store import use_s3
+from group_coordinator.streaming.checkpoint.object_store import rename_plainly, use_s3
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.spark_lines import UnknownSparkError, newer_than
+from group_coordinator.tables.upkeep_work import session_conf
+
+LOG4J2 = resources.files("group_coordinator.observability") / "log4j2.properties"
+"""The levels of a JVM that the job starts."""
+
+
+def quieten_jvm(spark: SparkSession) -> None:
+    """Apply the levels of LOG4J2 to a JVM that was started with its own configuration."""
+    settings = javaproperties.loads(LOG4J2.read_text(encoding="utf-8"))
+    spark.sparkContext.setLogLevel(settings["rootLogger.level"].upper())
+    session: Any = spark
+    log4j = session._jvm.org.apache.logging.log4j  # noqa: SLF001 - PySpark has no public way
+    for key, name in settings.items():
+        if key.startswith("logger.") and key.endswith(".name"):
+            level = settings[key.removesuffix(".name") + ".level"]
+            log4j.core.config.Configurator.setLevel(name, log4j.Level.toLevel(level))
+
 
 # Requirements in addition to Spark -> a class of each. Databricks includes both, and renames some classes.
 _NEEDED = {
@@ -111,7 +134,7 @@ _EVERYWHERE = {
     # A query of partition_status has 276 classes of generated code. By default 100 are kept: Spark and Java would
     # compile all again at each query.
     "spark.sql.codegen.cache.maxEntries": "1000",
-    # Batches of the coordinator and of compaction take turns (pools.py), instead of waiting for each other.
+    # Batches of the coordinator and of compaction take turns (`POOLS`), instead of waiting for each other.
     "spark.scheduler.mode": "FAIR",
 }
 
@@ -242,3 +265,35 @@ def delta_settings() -> dict[str, str]:
         _EXTENSIONS: ",".join(extensions),
         _CATALOG: given.get(_CATALOG, "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
     }
+
+
+POOL = "spark.scheduler.pool"
+_STARTING = Lock()
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@contextmanager
+def in_pool(spark: SparkSession, name: str) -> Iterator[None]:
+    """Run the queries that this thread starts in the block in a pool of this name, for as long as they run.
+
+    Jobs of one pool wait for each other, so a first compaction would delay heartbeats.
+    """
+    # Its type hints lack None, which removes a property.
+    context: Any = spark.sparkContext
+    before = context.getLocalProperty(POOL)
+    context.setLocalProperty(POOL, name)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(POOL, before)
+
+
+def started_in_pool(
+    writer: DataStreamWriter, spark: SparkSession, name: str, settings: Mapping[str, str] = _NONE
+) -> StreamingQuery:
+    """Start a query in a pool, with Spark settings for this query alone.
+
+    A query copies the session's settings at its start, so queries start in turn.
+    """
+    with _STARTING, in_pool(spark, name), session_conf(spark, settings):
+        return writer.start()

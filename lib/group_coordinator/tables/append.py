@@ -3,30 +3,41 @@
 On a local disk small appends go through the deltalake package: it writes the same commit as Spark in a fiftieth of the
 time, which is most of the time between two batches. Both leave the same mark in the table's log, so that each sees the
 other's appends.
+
+Appends to a table on S3 by two PUTs: a data file, and the commit.
+
+The deltalake package takes six requests for an append, in turn: it looks for the table's last version
+before the commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on this
+machine's disk, and the files that it wrote there are put to the store. The commit is a conditional PUT of the version
+after the last known version, so a commit of another process is noticed and never replaced.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol, TypeVar
+from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
+from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.catalog_managed import opening
-from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.delta_errors import in_one_line
-from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
+from group_coordinator.tables.roots import is_on_s3
+from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
 
 MOST_ROWS = 50_000
 """Rows that the driver may hold."""
@@ -230,3 +241,76 @@ def running_query_id(spark: SparkSession) -> str:
     if query_id is None:
         raise RuntimeError("not called from a batch of a streaming query")
     return query_id
+
+
+LOG_STORE = "group_coordinator.S3LogStore"
+"""Java class of Delta's commits on S3, and of PUTs of whole files (checkpoint/S3Files.java)."""
+
+
+@dataclass(slots=True)
+class AppendByPut:
+    """The appends of a process to a table; each knows the version that the last append has made."""
+
+    spark: SparkSession
+    location: str
+    version: int
+    _copy: DeltaTable
+    _folder: TemporaryDirectory[str]
+
+    @classmethod
+    def to(cls, spark: SparkSession, location: Path | str, table: DeltaTable) -> AppendByPut | None:
+        """Return None if the package has to append by itself.
+
+        That is outside S3, if this session lacks the class that puts (checkpoint/object_store.py), and for a table
+        whose protocol differs from the protocol of the package's copy.
+        """
+        if isinstance(location, Path) or not is_on_s3(location) or _files(spark) is None:
+            return None
+        folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="group-coordinator-")
+        metadata = table.metadata()
+        copy = DeltaTable.create(
+            folder.name,
+            table.schema(),
+            partition_by=metadata.partition_columns,
+            configuration=metadata.configuration,
+        )
+        # The package writes files for its copy's protocol, which the table might not accept.
+        if copy.protocol() != table.protocol():
+            return None
+        return cls(spark, location, table.version(), copy, folder)
+
+    def append(self, rows: pa.Table | pa.RecordBatchReader, mark: Transaction) -> None:
+        """Append the rows and the mark as the next version.
+
+        Raises:
+            TableWriteError: the write to the store failed, or another process has committed since the last append.
+        """
+        commit_rows(self._copy, rows, CommitProperties(app_transactions=[mark]))
+        commit = _commit_file(self._copy.version())
+        written = Path(self._folder.name, commit)
+        actions = map(json.loads, written.read_text().splitlines())
+        with spark_write_errors(self.location):
+            for name in [unquote(action["add"]["path"]) for action in actions if "add" in action]:
+                self._put(name, name, replaces=True)
+                # Only the copy's log is needed again, not its data.
+                Path(self._folder.name, name).unlink()
+            # After the data files: a reader of the commit must find them.
+            self._put(commit, _commit_file(self.version + 1), replaces=False)
+        self.version += 1
+
+    def _put(self, name: str, target: str, *, replaces: bool) -> None:
+        session: Any = self.spark
+        hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
+        source = str(Path(self._folder.name, name))
+        _files(self.spark).put(source, f"{self.location}/{target}", replaces, hadoop)
+
+
+def _commit_file(version: int) -> str:
+    return f"_delta_log/{version:020}.json"
+
+
+def _files(spark: SparkSession) -> Any:
+    """Return the Java class that puts; None: this session lacks it."""
+    session: Any = spark
+    found = getattr(session._jvm, LOG_STORE)  # noqa: SLF001 - PySpark has no public way
+    return found if isinstance(found, JavaClass) else None

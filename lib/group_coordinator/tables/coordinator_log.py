@@ -1,6 +1,6 @@
 """The log: every record of the coordinator, with the reason and the event behind it. Append only.
 
-Of a mirrored topic it has every message, including undecodable messages (codecs/records/raw_message.py).
+Of a mirrored topic it has every message, including undecodable messages (codecs/records/record_types.py).
 """
 
 from __future__ import annotations

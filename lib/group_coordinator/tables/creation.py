@@ -10,21 +10,16 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.claims import WRITERS
-from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
 from group_coordinator.tables.denials import DENIALS
-from group_coordinator.tables.group_configs import GROUP_CONFIGS
-from group_coordinator.tables.groups import GROUPS
-from group_coordinator.tables.members import MEMBERS
-from group_coordinator.tables.offsets import OFFSETS
-from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
-from group_coordinator.tables.snapshots import SNAPSHOTS
+from group_coordinator.tables.state_tables import GROUP_CONFIGS, GROUPS, MEMBERS, OFFSETS, SNAPSHOTS
 from group_coordinator.tables.storage_errors import storage_named
+from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.views.all_views import VIEWS, named_in

@@ -22,7 +22,7 @@ from group_coordinator.tables.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.line_schema import instant, line_schema
+from group_coordinator.tables.log_rows import instant, line_schema
 
 DEAD_LETTERS = TableDefinition(
     "dead_letters",

@@ -9,14 +9,7 @@ from pathlib import Path
 import deltalake
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.types import (
-    DataType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.types import DataType, LongType, StringType, StructField, StructType, TimestampType
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.catalog_managed import opening

@@ -15,7 +15,7 @@ from group_coordinator.tables.definition import (
     TableDefinition,
     required,
 )
-from group_coordinator.tables.line_schema import instant, line_schema
+from group_coordinator.tables.log_rows import instant, line_schema
 
 DENIALS = TableDefinition(
     "denials",

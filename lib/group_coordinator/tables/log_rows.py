@@ -3,6 +3,8 @@
 They pass through the JVM as opaque bytes. A worker imports this module: nothing here needs Delta.
 
 Constants of the job are added here: workers do not write them a million times.
+
+The Spark schema of a line of JSON, from the Struct that writes it (runtime/outputs.py), and its timestamps.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import structs
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from msgspec import Struct, structs
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructField, StructType
 
 from group_coordinator.codecs.fields import Int32, Int64
 from group_coordinator.runtime.outputs import LogRow
@@ -138,3 +141,27 @@ def _instants(milliseconds: pa.Array) -> pa.Array:
     # Times that no calendar has become the nearest possible time, as in line_schema.instant.
     shown = pc.min_element_wise(pc.max_element_wise(milliseconds, FIRST_MS), LAST_MS)
     return shown.cast(pa.timestamp("ms", "UTC")).cast(_ARROW.field("event_time").type)
+
+
+def instant(milliseconds: Column) -> Column:
+    """Convert milliseconds to a timestamp, and null to null; a plain cast would fail the query."""
+    shown = F.least(F.greatest(milliseconds, F.lit(FIRST_MS)), F.lit(LAST_MS))
+    return F.when(milliseconds.isNotNull(), F.timestamp_millis(shown))
+
+
+_SPARK_NUMBERS: dict[Any, DataType] = {
+    Int32: IntegerType(),
+    Int32 | None: IntegerType(),
+    Int64: LongType(),
+    Int64 | None: LongType(),
+}
+
+
+def line_schema(row: type[Struct]) -> StructType:
+    """Return the schema of a line: numbers by their size, and text for all else, even for an object inside the line."""
+    return StructType(
+        [
+            StructField(field.encode_name, _SPARK_NUMBERS.get(field.type, StringType()))
+            for field in structs.fields(row)
+        ]
+    )

@@ -25,11 +25,15 @@ from pyspark.sql import SparkSession
 from group_coordinator.background import repeat
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.conflicts import CONFLICTS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.old_log import remove_old_log
-from group_coordinator.tables.thinning import GATHERED_FILE_BYTES, HistoryRule, cut_now
+from group_coordinator.tables.storage_errors import CONFLICTS
+from group_coordinator.tables.thinning import (
+    GATHERED_FILE_BYTES,
+    HistoryRule,
+    cut_now,
+    remove_old_log,
+)
 from group_coordinator.tables.upkeep_work import (
     BySpark,
     InFolder,
@@ -183,7 +187,7 @@ class Maintenance:
         is_thinned = table.name == COORDINATOR_LOG.name and self._history.full_ms
         # OPTIMIZE must not join the larger files that thinning has sorted.
         size = GATHERED_FILE_BYTES if is_thinned else table.file_bytes
-        # On a local disk the deltalake package does not have to be alone, unlike Spark (commit_lock.py).
+        # On a local disk the deltalake package does not have to be alone, unlike Spark (catalog.py).
         if self._spark is None or self._catalog.local_folder(table.name) is not None:
             return InFolder(self._catalog, table, self._cluster_id, size)
         by_spark = BySpark(self._spark, self._catalog, table, self._cluster_id, size)

@@ -1,12 +1,17 @@
-"""Storage errors of a start in a sentence: the setting, the location, and the storage's message."""
+"""Storage errors of a start in a sentence: the setting, the location, and the storage's message.
+
+A commit has its own errors after another process has changed files that it read or replaces.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
-from deltalake.exceptions import DeltaError
+from delta import exceptions
+from deltalake.exceptions import CommitFailedError, DeltaError
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -64,3 +69,18 @@ def root_cause(trace: str) -> str:
 def with_cure(said: str, failure: str) -> str:
     """Return the message, with the remedy if the whole failure matches a known pattern."""
     return cured(said, failure, _CURES)
+
+
+CONFLICTS: Final[tuple[type[Exception], ...]] = (
+    CommitFailedError,
+    # In Python these are no subclasses of the first, as they are in Java.
+    exceptions.DeltaConcurrentModificationException,
+    exceptions.ConcurrentAppendException,
+    exceptions.ConcurrentDeleteDeleteException,
+    exceptions.ConcurrentDeleteReadException,
+    exceptions.ConcurrentTransactionException,
+    exceptions.ConcurrentWriteException,
+    exceptions.MetadataChangedException,
+    exceptions.ProtocolChangedException,
+)
+"""Errors of the deltalake package, and of Spark."""

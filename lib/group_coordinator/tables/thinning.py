@@ -8,31 +8,56 @@ Kafka has compacted, the remaining rows make the same state.
 
 It takes a single commit, so that a reader has the rows of before or those of after, and compaction, which reads the table as
 a stream, skips it (tables/catalog.py).
+
+Removal of old files of a Delta log: in a table's maintenance, and not with each commit of the deltalake package.
+
+The package lets every commit remove old files. If two do so at the same time, one fails over a file that the other has
+removed, although it is committed; a batch or a sample would count as failed. So every commit has LEFT_TO_UPKEEP, and
+the maintenance of the table removes the files, once a minute.
+
+OPTIMIZE and VACUUM remove them all the same: the package (1.6.6) accepts the properties there, and ignores them. They
+are part of maintenance, which has just removed the old files, and which is retried if another process was faster
+(maintenance.py). Commits of Spark remove old files with each of their checkpoints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from string import Template
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from deltalake import DeltaTable, QueryBuilder, write_deltalake
+from deltalake import DeltaTable, PostCommitHookProperties, QueryBuilder, write_deltalake
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, quoted
-from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.timestamps import shown_ms
 from group_coordinator.tables.views.definition import DATAFUSION, SPARK, Dialect, floor_of
 from group_coordinator.tables.views.group_records import GROUP_RECORDS
 from group_coordinator.tables.views.offset_changes import RECENT_HOURS
 from group_coordinator.tables.views.position_steps import micros
+
+LEFT_TO_UPKEEP = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+"""Properties of every commit by the deltalake package."""
+
+
+def remove_old_log(location: str) -> None:
+    """Remove files that are older than the table's delta.logRetentionDuration, and than its last checkpoint.
+
+    Args:
+        location: the table's folder, or its URL.
+    """
+    # Another process was faster; the rest is removed the next time.
+    with suppress(FileNotFoundError):
+        DeltaTable(location).cleanup_metadata()
+
 
 DAY_MS = 86_400_000
 OPEN_MS = (RECENT_HOURS + 1) * 3_600_000

@@ -1,26 +1,60 @@
-"""Maintenance of a table's files: when it is due, and its work, by the deltalake package if possible, otherwise by Spark."""
+"""Maintenance of a table's files: when it is due, and its work, by the deltalake package if possible, otherwise by Spark.
+
+Processes of this machine lock a table's files to rewrite them.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
 from delta.tables import DeltaTable as SparkTable
 from deltalake import DeltaTable
+from filelock import FileLock
 from msgspec import Struct
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.catalog_managed import FEATURES
-from group_coordinator.tables.commit_lock import commit_of_deltalake
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
-from group_coordinator.tables.files_held import files_held
-from group_coordinator.tables.old_log import remove_old_log
-from group_coordinator.tables.session_conf import session_conf
-from group_coordinator.tables.thinning import Cut, thin_by_spark, thin_in_folder
+from group_coordinator.tables.thinning import Cut, remove_old_log, thin_by_spark, thin_in_folder
+
+
+def files_held(catalog: TableCatalog, table: TableDefinition) -> AbstractContextManager[object]:
+    """Hold the files of a table during the block; an object store has no such lock.
+
+    Raises:
+        Timeout: another process holds them. It is raised on entering.
+    """
+    folder = catalog.local_folder(table.name)
+    if folder is None:
+        return nullcontext()
+    return FileLock(folder.with_name(f".{table.name}.lock"), blocking=False)
+
+
+@contextmanager
+def session_conf(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Set Spark settings during the block.
+
+    A session outlives its batch: remaining settings would apply to later writes.
+    """
+    # One call into the JVM instead of one per key.
+    all_of_them = session.conf.getAll
+    before = {key: all_of_them[key] for key in settings if key in all_of_them}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in settings:
+            if key in before:
+                session.conf.set(key, before[key])
+            else:
+                session.conf.unset(key)
 
 
 class UpkeepRule(NamedTuple):
@@ -101,7 +135,7 @@ class TableWork(Protocol):
 class InFolder:
     """A table on this machine's disk, which Spark should not write, or in a folder of a process without Spark.
 
-    Spark's commits have to be alone on a disk (commit_lock.py), and appends would have to wait.
+    Spark's commits have to be alone on a disk (catalog.py), and appends would have to wait.
     """
 
     catalog: TableCatalog

@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.tables.append import (
+    AppendByPut,
     Rows,
     TableWriteError,
     append_frame,
@@ -30,7 +31,6 @@ from group_coordinator.tables.append import (
     append_rows,
     write_errors,
 )
-from group_coordinator.tables.append_by_put import AppendByPut
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
 

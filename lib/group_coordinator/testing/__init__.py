@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.testing.driver import GroupDriver
 from group_coordinator.testing.outcome import NotAnsweredError, Outcome
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from group_coordinator.codecs.events import Event
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls.authorizer import Authorizer
+from group_coordinator.core.acls import Authorizer
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.deadlines.outages import Outage, Outages
+from group_coordinator.core.deadlines import Outage, Outages
 from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE
@@ -19,12 +19,11 @@ from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.replay import begin_sessions, replay
 from group_coordinator.runtime.taking import event_id_at, rights_of, take
 from group_coordinator.settings import load
-from group_coordinator.testing.consumer_verbs import ConsumerVerbs
-from group_coordinator.testing.outcome import NotAnsweredError, Outcome, R_co
+from group_coordinator.testing.outcome import ConsumerVerbs, NotAnsweredError, Outcome, R_co
 
 _PROTOCOL = "range"
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from kafka import KafkaProducer
 
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member.member import GroupMember
 from tests.benchmarks.throughput import commit

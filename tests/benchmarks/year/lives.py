@@ -11,8 +11,8 @@ import pyarrow as pa
 from msgspec import to_builtins
 
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record, TransactionMarker
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.tables.thinning import DAY_MS
 from tests.benchmarks.year.cluster import PARTITIONS, Cluster
 from tests.benchmarks.year.commits import offsets_at

@@ -13,8 +13,7 @@ from deltalake import Transaction, write_deltalake
 from group_coordinator import settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.thinning import DAY_MS, Cut, HistoryRule, cut_now, midnight

@@ -10,7 +10,7 @@ from kafka.admin import NewTopic
 from kafka.errors import CoordinatorNotAvailableError
 
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberState
+from group_coordinator.clients.member.membership import MemberState
 from tests.support.until import until
 
 DEADLINE_S = 30

@@ -9,7 +9,7 @@ from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.member.membership import MemberOptions
 from tests.broker.clients.fleet import DEADLINE_S, polled, until_all_have
 from tests.broker.clients.groups_matrix import INVOICES, REFUNDS
 from tests.broker.clients.kafka_as_channel import KafkaAsChannel

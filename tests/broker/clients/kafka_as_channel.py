@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from tests.broker.clients.kafka_as_coordinator import kafka_answer
 
 _CLIENT_ID = "side-by-side"

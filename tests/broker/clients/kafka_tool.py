@@ -6,8 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from group_coordinator.local.jars import tools_jars
-from group_coordinator.local.java import java
+from group_coordinator.local.jars import java, tools_jars
 
 TOOLS: Final = ("kafka-tools",)
 CLIENTS: Final = (

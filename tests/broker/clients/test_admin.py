@@ -7,9 +7,8 @@ import pytest
 from kafka import KafkaAdminClient, OffsetAndMetadata, OffsetSpec, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType, OffsetTimestamp
 
-from group_coordinator.clients.admin.async_client import AsyncAdminClient
-from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.admin.client import AdminClient, AsyncAdminClient
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import (
@@ -21,7 +20,7 @@ from group_coordinator.clients.errors import (
     UnknownTopicOrPartitionError,
 )
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.member.membership import MemberOptions
 from group_coordinator.clients.reset_plan import ShiftBy
 from group_coordinator.clients.results import MemberToRemove
 from group_coordinator.local.broker import EmbeddedBroker

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.clients.cluster.broker_retention import BrokerRetention, broker_retention
+from group_coordinator.clients.cluster.cluster import BrokerRetention, broker_retention
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.driver.mirror.cluster_facts import with_retention_of_brokers
+from group_coordinator.driver.mirror.run import with_retention_of_brokers
 from group_coordinator.local.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.kafka

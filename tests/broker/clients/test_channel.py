@@ -10,7 +10,7 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from msgspec import json
 
-from group_coordinator.clients.channel.channel import (
+from group_coordinator.clients.channel import (
     Request,
     RequestChannel,
     ResponseReader,

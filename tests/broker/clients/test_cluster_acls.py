@@ -4,8 +4,8 @@ from contextlib import closing
 
 import pytest
 
-from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError, ClusterAcls
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.held_rights import AclsUnreadableError, ClusterAcls
 from group_coordinator.local.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.kafka

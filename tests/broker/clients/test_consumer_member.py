@@ -9,9 +9,13 @@ import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel.channel import Request, RequestChannel
+from group_coordinator.clients.channel import Request, RequestChannel
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.member.membership import (
+    MemberOptions,
+    MemberState,
+    SubscriptionPattern,
+)
 from tests.broker.clients.fleet import DEADLINE_S, polled, until_all_have, until_shared
 from tests.support.until import until
 

@@ -22,7 +22,7 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
 from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers, MarkerFollower
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import load
 from tests.broker.clients.topics import NewTopics

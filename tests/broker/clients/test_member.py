@@ -4,9 +4,9 @@ import pytest
 from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState
+from group_coordinator.clients.member.membership import MemberOptions, MemberState
 from tests.broker.clients.fleet import polled, until_all_have
 
 pytestmark = [pytest.mark.kafka, pytest.mark.usefixtures("coordinator", "cluster_topics")]

@@ -11,7 +11,7 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.new_events import NewEvents
+from group_coordinator.clients.cluster.event_writer import NewEvents
 from group_coordinator.local.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.kafka

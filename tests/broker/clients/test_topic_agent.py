@@ -18,11 +18,11 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import load
 from tests.support.files import FilesInMemory

@@ -9,10 +9,14 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
+from group_coordinator.gateway.job.job_channel import (
+    ChannelTopics,
+    GroupRequest,
+    JobChannel,
+    NoAnswerError,
+)
 from group_coordinator.gateway.job.sightings import Sighting, SightingKind
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.kafka

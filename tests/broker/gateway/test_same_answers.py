@@ -14,7 +14,7 @@ from kafka.admin import NewTopic
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.gateway.ask import Ask, Body
 from tests.broker.gateway.conversation import everything, heartbeat

@@ -5,13 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from group_coordinator.core.acls.authorizer import RequestSender
-from group_coordinator.core.acls.rule import (
+from group_coordinator.core.acls import (
     AclRule,
     Acls,
     Operation,
     PatternType,
     Permission,
+    RequestSender,
     ResourceType,
 )
 

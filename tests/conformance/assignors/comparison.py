@@ -17,7 +17,7 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
     subscription_type,
 )
-from group_coordinator.core.kafka_order.assignor_order import member_order, subscribed_order
+from group_coordinator.core.kafka_order import member_order, subscribed_order
 from tests.conformance.assignors.group_lives import GroupLife, Moment, Size
 from tests.conformance.kafka.coordinators import kafka_program
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 from tests.broker.clients.java_clients import (
     COUNTED_WORDS,
     WORDS,

@@ -15,8 +15,7 @@ from uuid import UUID
 
 from group_coordinator import settings
 from group_coordinator.local.folders import cache_folder
-from group_coordinator.local.jars import broker_jars
-from group_coordinator.local.java import java
+from group_coordinator.local.jars import broker_jars, java
 from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.runtime.taking import fresh_id
 from tests.conformance.language.lines import Json

@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from kafka.record import MemoryRecords
 
-from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker
 from tests.conformance.kafka.raw_requests import RawRequest, ask
 from tests.conformance.kafka.witness import Witness
 from tests.conformance.language.lines import Json

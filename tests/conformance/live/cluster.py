@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 from tests.conformance.kafka.broker_records import lines_of
 from tests.conformance.kafka.real_broker import RealBroker, real_broker
 from tests.conformance.kafka.witness import GROUP_RESOURCE

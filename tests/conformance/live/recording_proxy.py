@@ -10,7 +10,7 @@ from threading import Condition, Thread
 from typing import BinaryIO, Final
 
 from group_coordinator.codecs import wire
-from group_coordinator.local.ports import LOOPBACK
+from group_coordinator.local.broker import LOOPBACK
 from tests.conformance.language.lines import Json
 from tests.conformance.live.conversation import Conversation, Exchange, now_ms
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
+from group_coordinator.binary.layouts import OFFSETS_TOPIC, RESPONSES, Rules
 from group_coordinator.binary.notation import (
     Message,
     int16s,
@@ -13,8 +13,7 @@ from group_coordinator.binary.notation import (
     strings,
     struct,
 )
-from group_coordinator.binary.programs import Decoder, Encoder
-from group_coordinator.binary.rules import OFFSETS_TOPIC, RESPONSES, Rules
+from group_coordinator.binary.programs import READING_FAILURES, WRITING_FAILURES, Decoder, Encoder
 
 LEADER = struct("leader", nullable=True, tag=0)[int32("id"), string("host")]
 EPOCH = int32("epoch", tag=1, default=-1)

@@ -5,7 +5,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.binary.uuids import uuid_bytes, uuid_text
+from group_coordinator.binary.notation import uuid_bytes, uuid_text
 
 
 def test_a_uuid_is_16_bytes_in_url_safe_base64() -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from group_coordinator.cli.main import main
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.gateway.identity import ONE_USER_TOLD
+from group_coordinator.gateway.run import ONE_USER_TOLD
 from group_coordinator.settings import JobSettings
 from tests.support.certificates import self_signed
 

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from group_coordinator.cli.gateway_process import gateway_command, run_gateway_process
+from group_coordinator.cli.gateway import gateway_command, run_gateway_process
 from group_coordinator.cli.main import main
 from group_coordinator.driver.errors import JobRefusedError
 from tests.support.until import until

@@ -16,7 +16,7 @@ from pyarrow import Table
 
 from group_coordinator import __version__
 from group_coordinator.cli.main import COMMANDS, main
-from group_coordinator.local.java import JavaMissingError
+from group_coordinator.local.jars import JavaMissingError
 from group_coordinator.settings import SettingsError
 from tests.support.mute_listener import mute_listener
 

@@ -8,9 +8,13 @@ from typing import Any
 from kafka import TopicPartition
 
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, SubscriptionPattern
-from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.clients.offset_messages import Offsets, commit_offsets, partition_results
+from group_coordinator.clients.member.membership import MemberOptions, SubscriptionPattern
+from group_coordinator.clients.offset_messages import (
+    MemberIdentity,
+    Offsets,
+    commit_offsets,
+    partition_results,
+)
 from group_coordinator.clients.results import PartitionResults
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 

@@ -10,10 +10,9 @@ from typing import Any
 from msgspec import json
 
 from group_coordinator import settings
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import RequestTimedOutError
-from group_coordinator.runtime.outputs import LogRow, ResponseRow
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow, LogRow, ResponseRow
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.group_history import log_row
 from tests.support.group_updates import updated

@@ -9,9 +9,13 @@ from hypothesis.strategies import SearchStrategy
 
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember, Protocol, Ticket
+from group_coordinator.core.model.classic_member import (
+    ClassicMember,
+    ClassicState,
+    Protocol,
+    Ticket,
+)
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
@@ -21,7 +25,7 @@ from group_coordinator.core.model.records import (
     Record,
     TransactionMarker,
 )
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import (
     CLASSIC_MEMBER_KINDS,
@@ -32,8 +36,12 @@ from group_coordinator.core.model.timers import (
     TimerKind,
     Timers,
 )
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.model.topic_offsets import TopicOffsets
+from group_coordinator.core.model.topic_offsets import (
+    CommittedOffset,
+    LastMarker,
+    PendingOffset,
+    TopicOffsets,
+)
 
 int32s = st.integers(-(2**31), 2**31 - 1)
 int64s = st.integers(-(2**63), 2**63 - 1)

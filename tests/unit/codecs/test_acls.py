@@ -7,7 +7,7 @@ import pytest
 
 from group_coordinator.codecs import acls
 from group_coordinator.codecs.fields import FieldError
-from group_coordinator.core.acls.rule import (
+from group_coordinator.core.acls import (
     AclRule,
     Acls,
     Operation,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from group_coordinator.binary.uuids import uuid_text
+from group_coordinator.binary.notation import uuid_text
 from group_coordinator.codecs.fields import uuid_on_wire, uuid_or_none
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

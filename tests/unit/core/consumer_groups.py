@@ -6,7 +6,7 @@ from typing import Any
 
 from group_coordinator.core.model.consumer_member import CurrentAssignment, ReconciliationState
 from group_coordinator.core.model.records import Record
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.testing import GroupDriver
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 
 EMPTY, PREPARING, COMPLETING, STABLE = (

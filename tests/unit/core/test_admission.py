@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.acls.rights import Denial
-from group_coordinator.core.acls.rule import Operation, ResourceType
+from group_coordinator.core.acls import Operation, ResourceType
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import ErrorCode
@@ -24,6 +23,7 @@ from group_coordinator.core.model.requests import (
     PartitionCommit,
     Request,
     Tick,
+    Topic,
     TopicCommit,
     TopicMetadata,
     TopicPartitions,
@@ -38,7 +38,7 @@ from group_coordinator.core.model.responses import (
     Response,
     TopicResult,
 )
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.rights import Denial
 from group_coordinator.testing import GroupDriver
 from tests.support.acls import authorizer
 from tests.unit.core import requests as usual

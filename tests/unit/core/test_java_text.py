@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.java_text import (
+from group_coordinator.core.kafka_order import (
     java_duration_ns,
     java_trimmed,
     utf16_length,

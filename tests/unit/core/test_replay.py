@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember, Protocol
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState, Protocol
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
@@ -13,8 +12,8 @@ from group_coordinator.core.model.records import (
     Reason,
     Record,
 )
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import NEVER_MS, Timer, session_timer
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.replay import replay
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import membership_of

@@ -15,19 +15,18 @@ from msgspec.json import encode
 from group_coordinator import settings
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.admin import descriptions
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.cluster.topics import VisibleTopics
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.demo.coordinator.applications import PARTITION_COUNTS
 from group_coordinator.demo.coordinator.measures import MeasuredChannel
 from group_coordinator.demo.coordinator.members import ShopTopics
 from group_coordinator.demo.coordinator.show import CoordinatorShow, settings_of
-from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.stage import DemoFolder
 from group_coordinator.demo.story import COORDINATOR, Board, DemoOptions, Story
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
-from group_coordinator.runtime.outputs import LogRow, Output, ResponseRow, TopicNeedLine
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow, LogRow, Output, ResponseRow, TopicNeedLine
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.files import FilesInMemory
 from tests.support.group_history import log_row

@@ -9,7 +9,7 @@ import pytest
 from deltalake import write_deltalake
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.demo import questions
+from group_coordinator.demo import tables_watch
 from group_coordinator.demo.coordinator.applications import (
     LEADING,
     PARTITION_COUNTS,
@@ -18,8 +18,7 @@ from group_coordinator.demo.coordinator.applications import (
     other_groups,
 )
 from group_coordinator.demo.coordinator.show import REBALANCES
-from group_coordinator.demo.questions import ViewQuestion
-from group_coordinator.demo.tables_watch import ENDS, LOSSES, UPGRADES, TablesWatch
+from group_coordinator.demo.tables_watch import ENDS, LOSSES, UPGRADES, TablesWatch, ViewQuestion
 from tests.support.group_history import tables_of
 from tests.unit.demo.positions import samples
 from tests.unit.demo.rehearsal import Rehearsal
@@ -56,7 +55,7 @@ def test_most_groups_are_at_work_in_the_end(rehearsal: Rehearsal) -> None:
 
 
 def test_the_losses_are_those_of_the_story(tables: Path) -> None:
-    assert sorted(row[1:5] for row in rows(tables, questions.LOST)) == [
+    assert sorted(row[1:5] for row in rows(tables, tables_watch.LOST)) == [
         ("nightly-export", "orders", 6, "offset-expired"),
         ("recommendations", "clicks", 6, "offset-expired"),
         ("returns-desk", "orders", 6, "offset-expired"),
@@ -67,7 +66,7 @@ def test_the_losses_are_those_of_the_story(tables: Path) -> None:
 
 
 def test_the_life_of_a_group(tables: Path) -> None:
-    assert [row[1:] for row in rows(tables, questions.LIFE)] == [
+    assert [row[1:] for row in rows(tables, tables_watch.LIFE)] == [
         ("created", 0, None, "offset-commit"),
         ("rebalanced", 3, 1, "sync"),
         ("emptied", 0, 2, "leave"),
@@ -76,14 +75,14 @@ def test_the_life_of_a_group(tables: Path) -> None:
 
 
 def test_the_principal_of_a_deletion(tables: Path) -> None:
-    assert [row[1:] for row in rows(tables, questions.DELETED)] == [
+    assert [row[1:] for row in rows(tables, tables_watch.DELETED)] == [
         ("User:shop", "group-deleted", "spring-sale", "clicks", 6),
         ("User:shop", "deleted", "warehouse", "payments", 4),
     ]
 
 
 def test_a_group_is_upgraded_and_never_without_members(tables: Path) -> None:
-    assert [row[1:] for row in rows(tables, questions.UPGRADED)] == [
+    assert [row[1:] for row in rows(tables, tables_watch.UPGRADED)] == [
         ("converted", 3, 0),
         ("joined", 3, 1),
         ("left", 2, 1),

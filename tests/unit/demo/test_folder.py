@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.demo.folder import DemoFolder
+from group_coordinator.demo.stage import DemoFolder
 
 
 def test_the_files_that_the_closing_page_names_stay(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from group_coordinator.demo.interruption import Interrupted, Interruption
+from group_coordinator.demo.stage import Interrupted, Interruption
 
 TWICE = """
 import os, signal
-from group_coordinator.demo.interruption import Interrupted, Interruption
+from group_coordinator.demo.stage import Interrupted, Interruption
 with Interruption() as interruption:
     os.kill(os.getpid(), signal.SIGTERM)
     try:

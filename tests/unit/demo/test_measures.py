@@ -5,12 +5,11 @@ from concurrent.futures import Future
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
-from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.clients.offset_messages import commit_offsets
+from group_coordinator.clients.member.membership import MemberOptions
+from group_coordinator.clients.offset_messages import MemberIdentity, commit_offsets
 from group_coordinator.demo.coordinator import measures
 from group_coordinator.demo.coordinator.measures import (
     Latency,

@@ -11,12 +11,11 @@ import pytest
 from deltalake import write_deltalake
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.demo import questions
+from group_coordinator.demo import tables_watch
 from group_coordinator.demo.consumers import Application
 from group_coordinator.demo.mirror import MirrorShow, first_reset
-from group_coordinator.demo.questions import ViewQuestion
 from group_coordinator.demo.story import MIRROR, Board, DemoOptions, Story
-from group_coordinator.demo.tables_watch import LOSSES, RESETS, TablesWatch
+from group_coordinator.demo.tables_watch import LOSSES, RESETS, TablesWatch, ViewQuestion
 from tests.support.group_history import GroupHistory, tables_of
 from tests.unit.demo.positions import samples
 
@@ -169,14 +168,14 @@ def at(second: int) -> datetime:
 
 
 def test_the_answers_are_about_the_groups_of_the_demo(tables: Path, prefix: str) -> None:
-    assert [row[:6] for row in rows(tables, prefix, questions.LOST)] == [
+    assert [row[:6] for row in rows(tables, prefix, tables_watch.LOST)] == [
         (at(60), f"{prefix}recommendations", "orders", 1, "offset-expired", False),
         (at(61), f"{prefix}returns-desk", "orders", 2, "offset-expired", False),
     ]
-    assert rows(tables, prefix, questions.RESET) == [
+    assert rows(tables, prefix, tables_watch.RESET) == [
         (at(2), f"{prefix}recommendations", "orders", "reset", 1, 40, 0)
     ]
-    assert [row[:3] for row in rows(tables, prefix, questions.LIFE)] == [
+    assert [row[:3] for row in rows(tables, prefix, tables_watch.LIFE)] == [
         (at(0), "created", 0),
         (at(0), "rebalanced", 1),
         (at(1), "emptied", 0),
@@ -193,7 +192,7 @@ def test_the_next_expirations(tmp_path: Path) -> None:
     group.sleep(5_000)
     group.leave(member)
 
-    assert rows(tables_of(tmp_path, group), "", questions.NEXT) == [
+    assert rows(tables_of(tmp_path, group), "", tables_watch.NEXT) == [
         (at(65), "newsletter", "orders", 2)
     ]
 

@@ -6,7 +6,7 @@ from group_coordinator.demo import mirror
 from group_coordinator.demo.coordinator.show import CoordinatorShow
 from group_coordinator.demo.gateway import GatewayShow
 from group_coordinator.demo.mirror import MirrorShow
-from group_coordinator.demo.questions import LIFE, ViewQuestion
+from group_coordinator.demo.tables_watch import LIFE, ViewQuestion
 
 ALL = dict.fromkeys((*CoordinatorShow.questions, *MirrorShow.questions, *GatewayShow.questions))
 

@@ -10,12 +10,11 @@ from rich.console import Console
 from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.coordinator.measures import Latency
 from group_coordinator.demo.coordinator.show import CoordinatorFigures, CoordinatorShow
-from group_coordinator.demo.folder import DemoFolder
 from group_coordinator.demo.gateway import GatewayCounts, GatewayFigures, GatewayShow
-from group_coordinator.demo.interruption import Interruption
 from group_coordinator.demo.mirror import MirrorFigures, MirrorShow
 from group_coordinator.demo.runner import Show
 from group_coordinator.demo.screen import ShowFigures, display, picture, squeezed
+from group_coordinator.demo.stage import DemoFolder, Interruption
 from group_coordinator.demo.story import Board, Frame, Happening
 from group_coordinator.demo.tables_watch import TableCounts
 

@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from group_coordinator.clients.cluster.cluster_acls import AclsUnreadableError
+from group_coordinator.clients.cluster.held_rights import AclsUnreadableError
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.core.acls.rule import Acls
+from group_coordinator.core.acls import Acls
 from group_coordinator.driver.agents.acls import AclAgent
 from tests.support.acls import rules
 from tests.unit.driver.metrics.scraped import shown

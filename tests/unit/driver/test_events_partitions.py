@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.driver.checks.partitions import (
+from group_coordinator.driver.checks.preflight import (
     check_batch_limit,
     check_no_new_partitions,
     report_new_partitions,

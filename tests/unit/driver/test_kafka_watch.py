@@ -5,7 +5,7 @@ from threading import Event, Thread
 import pytest
 
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.core.deadlines.outages import Outage
+from group_coordinator.core.deadlines import Outage
 from group_coordinator.driver.agents import monitors
 from group_coordinator.driver.agents.monitors import OUTAGE_MS, KafkaWatch
 from tests.support.until import until

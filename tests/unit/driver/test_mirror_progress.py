@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients.cluster.positions import Sample
-from group_coordinator.driver.mirror.progress import MirrorProgress
+from group_coordinator.driver.mirror.topic import MirrorProgress
 from group_coordinator.mirror.sinks import MirroredBatch
 from group_coordinator.tables.position import Position
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.core.acls.rule import Operation, ResourceType, Right
+from group_coordinator.core.acls import Operation, ResourceType, Right
 from group_coordinator.driver.checks.rights import (
     RIGHTS,
     LookedAt,

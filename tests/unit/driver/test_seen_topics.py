@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.driver.agents.topic_changes import Difference, SeenTopics
+from group_coordinator.core.model.requests import Topic
+from group_coordinator.driver.agents.topic_subscriptions import Difference, SeenTopics
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 GROWN = ORDERS.replace(num_partitions=4)

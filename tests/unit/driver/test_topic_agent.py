@@ -11,7 +11,7 @@ import pytest
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.driver.agents.topic_agent import TopicAgent
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from tests.support.files import FilesInMemory

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.driver.agents.topic_agent import TopicAgent, TopicMetadataRun
 from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
 from tests.support.files import FilesInMemory

@@ -8,20 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from group_coordinator import settings
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_listing import AllGroups
-from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.groups.group_tables import FreshTables
+from group_coordinator.gateway.groups.group_tables import FreshTables, GroupSettings
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
 from group_coordinator.gateway.job.delivery import Patience, Repeats
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.rights import ClientRights
 from tests.peers.in_process_job import InProcessJob

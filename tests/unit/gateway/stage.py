@@ -20,9 +20,9 @@ from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.connections.admission import NO_LIMITS, ConnectionLimits
 from group_coordinator.gateway.gateway import Gateway, GatewayOptions
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.own_topics import Closed
-from group_coordinator.local.ports import free_row
+from group_coordinator.local.broker import free_row
 from tests.unit.gateway.scripted_broker import PATIENCE_S, ScriptedBroker
 
 LOOPBACK = "127.0.0.1"

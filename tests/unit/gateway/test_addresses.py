@@ -3,8 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from group_coordinator.gateway.cluster.addresses import Address
-from group_coordinator.gateway.cluster.find_coordinator import coordinator_of
+from group_coordinator.gateway.cluster.addresses import Address, coordinator_of
 from group_coordinator.gateway.health_port import ready_page
 from tests.unit.gateway.scripted_broker import NODE
 from tests.unit.gateway.stage import Stage, on_stage, staged

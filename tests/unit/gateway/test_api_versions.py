@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from group_coordinator.codecs.apis.table import CODECS
-from group_coordinator.gateway.served import APIS, Way
+from group_coordinator.gateway.api_versions import APIS, Way
 from tests.unit.gateway.stage import Stage, on_stage, staged
 
 LISTED_HERE = "ListGroups"

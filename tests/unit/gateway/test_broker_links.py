@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from group_coordinator.gateway.cluster import broker_link
+from group_coordinator.gateway.cluster import broker_links
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
 from tests.unit.gateway.scripted_broker import ScriptedBroker
@@ -27,7 +27,7 @@ async def test_a_question_that_fails_on_the_last_connection_leaves_the_next_one_
 ) -> None:
     """One is opened for the next before the session of the last one ends."""
     now_s = time.monotonic()
-    monkeypatch.setattr(broker_link, "monotonic", lambda: now_s)
+    monkeypatch.setattr(broker_links, "monotonic", lambda: now_s)
 
     async with ScriptedBroker() as broker:
         broker.session_ms = 60_000

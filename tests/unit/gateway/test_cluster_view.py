@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.gateway.cluster import broker_link, cluster_view
+from group_coordinator.core.model.requests import Topic
+from group_coordinator.gateway.cluster import broker_links, cluster_view
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
@@ -151,7 +151,7 @@ async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.Mo
     def without_library(**_options: object) -> None:
         raise RuntimeError("GSSAPI lib not found!")
 
-    monkeypatch.setattr(broker_link, "get_sasl_mechanism", lambda _name: without_library)
+    monkeypatch.setattr(broker_links, "get_sasl_mechanism", lambda _name: without_library)
 
     async with ScriptedBroker() as broker:
         view = ClusterView([broker.address], NEVER_MS, LOGIN)
@@ -176,7 +176,7 @@ async def test_before_its_session_ends_it_logs_in_on_another_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now_s = time.monotonic()
-    monkeypatch.setattr(broker_link, "monotonic", lambda: now_s)
+    monkeypatch.setattr(broker_links, "monotonic", lambda: now_s)
 
     async with ScriptedBroker() as broker:
         broker.session_ms = 60_000

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.served import APIS
+from group_coordinator.gateway.api_versions import APIS
 from tests.unit.gateway.stage import staged
 
 REQUESTS = sorted((api.name, version) for api in APIS.values() for version in api.versions)

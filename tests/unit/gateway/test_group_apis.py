@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec import json
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from tests.unit.gateway.groups_driver import ORDERS, Groups, Topics, join_body
 from tests.unit.gateway.stage import in_loop
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import asyncio
 
-from group_coordinator.clients.channel.channel import Body
-from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.job.requests import GroupRequest
+from group_coordinator.clients.channel import Body
+from group_coordinator.gateway.groups.group_tables import GroupSettings
+from group_coordinator.gateway.job.job_channel import GroupRequest
 from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from tests.unit.gateway.groups_driver import Groups
 from tests.unit.gateway.stage import in_loop

@@ -7,10 +7,10 @@ from http import HTTPStatus
 
 import pytest
 
+from group_coordinator.gateway.api_versions import APIS
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.counters import Counters, Gauges, metrics_page
 from group_coordinator.gateway.health_port import health_port
-from group_coordinator.gateway.served import APIS
 from group_coordinator.observability import http_server
 from group_coordinator.observability.http_server import Page
 from tests.unit.gateway.stage import LOOPBACK, free_block

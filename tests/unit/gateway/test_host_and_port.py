@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.gateway.cluster.addresses import Address
-from group_coordinator.gateway.cluster.host_and_port import (
+from group_coordinator.gateway.cluster.addresses import (
+    Address,
     advertised_host,
     check_protocol,
     listen_address,
 )
-from group_coordinator.gateway.login.caller import client_host
+from group_coordinator.gateway.login import client_host
 from group_coordinator.gateway.start_errors import GatewayStartError
 
 

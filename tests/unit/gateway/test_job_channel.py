@@ -12,9 +12,13 @@ import pytest
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, WaitingEvents
-from group_coordinator.gateway.job.job_channel import ChannelTopics, JobChannel
-from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.job.job_channel import (
+    ChannelTopics,
+    GroupRequest,
+    JobChannel,
+    NoAnswerError,
+)
+from group_coordinator.gateway.login import Caller
 from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBroker
 from tests.unit.gateway.stage import in_loop
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import asyncio
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.delivery import JobPulse
-from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.job.job_channel import GroupRequest, NoAnswerError
+from group_coordinator.gateway.login import Caller
 from tests.unit.gateway.stage import in_loop
 
 SOMEBODY = Caller("", "/127.0.0.1", "User:ANONYMOUS", None)

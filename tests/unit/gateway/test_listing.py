@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.gateway.groups import group_tables
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupTables
 from tests.unit.gateway.groups_driver import START_MS, Groups, join_body

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from group_coordinator.gateway.login.login import LONGEST_FIRST_BYTES, first_name, is_last
+from group_coordinator.gateway.login import LONGEST_FIRST_BYTES, first_name, is_last
 
 
 def token(**claims: object) -> bytes:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs import wire
+from group_coordinator.gateway import login as login_module
 from group_coordinator.gateway.connections.admission import NO_LIMITS
 from group_coordinator.gateway.connections.connection import ClientConnection
-from group_coordinator.gateway.login import login as login_module
-from group_coordinator.gateway.login.failed_logins import FailedLogins
+from group_coordinator.gateway.login import FailedLogins
 from tests.unit.gateway.scripted_broker import Asked
 from tests.unit.gateway.stage import (
     FETCH,

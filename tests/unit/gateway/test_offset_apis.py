@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from group_coordinator.clients.channel.channel import Body
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.clients.channel import Body
+from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.rights import ClientRights
 from tests.unit.gateway.groups_driver import ORDERS, PAYMENTS, Groups, Topics

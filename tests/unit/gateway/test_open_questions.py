@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.requests import NoAnswerError, PendingRequests
+from group_coordinator.gateway.job.job_channel import NoAnswerError, PendingRequests
 from tests.unit.gateway.stage import in_loop
 
 

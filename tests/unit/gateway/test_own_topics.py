@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.client_requests import ClientRequest
+from group_coordinator.gateway.api_versions import APIS, ClientRequest
 from group_coordinator.gateway.connections.produce_request import ProducedTopics, read_beginning
 from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
-from group_coordinator.gateway.served import APIS
 from tests.unit.gateway.scripted_broker import ORDERS_ID
 from tests.unit.gateway.stage import Client, Stage, in_loop, on_stage, staged
 from tests.unit.gateway.test_logins import LOGIN, log_in

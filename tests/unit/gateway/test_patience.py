@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from group_coordinator.gateway.job.delivery import Patience
-from group_coordinator.gateway.job.requests import GroupRequest
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.job.job_channel import GroupRequest
+from group_coordinator.gateway.login import Caller
 from tests.unit.gateway.groups_driver import join_body
 
 CALLER = Caller("billing", "/10.0.0.7", "User:billing", None)

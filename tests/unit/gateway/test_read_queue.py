@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from group_coordinator.gateway.connections.read_queue import ReadQueue
+from group_coordinator.gateway.connections.admission import ReadQueue
 
 
 def test_eight_are_read_in_a_pass_of_the_loop_in_the_order_in_which_they_came() -> None:

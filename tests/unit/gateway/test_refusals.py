@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.api_versions import APIS, Way
 from group_coordinator.gateway.groups.error_responses import refused
-from group_coordinator.gateway.served import APIS, Way
 
 CODE = ErrorCode.COORDINATOR_NOT_AVAILABLE
 COMMITTED = [

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.gateway.remembered import Remembered
+from group_coordinator.gateway.job.delivery import Remembered
 
 
 def kept(cache: Remembered[str, int]) -> list[int]:

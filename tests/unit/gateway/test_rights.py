@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.core.acls.rule import Operation, ResourceType, Right
+from group_coordinator.core.acls import Operation, ResourceType, Right
 from group_coordinator.gateway.rights import rights as rights_module
 from group_coordinator.gateway.rights.rights import ClientRights
 from tests.unit.gateway.stage import (

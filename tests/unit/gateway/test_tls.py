@@ -13,8 +13,8 @@ import pytest
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.checks.preflight import identity_of_clients
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
-from group_coordinator.gateway.connections.tls_buffers import CertificateRenewal, begin_small
-from group_coordinator.gateway.identity import (
+from group_coordinator.gateway.connections.line import CertificateRenewal, begin_small
+from group_coordinator.gateway.run import (
     check_clients_are_answered,
     closed_to_clients,
     lends_certificate,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.connections.topic_search import TopicSearch
+from group_coordinator.gateway.connections.produce_request import TopicSearch
 from group_coordinator.gateway.rights.own_topics import Closed, OwnTopics
 
 ORDERS_ID = "AAAAAAAAAAAAAAAAAAAAAg"

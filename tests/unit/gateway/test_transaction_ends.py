@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds

@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from group_coordinator.clients.channel.channel import Body
-from group_coordinator.gateway.groups.turns import Turns
+from group_coordinator.clients.channel import Body
+from group_coordinator.gateway.groups.offset_apis import Turns
 from tests.unit.gateway.scripted_broker import PATIENCE_S
 from tests.unit.gateway.stage import in_loop
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.cli.gateway_process import gateway_command
+from group_coordinator.cli.gateway import gateway_command
 from group_coordinator.demo.mirror import kafka_tool
 from group_coordinator.demo.stage import program
 
@@ -35,4 +35,4 @@ def test_a_module_in_the_current_folder_is_not_imported(tmp_path: Path, command:
 def test_no_other_code_runs_a_module() -> None:
     found = [file for file in (ROOT / "lib").rglob("*.py") if '"-m"' in file.read_text("utf-8")]
 
-    assert [file.name for file in found] == ["java.py"]
+    assert [file.name for file in found] == ["jars.py"]

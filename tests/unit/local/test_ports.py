@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import socket
 
-from group_coordinator.local.ports import LOOPBACK, free_ports, is_free
+from group_coordinator.local.broker import LOOPBACK, free_ports, is_free
 
 
 def test_free_ports_differ_and_can_be_listened_on() -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from group_coordinator.codecs.offsets_topic import encode_entry
-from group_coordinator.codecs.records import raw_message
+from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.mirror.arrow_decoder import decode_batch, decode_batches
 from tests.support.message_batches import batch_of, expected
@@ -121,7 +121,7 @@ def test_the_row_of_a_letter_names_the_group_where_its_key_could_be_read() -> No
     assert (row["group_id"], row["record_type"]) == ("billing", -3)
     assert row["letter"]["reason"] == "OffsetCommitValue: version: 9 is not in 0-4"
     assert (row["topic"], row["partition"], row["offset"]) == (None, None, None)
-    assert raw_message.decode(row["key"], row["value"]) == (
+    assert record_types.decode(row["key"], row["value"]) == (
         commit().key,
         b"\x00\x09",
         "OffsetCommitValue: version: 9 is not in 0-4",
@@ -132,7 +132,7 @@ def test_a_tombstone_under_a_damaged_key_stays_one() -> None:
     [row] = decode_batch(batch_of([(b"\x00\x63", None)]), {}).to_pylist()
 
     assert row["value"] is None
-    assert raw_message.decode(row["key"], row["value"])[:2] == (b"\x00\x63", None)
+    assert record_types.decode(row["key"], row["value"])[:2] == (b"\x00\x63", None)
 
 
 def test_an_empty_batch_has_no_rows() -> None:

@@ -9,7 +9,7 @@ import pytest
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.record_types import Key, LogEntry
 from group_coordinator.mirror.arrow_decoder import decode_batch
-from group_coordinator.mirror.home_partition import MOVED, HomePartitions
+from group_coordinator.mirror.commit_columns import MOVED, HomePartitions
 from tests.support.message_batches import batch_of
 
 

@@ -18,7 +18,7 @@ from group_coordinator.mirror.known_rows import (
 )
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from tests.support.log_rows import Log, in_the_table

@@ -10,9 +10,8 @@ import pytest
 
 from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
-from group_coordinator.tables.compaction.fold import fold
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, StoredLogEntry
+from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, Retention, StoredLogEntry
+from group_coordinator.tables.compaction.spark import fold
 from tests.support.endings import ENDINGS, RETENTION_MS, GroupSaid, as_logged, recording
 
 RECORDING = recording()

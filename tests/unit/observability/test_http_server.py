@@ -9,8 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from group_coordinator.observability import http_server
-from group_coordinator.observability.http_server import is_addressed, is_own_name
-from group_coordinator.observability.metrics_port import metrics_port
+from group_coordinator.observability.http_server import is_addressed, is_own_name, metrics_port
 from tests.support.until import until
 
 LOOPBACK = "127.0.0.1"

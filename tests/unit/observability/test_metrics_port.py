@@ -6,7 +6,7 @@ from http.client import HTTPConnection
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
 
-from group_coordinator.observability.metrics_port import metrics_port
+from group_coordinator.observability.http_server import metrics_port
 
 LOOPBACK = "127.0.0.1"
 

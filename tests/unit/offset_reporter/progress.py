@@ -8,7 +8,7 @@ from uuid import UUID
 from kafka import TopicPartition
 from pyspark.sql.streaming.listener import SourceProgress, StreamingQueryProgress
 
-from group_coordinator.offset_reporter.query_offsets import Offsets
+from group_coordinator.offset_reporter.outbox import Offsets
 
 QUERY, RUN = UUID(int=1), UUID(int=2)
 ORDERS = '{"orders":{"1":7,"0":5}}'

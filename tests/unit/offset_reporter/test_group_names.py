@@ -6,7 +6,7 @@ import pytest
 from kafka import TopicPartition
 from pyspark.sql.streaming.listener import SourceProgress, StreamingQueryProgress
 
-from group_coordinator.offset_reporter.query_offsets import Choice, GroupNames, Offsets
+from group_coordinator.offset_reporter.outbox import Choice, GroupNames, Offsets
 from tests.unit.offset_reporter.progress import ORDERS, QUERY, offsets, progress, source
 
 REFUNDS = source('{"refunds":{"0":1}}', "KafkaV2[Subscribe[refunds]]")

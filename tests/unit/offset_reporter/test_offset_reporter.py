@@ -18,9 +18,8 @@ from pyspark.sql.streaming.listener import (
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.offset_reporter import OffsetReporter
-from group_coordinator.offset_reporter.outbox import Outbox
-from group_coordinator.offset_reporter.query_offsets import Offsets
-from group_coordinator.offset_reporter.sender import CommitCounts, Sender
+from group_coordinator.offset_reporter.offset_reporter import CommitCounts, Sender
+from group_coordinator.offset_reporter.outbox import Offsets, Outbox
 from group_coordinator.offset_reporter.targets import NotTakenError
 from tests.support.until import until
 from tests.unit.offset_reporter.progress import ORDERS, QUERY, RUN, offsets, progress, source

@@ -20,7 +20,7 @@ import group_coordinator
 from group_coordinator.cli import groups
 from group_coordinator.cli.groups import actions
 from group_coordinator.clients import AdminClient, Connection
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
@@ -28,9 +28,9 @@ from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, GatewayOptions
-from group_coordinator.gateway.groups.groups_by_job import groups_by_job
+from group_coordinator.gateway.groups.group_apis import groups_by_job
 from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, WaitingEvents
-from group_coordinator.gateway.job.responses_in import ResponsesIn
+from group_coordinator.gateway.job.job_channel import ResponsesIn
 from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.runtime.group_call import (
     KnownGroups,
@@ -39,8 +39,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.outputs import ResponseRow
-from group_coordinator.runtime.packing import EVENT, HEADER
+from group_coordinator.runtime.outputs import EVENT, HEADER, ResponseRow
 from group_coordinator.settings import load
 from tests.support.group_updates import update_context
 from tests.support.message_batches import batch_of

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import json
 
 from group_coordinator.codecs import wire
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import LOOPBACK, free_ports
 from tests.gateway_faults import door
 from tests.gateway_faults.chain_report import ChainReport
 from tests.gateway_faults.frames import TOPIC, VERSION, counted

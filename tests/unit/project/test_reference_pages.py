@@ -7,8 +7,8 @@ import re
 import pytest
 
 from group_coordinator.cli.main import COMMANDS
+from group_coordinator.gateway.api_versions import APIS
 from group_coordinator.gateway.counters import Counters, Gauges, metrics_page
-from group_coordinator.gateway.served import APIS
 from tests.support import package_table
 from tests.support.all_metrics import all_names
 from tests.support.table_pages import BEGIN, END, REFERENCE, generated, replaced

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.report.answers import Report, ask
-from group_coordinator.report.scope import Scope
+from group_coordinator.report.page import Report, ask
+from group_coordinator.report.section import Scope
 from tests.support.busy_day import DAY, END, busy_day
 
 

@@ -11,10 +11,8 @@ import pytest
 from group_coordinator.clients.errors import QueryError
 from group_coordinator.clients.moment import Moment
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.report.answers import Report, ask
-from group_coordinator.report.page import page
-from group_coordinator.report.scope import Scope
-from group_coordinator.report.section import Content
+from group_coordinator.report.page import Report, ask, page
+from group_coordinator.report.section import Content, Scope
 from group_coordinator.settings import load
 from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 from tests.support.busy_day import DAY, HOSTILE

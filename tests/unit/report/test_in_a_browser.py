@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from deltalake import write_deltalake
 
-from group_coordinator.report.answers import Report, ask
-from group_coordinator.report.page import content, page
-from group_coordinator.report.scope import Scope
-from group_coordinator.report.section import Content, TitledChart
+from group_coordinator.report.page import Report, ask, content, page
+from group_coordinator.report.section import Content, Scope, TitledChart
 from group_coordinator.report.watch import Current, Texts, served
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.clients.errors import QueryError
-from group_coordinator.report.answers import Report, ask
-from group_coordinator.report.page import content, page
-from group_coordinator.report.scope import Scope
+from group_coordinator.report.page import Report, ask, content, page
+from group_coordinator.report.section import Scope
 from tests.support.busy_day import HOSTILE
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.samples import sample

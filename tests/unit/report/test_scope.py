@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from group_coordinator.report.scope import Scope
+from group_coordinator.report.section import Scope
 
 NOON = datetime(2025, 6, 2, 12, 0, 30, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext
 from tests.support.group_updates import lines_of, update_context, updated
 

@@ -7,7 +7,7 @@ import pytest
 
 from group_coordinator.runtime import group_call
 from group_coordinator.runtime.group_call import SortedEvents
-from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed, seed_of
+from group_coordinator.runtime.outputs import EVENT, HEADER, pack_seed, seed_of
 
 
 def packed(partition: int, offset: int) -> bytes:

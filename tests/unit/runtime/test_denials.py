@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from group_coordinator.core.acls.rule import THE_JOB
+from group_coordinator.core.acls import THE_JOB
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.acls import authorizer
 from tests.unit.runtime.group_updates import (

@@ -15,7 +15,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
+from group_coordinator.runtime.outputs import EVENT, HEADER, pack_seed
 from group_coordinator.testing import GroupDriver
 from tests.support.group_updates import lines_of, update_context
 from tests.unit.core.groups_in_every_state import membership_of

@@ -13,7 +13,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import EVENT, HEADER
+from group_coordinator.runtime.outputs import EVENT, HEADER
 from group_coordinator.testing import GroupDriver
 from tests.benchmarks.throughput import commit_of
 from tests.support.group_updates import lines_of, update_context

@@ -5,7 +5,7 @@ from struct import pack
 
 import pytest
 
-from group_coordinator.runtime.packing import EventRow, pack_seed, seed_of, unpack
+from group_coordinator.runtime.outputs import EventRow, pack_seed, seed_of, unpack
 
 
 def packed(offset: int, timestamp_ms: int, kind: int, size: int, value: bytes = b"") -> bytes:

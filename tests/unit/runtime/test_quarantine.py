@@ -28,8 +28,8 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
-from group_coordinator.runtime.quarantine import UnknownStateVersionError
+from group_coordinator.runtime.outputs import EVENT, HEADER, pack_seed
+from group_coordinator.runtime.update_group import UnknownStateVersionError
 from group_coordinator.testing import GroupDriver
 from tests.support.group_updates import lines_of, update_context
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from group_coordinator.runtime.packing import EventRow
+from group_coordinator.runtime.outputs import EventRow
 from tests.support.group_updates import lines_of
 from tests.unit.runtime.group_updates import (
     COMMIT,

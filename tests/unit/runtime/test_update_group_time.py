@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.classic_member import ClassicState
 from tests.support.group_updates import lines_of
 from tests.unit.runtime.group_updates import (
     COMMIT,

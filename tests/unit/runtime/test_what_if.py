@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from group_coordinator.core.group_configs.in_effect import OFFSETS_RETENTION
+from group_coordinator.core.group_configs import OFFSETS_RETENTION
 from group_coordinator.core.model.records import OffsetRecord, Reason
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.runtime.what_if import Removal, TimedRecord, WhatIf
 from tests.support.group_history import GroupHistory
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.streaming.backlog import lowest_limit, may_be_cut
+from group_coordinator.streaming.source import lowest_limit, may_be_cut
 
 SIZES = st.lists(st.integers(0, 40) | st.integers(0, 10**6), min_size=1, max_size=12)
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.streaming import rest
+from group_coordinator.streaming import small_batch
 from group_coordinator.streaming.checkpoint.plans import Offsets, PlannedBatch
-from group_coordinator.streaming.rest import Rest
-from group_coordinator.streaming.small_batch import BatchCounts
+from group_coordinator.streaming.small_batch import BatchCounts, Rest
 
 NOTHING = BatchCounts()
 ENDS = {"group-events": {0: 7}}
@@ -23,7 +22,7 @@ class World:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, longest_ms: int = 20_000) -> None:
         self.now_s = 1_000.0
         self.rests: list[float] = []
-        monkeypatch.setattr(rest.time, "monotonic", lambda: self.now_s)
+        monkeypatch.setattr(small_batch.time, "monotonic", lambda: self.now_s)
         self.ends: Offsets = ENDS
         self.before: Offsets = ENDS
         plans: Any = SimpleNamespace(

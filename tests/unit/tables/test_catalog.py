@@ -7,7 +7,7 @@ from deltalake import DeltaTable, Transaction
 
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.catalog import TableCatalog, TablesRootError
-from group_coordinator.tables.group_configs import GROUP_CONFIGS
+from group_coordinator.tables.state_tables import GROUP_CONFIGS
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from threading import Event, Thread
 
 import pytest
 
-from group_coordinator.tables.commit_lock import commit_of_deltalake, commit_of_spark
+from group_coordinator.tables.catalog import commit_of_deltalake, commit_of_spark
 
 KINDS = {"spark": commit_of_spark, "deltalake": commit_of_deltalake}
 HELD_ELSEWHERE = """
 import sys
 from pathlib import Path
-from group_coordinator.tables.commit_lock import commit_of_{kind}
+from group_coordinator.tables.catalog import commit_of_{kind}
 with commit_of_{kind}(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from delta import exceptions
 from deltalake.exceptions import CommitFailedError
 
-from group_coordinator.tables.conflicts import CONFLICTS
+from group_coordinator.tables.storage_errors import CONFLICTS
 
 
 def test_all_of_delta_are_known() -> None:

@@ -9,7 +9,7 @@ from pyspark.sql.types import StructField, StructType
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.groups import GROUPS
+from group_coordinator.tables.state_tables import GROUPS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 

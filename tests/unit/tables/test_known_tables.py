@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.tables import writer
 from group_coordinator.tables.append import TableWriteError
-from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
+from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
 from group_coordinator.tables.writer import KnownTable, KnownTables
 
 SCHEMA = pa.schema([("a", pa.int64())])

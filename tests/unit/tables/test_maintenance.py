@@ -19,8 +19,8 @@ from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.groups import GROUPS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.state_tables import GROUPS
 from group_coordinator.tables.upkeep_work import UpkeepNote
 
 HOUR = 3_600_000

@@ -19,18 +19,18 @@ from pyspark.sql.types import StructType
 from group_coordinator import settings
 from group_coordinator.driver.positions import tables_in_folder
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.upkeep import OF_COMPACTION, OF_THE_COORDINATOR
+from group_coordinator.streaming.compaction_query import OF_COMPACTION, OF_THE_COORDINATOR
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import SAMPLED, TABLES, upgrade_tables
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.denials import DENIALS
-from group_coordinator.tables.offsets import OFFSETS
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.positions_store import PositionsFolder
+from group_coordinator.tables.state_tables import OFFSETS
 from group_coordinator.tables.thinning import Cut, thin_in_folder
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_ids_in_folder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS

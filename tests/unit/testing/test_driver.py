@@ -6,11 +6,11 @@ import pytest
 
 from group_coordinator import testing
 from group_coordinator.core.embedded_protocol import parse_assignment
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.responses import MemberResult, PartitionResult
-from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.topic import Topic
 from group_coordinator.testing import GroupDriver, NotAnsweredError
 
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 1)

@@ -26,7 +26,7 @@ from group_coordinator.cli.client_properties.names import (
     secrets_in,
 )
 from group_coordinator.cli.client_properties.stores import USED_BY_TLS, is_pem, tls_options
-from group_coordinator.core.java_text import java_number, java_trimmed
+from group_coordinator.core.kafka_order import java_number, java_trimmed
 from group_coordinator.core.model.config import ConfigError
 
 _BUFFERS = ("receive_buffer_bytes", "send_buffer_bytes")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from group_coordinator.cli.client_properties.file import PropertiesError
-from group_coordinator.clients.cluster.tls_versions import TLS_VERSIONS
-from group_coordinator.local.java import JavaMissingError, java
+from group_coordinator.clients.cluster.connection import TLS_VERSIONS
+from group_coordinator.local.jars import JavaMissingError, java
 
 USED_BY_TLS: Final = frozenset(
     (

@@ -13,10 +13,9 @@ from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.consume.formatter import Formatter
 from group_coordinator.cli.consume.opened import opened
 from group_coordinator.cli.consume.printing import Printing, PrintingLimits, standard_out
-from group_coordinator.cli.consume.properties import Properties, key_values
-from group_coordinator.cli.consume.wanted import ReadOptions, wanted
+from group_coordinator.cli.consume.wanted import Properties, ReadOptions, key_values, wanted
+from group_coordinator.cli.job_options import bootstrap_server_option, settings_options
 from group_coordinator.cli.option_types import INT64, LAST_INT32, NumberRange
-from group_coordinator.cli.settings_options import bootstrap_server_option, settings_options
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.signals import stop_on_signals_to_python
 

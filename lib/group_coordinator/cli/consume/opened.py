@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
+from group_coordinator.cli.consume.formatter import PartitionCounts, Topics
 from group_coordinator.cli.consume.sources import (
     CLOSE_TIMEOUT_S,
     Commits,
@@ -16,10 +17,9 @@ from group_coordinator.cli.consume.sources import (
     PartitionSource,
     RecordSource,
 )
-from group_coordinator.cli.consume.topics import PartitionCounts, Topics
 from group_coordinator.cli.consume.wanted import Wanted
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.channel.channel import RequestChannel
+from group_coordinator.clients.channel import RequestChannel
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.member.member import GroupMember

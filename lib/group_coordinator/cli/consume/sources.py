@@ -11,11 +11,10 @@ from typing import Any, Protocol
 import click
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
-from group_coordinator.cli.consume.formatter import Record
-from group_coordinator.cli.consume.topics import Topics
+from group_coordinator.cli.consume.formatter import Record, Topics
 from group_coordinator.clients.errors import ClientError, RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberState
+from group_coordinator.clients.member.membership import MemberState
 from group_coordinator.clients.offset_messages import Offsets
 from group_coordinator.clients.results import PartitionResults
 

@@ -13,11 +13,10 @@ from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.groups import actions, reset, usage
 from group_coordinator.cli.groups import output as layout
 from group_coordinator.cli.groups.actions import ActionContext
-from group_coordinator.cli.groups.choices import aim_of, chosen, is_chosen, shown_by
 from group_coordinator.cli.groups.describe import has_lag
-from group_coordinator.cli.groups.options import groups_options
+from group_coordinator.cli.groups.options import aim_of, chosen, groups_options, is_chosen, shown_by
 from group_coordinator.cli.groups.output import FORMATS
-from group_coordinator.cli.settings_options import command_config_option, settings_options
+from group_coordinator.cli.job_options import command_config_option, settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError

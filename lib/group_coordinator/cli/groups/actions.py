@@ -24,7 +24,7 @@ from group_coordinator.clients.errors import (
     UnknownTopicOrPartitionError,
 )
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.topics.patterns import InvalidPatternError, check_pattern
+from group_coordinator.core.topics import InvalidPatternError, check_pattern
 
 
 class ActionContext:

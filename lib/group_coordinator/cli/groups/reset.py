@@ -25,7 +25,7 @@ from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError, NothingToShiftError
 from group_coordinator.clients.reset_plan import ResetPlan, Scenario, ToOffsets
 from group_coordinator.clients.reset_planner import ResetPlanner
-from group_coordinator.core.java_text import java_trimmed
+from group_coordinator.core.kafka_order import java_trimmed
 
 Offsets = Mapping[TopicPartition, int]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from group_coordinator.cli.option_types import LAST_INT32
-from group_coordinator.core.java_text import java_number
+from group_coordinator.core.kafka_order import java_number
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 VIEWS = ("members", "offsets", "state")

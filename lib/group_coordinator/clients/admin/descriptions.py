@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kafka import TopicPartition
 from kafka.admin import ACLOperation
 
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import (
     ClientError,
     CoordinatorResponseError,

@@ -1,28 +1,139 @@
-"""Operations of administrators on groups: list, describe, delete, remove members, settings."""
+"""Operations of administrators on groups: list, describe, delete, remove members, and the groups' configurations."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
+
+from kafka.admin import AlterConfigOp, ConfigResourceType, ConfigSourceType, ConfigType
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.admin import configs, descriptions
-from group_coordinator.clients.admin.base import AdminBase
+from group_coordinator.clients.admin import descriptions
 from group_coordinator.clients.admin.descriptions import (
     GroupDescription,
     GroupListing,
     consumer_description,
     describe_consumer_group,
 )
-from group_coordinator.clients.admin.operation import ClientMethod
+from group_coordinator.clients.admin.operation import AdminBase, ClientMethod
+from group_coordinator.clients.channel import Body, Request
+from group_coordinator.clients.errors import CoordinatorResponseError
 from group_coordinator.clients.results import (
     GroupAnswers,
     GroupResults,
     MemberResults,
     MemberToRemove,
+    refusal,
 )
 from group_coordinator.tables.roots import is_folder
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigSynonym:
+    """Another source of a setting's value."""
+
+    name: str
+    value: str | None
+    source: ConfigSourceType
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """Setting of a group with its current value."""
+
+    name: str
+    value: str | None
+    source: ConfigSourceType
+    """DYNAMIC_GROUP_CONFIG: the group's own."""
+    synonyms: tuple[ConfigSynonym, ...]
+    """Possible sources of the value; the first is in force."""
+    type: ConfigType
+    documentation: str | None = None
+    """None: the request did not include it."""
+    is_read_only: bool = False
+    is_sensitive: bool = False
+
+    @property
+    def is_default(self) -> bool:
+        """The setting has its default, for the group and for the coordinator."""
+        return bool(self.source is ConfigSourceType.DEFAULT_CONFIG)
+
+
+Configs: TypeAlias = dict[str, ConfigEntry]
+"""Settings of a group by name."""
+
+
+def describe_configs(
+    group_id: str, names: Collection[str] | None, *, include_documentation: bool
+) -> Request:
+    """Request the settings of a group; None for `names`: all settings."""
+    resource = {**_resource(group_id), "configurationKeys": None if names is None else list(names)}
+    body = {
+        "resources": [resource],
+        # The entries show which value is in force, and which would be without it.
+        "includeSynonyms": True,
+        "includeDocumentation": include_documentation,
+    }
+    return Request("DescribeConfigs", 4, group_id, body)
+
+
+def described_configs(body: Body) -> Configs | CoordinatorResponseError:
+    """Settings in a DescribeConfigs response, or its error."""
+    # An unreadable event has an error of the whole response, and no results.
+    error = refusal(body)
+    if error is not None:
+        return error
+    [result] = body["results"]
+    return refusal(result) or {config["name"]: _entry(config) for config in result["configs"]}
+
+
+def alter_configs(
+    group_id: str, values: Mapping[str, str | None], *, validate_only: bool
+) -> Request:
+    """Request an alteration of a group; a value of None removes the group's own value."""
+    changes = [
+        {
+            "name": name,
+            "configOperation": int(AlterConfigOp.DELETE if value is None else AlterConfigOp.SET),
+            "value": value,
+        }
+        for name, value in values.items()
+    ]
+    resource = {**_resource(group_id), "configs": changes}
+    body = {"resources": [resource], "validateOnly": validate_only}
+    return Request("IncrementalAlterConfigs", 1, group_id, body)
+
+
+def alteration_error(body: Body) -> CoordinatorResponseError | None:
+    """Error of an IncrementalAlterConfigs response; None: the settings were altered."""
+    error = refusal(body)
+    if error is not None:
+        return error
+    [result] = body["responses"]
+    return refusal(result)
+
+
+def _resource(group_id: str) -> Body:
+    return {"resourceType": int(ConfigResourceType.GROUP), "resourceName": group_id}
+
+
+def _entry(config: Body) -> ConfigEntry:
+    return ConfigEntry(
+        name=config["name"],
+        value=config["value"],
+        source=ConfigSourceType(config["configSource"]),
+        synonyms=tuple(
+            ConfigSynonym(one["name"], one["value"], ConfigSourceType(one["source"]))
+            for one in config["synonyms"]
+        ),
+        type=ConfigType(config["configType"]),
+        documentation=config["documentation"],
+        is_read_only=config["readOnly"],
+        is_sensitive=config["isSensitive"],
+    )
+
 
 _LISTING = (
     "SELECT cluster_id, group_id, group_type, state, protocol_type FROM groups ORDER BY group_id"
@@ -142,7 +253,7 @@ class GroupOperations(AdminBase):
         names: Collection[str] | None = None,
         *,
         include_documentation: bool = False,
-    ) -> GroupAnswers[configs.Configs]:
+    ) -> GroupAnswers[Configs]:
         """Current settings of each group by name; a group need not exist.
 
         >>> settings = admin.describe_group_configs(["billing"])["billing"]
@@ -157,12 +268,10 @@ class GroupOperations(AdminBase):
             include_documentation: include a description of each setting.
         """
         asked = {
-            group: configs.describe_configs(
-                group, names, include_documentation=include_documentation
-            )
+            group: describe_configs(group, names, include_documentation=include_documentation)
             for group in dict.fromkeys(group_ids)
         }
-        return GroupAnswers(await self._outcomes(asked, configs.described_configs))
+        return GroupAnswers(await self._outcomes(asked, described_configs))
 
     @ClientMethod
     async def alter_group_configs(
@@ -185,10 +294,10 @@ class GroupOperations(AdminBase):
             validate_only: only return the result, and change nothing.
         """
         asked = {
-            group: configs.alter_configs(group, changes, validate_only=validate_only)
+            group: alter_configs(group, changes, validate_only=validate_only)
             for group, changes in values.items()
         }
-        return GroupResults(await self._outcomes(asked, configs.alteration_error))
+        return GroupResults(await self._outcomes(asked, alteration_error))
 
     async def _descriptions(
         self, group_ids: Collection[str], *, include_authorized_operations: bool = False

@@ -1,4 +1,4 @@
-"""Reader of the brokers' topic metadata: partitions, ends, leaders."""
+"""Reader of the brokers' topic metadata (partitions, ends, leaders) and of their retention of committed offsets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
-from kafka.errors import KafkaError, TopicAuthorizationFailedError
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import BrokerResponseError, KafkaError, TopicAuthorizationFailedError
 from kafka.partitioner import murmur2
 
 from group_coordinator.clients.cluster.connection import Connection
@@ -140,3 +141,32 @@ class Cluster:
 def _partition_of(key: str, partition_count: int) -> int:
     # The default partitioner of Kafka's producers.
     return int(murmur2(key.encode()) & 0x7FFFFFFF) % partition_count
+
+
+RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
+
+
+class BrokerRetention(NamedTuple):
+    """Brokers' settings of these names."""
+
+    retention_minutes: int
+    check_interval_ms: int
+
+
+def broker_retention(connection: Connection) -> BrokerRetention | None:
+    """Settings of a broker, as all brokers that coordinate groups should agree. None: this user may not read them.
+
+    Raises:
+        ChannelError: the cluster does not answer, or rejects the login.
+    """
+    with connection.opened(KafkaAdminClient) as admin:
+        broker_id = str(min(each["broker_id"] for each in admin.describe_cluster()["brokers"]))
+        resource = ConfigResource(ConfigResourceType.BROKER, broker_id)
+        try:
+            [of_brokers] = admin.describe_configs([resource], config_filter="all").values()
+        except BrokerResponseError:
+            return None
+    values = {name: about["value"] for name, about in of_brokers.get(broker_id, {}).items()}
+    if not {RETENTION, CHECK_INTERVAL} <= values.keys():
+        return None
+    return BrokerRetention(int(values[RETENTION]), int(values[CHECK_INTERVAL]))

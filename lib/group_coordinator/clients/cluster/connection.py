@@ -1,19 +1,33 @@
-"""Address of the Kafka cluster and login to it."""
+"""Address of the Kafka cluster and login to it, with the TLS versions, for which kafka-python has no option.
+
+kafka-python's log is captured: the error that it raises is a timeout, and the cause is only in its log. A long wait is logged
+with the brokers that do not respond, and how to end it.
+"""
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
-from typing import Any, Protocol, Self, TypeVar, get_args
+from itertools import count
+from ssl import SSLContext, TLSVersion
+from typing import Any, Final, Protocol, Self, TypeVar, get_args
 
-from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaError,
+    RequestTimedOutError,
+    SaslAuthenticationFailedError,
+    TopicAuthorizationFailedError,
+    UnsupportedSaslMechanismError,
+)
+from kafka.net.transport import KafkaSSLTransport
 
-from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS, logged_errors
-from group_coordinator.clients.cluster.long_waits import reported_long_wait
-from group_coordinator.clients.cluster.tls_versions import with_limited_versions
+from group_coordinator.background import Background, repeat
 from group_coordinator.clients.cluster.token_provider import TokenProvider
 from group_coordinator.clients.errors import (
     AccessDeniedError,
@@ -25,6 +39,110 @@ from group_coordinator.codecs.host_and_port import broker_addresses, broker_list
 from group_coordinator.security import Protocol as SecurityProtocol
 from group_coordinator.security import Security
 from group_coordinator.settings import JobSettings
+
+LOGIN_ERRORS = (SaslAuthenticationFailedError, UnsupportedSaslMechanismError)
+_LOGGER = "kafka.net.manager"
+
+
+class LoggedErrors(logging.Handler):
+    """Log handler that keeps the logged exceptions."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._errors: list[Exception] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the exceptions of a log record, as logging's handler."""
+        arguments = record.args if isinstance(record.args, tuple) else ()
+        self._errors += [each for each in arguments if isinstance(each, Exception)]
+
+    def cause(self, error: Exception) -> Exception:
+        """Return the logged error that explains the cause best, or else the error itself.
+
+        A broker that rejects a login often closes the connection before its response is read: any of several attempts
+        may have read it.
+        """
+        of_login = [each for each in self._errors if isinstance(each, LOGIN_ERRORS)]
+        # The last error is closest to the failure.
+        others = [each for each in self._errors if type(each) is not type(error)]
+        # The last attempt has only the rest of the time, and its timeout says nothing of the others.
+        others.sort(key=lambda each: not isinstance(each, RequestTimedOutError))
+        return next(iter([*of_login, *reversed(others)]), error)
+
+
+@contextmanager
+def logged_errors() -> Iterator[LoggedErrors]:
+    """Keep kafka-python's logged errors while the block runs."""
+    logger = logging.getLogger(_LOGGER)
+    errors = LoggedErrors()
+    logger.addHandler(errors)
+    try:
+        yield errors
+    finally:
+        logger.removeHandler(errors)
+
+
+FIRST_S, AGAIN_S = 10.0, 60.0
+"""Seconds of a wait until it is logged, and between later log lines."""
+_log = logging.getLogger(__name__)
+
+
+def reported_long_wait(
+    awaited: str, first_s: float = FIRST_S, again_s: float = AGAIN_S
+) -> Background:
+    """Log the wait of the block after 10 s, and every minute from then on.
+
+    Args:
+        awaited: the object of the wait, such as "a response of Kafka at HOST:PORT".
+        first_s: seconds until the first line.
+        again_s: seconds between later lines.
+    """
+    waited_s = count(first_s, again_s)
+
+    def report() -> None:
+        _log.warning(
+            "waiting for %s, for %g s so far; SIGTERM or Ctrl-C ends the wait",
+            awaited,
+            next(waited_s),
+        )
+
+    run = partial(repeat, report, interval_s=again_s, first_s=first_s)
+    return Background(run, "long wait")
+
+
+TLS_VERSIONS: Final = "ssl_enabled_protocols"
+"""Option of `Connection`: the lowest and the highest version."""
+
+
+def limit_versions(context: SSLContext, options: Mapping[str, Any]) -> None:
+    """Limit a context to the versions of the options; without them it stays as it is."""
+    versions: tuple[TLSVersion, TLSVersion] | None = options.get(TLS_VERSIONS)
+    if versions is not None:
+        context.minimum_version, context.maximum_version = versions
+
+
+def with_limited_versions(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the option into kafka-python's `ssl_context`.
+
+    Raises:
+        LoginRefusedError: a file that the options name cannot be used.
+    """
+    known = {key: value for key, value in options.items() if key != TLS_VERSIONS}
+    if TLS_VERSIONS not in options:
+        return known
+    try:
+        # A given context replaces all other TLS options, so it is made from them.
+        context = KafkaSSLTransport._build_ssl_context(  # noqa: SLF001 - as it makes its own
+            {**KafkaSSLTransport.DEFAULT_CONFIG, **known}
+        )
+    except OSError as error:
+        files = [
+            known[key] for key in ("ssl_cafile", "ssl_certfile", "ssl_crlfile") if known.get(key)
+        ]
+        raise LoginRefusedError(f"{', '.join(files)}: {error}") from error
+    limit_versions(context, options)
+    return {**known, "ssl_context": context}
+
 
 CONNECT_TIMEOUT_S = 5.0
 BOOTSTRAP_TIMEOUT_MS = 10_000

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from kafka import IsolationLevel, KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import BrokerResponseError, KafkaError, RequestTimedOutError, for_code
 
-from group_coordinator.clients.cluster.connect_log import LOGIN_ERRORS
-from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.connection import LOGIN_ERRORS, Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.cluster.topics import topic_id
 from group_coordinator.codecs.fields import ZERO_UUID

@@ -1,4 +1,4 @@
-"""Reader of topic metadata: ids, partitions, extents of logs."""
+"""Reader of topic metadata: ids, partitions, extents of logs, and whether the partitions' leaders are reachable."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka import KafkaAdminClient, KafkaConsumer, OffsetSpec, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import BrokerResponseError, KafkaError, TopicAuthorizationFailedError
 
-from group_coordinator.binary.uuids import uuid_text
+from group_coordinator.binary.notation import uuid_text
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.errors import ChannelError
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 
 _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
 
@@ -202,3 +202,27 @@ def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
         first = consumer.beginning_offsets(partitions)
         end = consumer.end_offsets(partitions)
     return {each.partition: range(first[each], end[each]) for each in partitions}
+
+
+_TIMEOUT_MS = 3_000
+
+
+class Leaders(LastingClient[KafkaConsumer]):
+    """Asks all leaders repeatedly over the same connections, and connects again after a failure."""
+
+    def __init__(self, connection: Connection, topic: str) -> None:
+        super().__init__(connection, KafkaConsumer, enable_auto_commit=False)
+        self._topic = topic
+
+    def ask(self) -> None:
+        """Return after all leaders have answered.
+
+        Raises:
+            ChannelError: a leader does not answer, or rejects the login.
+        """
+        with self.reported_failures():
+            consumer = self.opened()
+            numbers = consumer.partitions_for_topic(self._topic) or ()
+            partitions = [TopicPartition(self._topic, number) for number in numbers]
+            # Only leaders answer this request.
+            consumer.end_offsets(partitions, timeout_ms=_TIMEOUT_MS)

@@ -10,11 +10,17 @@ from functools import partial
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import error_for
-from group_coordinator.clients.member.membership import COORDINATOR_AWAY, Conversation, Membership
-from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
-from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.member.membership import (
+    COORDINATOR_AWAY,
+    Conversation,
+    MemberOptions,
+    Membership,
+    MemberState,
+    SubscriptionPattern,
+)
+from group_coordinator.clients.offset_messages import MemberIdentity
 from group_coordinator.core.assignors.range import ranges, seniority
 from group_coordinator.core.embedded_protocol import (
     encode_assignment,

@@ -12,18 +12,20 @@ from uuid import uuid4
 
 from kafka import TopicPartition
 
-from group_coordinator.binary.uuids import uuid_text
+from group_coordinator.binary.notation import uuid_text
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.channel.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import error_for
 from group_coordinator.clients.member.membership import (
     COORDINATOR_AWAY,
     Commit,
     Conversation,
+    MemberOptions,
     Membership,
+    MemberState,
+    SubscriptionPattern,
 )
-from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
-from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.offset_messages import MemberIdentity
 from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.errors import ErrorCode
 

@@ -9,11 +9,16 @@ from typing import TypeVar
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel.channel import Body, Channel
+from group_coordinator.clients.channel import Body, Channel
 from group_coordinator.clients.member.classic import ClassicMembership
 from group_coordinator.clients.member.consumer import ConsumerMembership
-from group_coordinator.clients.member.membership import Conversation, Membership
-from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.member.membership import (
+    Conversation,
+    MemberOptions,
+    Membership,
+    MemberState,
+    SubscriptionPattern,
+)
 from group_coordinator.clients.offset_messages import Offsets
 from group_coordinator.clients.results import PartitionResults
 

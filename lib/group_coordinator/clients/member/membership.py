@@ -1,22 +1,77 @@
-"""Membership of either protocol: its state, and its requests over the shared channel, each after the response to the last."""
+"""Membership of either protocol: its options, its state, and its requests over the shared channel.
+
+Each request is sent after the response to the last.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel.channel import Body, Channel, Request
+from group_coordinator.clients.channel import Body, Channel, Request
 from group_coordinator.clients.errors import ClientError, RequestTimedOutError
-from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
-from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.clients.offset_messages import Offsets, commit_offsets, partition_results
+from group_coordinator.clients.offset_messages import (
+    MemberIdentity,
+    Offsets,
+    commit_offsets,
+    partition_results,
+)
 from group_coordinator.clients.results import PartitionResults
 from group_coordinator.core.model.errors import ErrorCode
+
+
+class MemberState(StrEnum):
+    """States in the life of a member; a poll may change the state."""
+
+    UNJOINED = "unjoined"
+    """The next poll sends a join."""
+    JOINING = "joining"
+    """A join is pending. A JoinGroup of the classic protocol waits until all members have joined."""
+    SYNCING = "syncing"
+    """SyncGroup waits for the leader's assignment; in the classic protocol only."""
+    STABLE = "stable"
+    """Membership with an assignment; polls send heartbeats."""
+    FAILED = "failed"
+    """Rejected for good; polls raise the reason."""
+    LEFT = "left"
+    """Left the group; polls do nothing."""
+
+
+class SubscriptionPattern(NamedTuple):
+    """A regular expression (RE2) of topic names, resolved by the coordinator; in the consumer protocol only."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOptions:
+    """Kafka's consumer settings of the same names.
+
+    A response takes about a second (the job works in batches), so the session must outlast several heartbeats. In the
+    consumer protocol (KIP-848) the group's settings have the session timeout and the heartbeat interval.
+    """
+
+    client_id: str = "group-coordinator-member"
+    group_instance_id: str | None = None
+    group_protocol: Literal["classic", "consumer"] = "classic"
+    session_timeout_ms: int = 45_000
+    """Classic protocol only."""
+    rebalance_timeout_ms: int = 60_000
+    heartbeat_interval_ms: int = 3_000
+    """Classic protocol only."""
+    retry_backoff_ms: int = 500
+    group_remote_assignor: str | None = None
+    """uniform or range; None: the group's first. Consumer protocol only."""
+    client_rack: str | None = None
+    """Consumer protocol only."""
+
 
 COORDINATOR_AWAY = frozenset(
     {

@@ -1,14 +1,18 @@
-"""The codec of an API: its versions, its request body as a struct, and the conversion to and from core's values."""
+"""The codec of an API: its versions, its request body as a struct, and the conversion to and from core's values.
+
+In the APIs of configurations a group is a resource. An event has a single group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from msgspec import Struct, json
+from msgspec import UNSET, Struct, UnsetType, json
 
-from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.fields import FieldError, Int8, JsonObject, Text, only_entry
 from group_coordinator.core.model.requests import Request
+from group_coordinator.core.model.responses import AlterConfigsResponse, DescribeConfigsResponse
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
@@ -36,3 +40,43 @@ class ApiCodec(NamedTuple, Generic[RequestBody]):
     decoder: json.Decoder[RequestBody]
     to_request: Callable[[RequestBody, int], Request]
     encoder: ResponseEncoder[Any] | None
+
+
+_GROUP = 32
+"""The number of groups among Kafka's types of resources."""
+
+
+class Resource(Body):
+    """A resource that has configurations."""
+
+    resource_type: Int8 | UnsetType = UNSET
+    resource_name: Text | UnsetType = UNSET
+
+
+AnyResource = TypeVar("AnyResource", bound=Resource)
+
+
+def only_group(resources: list[AnyResource]) -> AnyResource:
+    """Return the single resource of a list, which must be a group.
+
+    Raises:
+        FieldError: there are none or several, or the resource has another type.
+    """
+    only_entry("resources", [resource.resource_name or "" for resource in resources])
+    [resource] = resources
+    if resource.resource_type != _GROUP:
+        raise FieldError(
+            f"resources[0].resourceType = {resource.resource_type or 0}",
+            f"must be {_GROUP}: only groups have settings here",
+        )
+    return resource
+
+
+def resource_result(response: DescribeConfigsResponse | AlterConfigsResponse) -> JsonObject:
+    """Return the result of the request for the group."""
+    return {
+        "errorCode": response.error,
+        "errorMessage": response.error_message,
+        "resourceType": _GROUP,
+        "resourceName": response.group_id,
+    }

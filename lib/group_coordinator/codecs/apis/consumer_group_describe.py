@@ -5,11 +5,9 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import only_entry
-from group_coordinator.codecs.fields import Text, operations_on_wire
-from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.fields import JsonObject, Text, only_entry, operations_on_wire
 from group_coordinator.core.model import requests, responses
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 
 _MEMBER_TYPE_SINCE = 1
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import check_unknown
 from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
 from group_coordinator.codecs.fields import (
     ABSENT,
     ZERO_UUID,
     Int32,
+    JsonObject,
     Text,
     Uuid,
+    check_unknown,
     number_or_none,
     or_default,
 )
-from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 
 _REGEX_SINCE = 1

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType, json
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import check_unknown
-from group_coordinator.codecs.apis.group_resources import Resource, only_group, resource_result
-from group_coordinator.codecs.fields import Text
-from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.apis.api import (
+    ApiCodec,
+    Body,
+    Resource,
+    ResponseEncoder,
+    only_group,
+    resource_result,
+)
+from group_coordinator.codecs.fields import JsonObject, Text, check_unknown
 from group_coordinator.core.model import requests, responses
 
 _DOCUMENTATION_SINCE = 3

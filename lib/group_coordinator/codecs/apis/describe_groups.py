@@ -5,9 +5,13 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import check_unknown, only_entry
-from group_coordinator.codecs.fields import Text, operations_on_wire
-from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.fields import (
+    JsonObject,
+    Text,
+    check_unknown,
+    only_entry,
+    operations_on_wire,
+)
 from group_coordinator.core.model import requests, responses
 
 _THROTTLE_SINCE = 1

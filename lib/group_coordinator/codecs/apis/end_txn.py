@@ -10,12 +10,12 @@ from group_coordinator.codecs.fields import (
     FieldError,
     Int16,
     Int64,
+    JsonObject,
     LogOffset,
     Text,
     number_or_none,
     or_default,
 )
-from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 
 

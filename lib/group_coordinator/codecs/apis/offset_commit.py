@@ -5,24 +5,22 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import (
-    check_unknown,
-    results_by_id,
-    results_by_name,
-    topic_name,
-)
 from group_coordinator.codecs.fields import (
     ABSENT,
     FieldError,
     Int32,
     Int64,
+    JsonObject,
     Text,
     Uuid,
+    check_unknown,
     number_or_none,
     or_default,
+    results_by_id,
+    results_by_name,
+    topic_name,
     uuid_or_none,
 )
-from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.offsets.committing import names_epoch
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import results_by_name
-from group_coordinator.codecs.fields import Int32, Text
-from group_coordinator.codecs.plain_json import JsonObject
+from group_coordinator.codecs.fields import Int32, JsonObject, Text, results_by_name
 from group_coordinator.core.model import requests, responses
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import check_unknown, only_entry, topic_name
 from group_coordinator.codecs.fields import (
     FieldError,
     Int32,
+    JsonObject,
     Text,
     Uuid,
+    check_unknown,
     number_on_wire,
     number_or_none,
+    only_entry,
     or_default,
+    topic_name,
     uuid_on_wire,
     uuid_or_none,
 )
-from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.errors import ErrorCode
 

@@ -10,8 +10,7 @@ from msgspec import UNSET, Meta, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body
 from group_coordinator.codecs.fields import ZERO_UUID, FieldError, Text, Uuid, or_default
-from group_coordinator.core.model.requests import TopicMetadata
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic, TopicMetadata
 
 MOST_PARTITIONS = 1_000_000
 """The limit of partitions of all topics in an event, more than any cluster has: a few bytes must not become gigabytes."""

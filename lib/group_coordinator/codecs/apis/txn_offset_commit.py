@@ -5,26 +5,24 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.body_checks import (
-    check_unknown,
-    results_by_id,
-    results_by_name,
-    topic_name,
-)
 from group_coordinator.codecs.fields import (
     ABSENT,
     FieldError,
     Int16,
     Int32,
     Int64,
+    JsonObject,
     LogOffset,
     Text,
     Uuid,
+    check_unknown,
     number_or_none,
     or_default,
+    results_by_id,
+    results_by_name,
+    topic_name,
     uuid_or_none,
 )
-from group_coordinator.codecs.plain_json import JsonObject
 from group_coordinator.core.model import requests, responses
 
 _LEADER_EPOCH_SINCE = 2

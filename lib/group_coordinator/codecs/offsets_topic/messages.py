@@ -14,10 +14,9 @@ from typing import Any, TypeAlias, cast
 
 from msgspec import json, to_builtins
 
-from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
+from group_coordinator.binary.layouts import OFFSETS_TOPIC
 from group_coordinator.binary.notation import Message
-from group_coordinator.binary.programs import Decoder, Encoder
-from group_coordinator.binary.rules import OFFSETS_TOPIC
+from group_coordinator.binary.programs import READING_FAILURES, WRITING_FAILURES, Decoder, Encoder
 from group_coordinator.codecs.offsets_topic.schemas import RECORDS
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.record_types import (

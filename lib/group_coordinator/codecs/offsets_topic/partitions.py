@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.core.kafka_order.java_tables import string_hash
+from group_coordinator.core.kafka_order import string_hash
 
 OFFSETS_TOPIC = "__consumer_offsets"
 """Kafka's own name. A copy may have its messages in other partitions."""

@@ -22,7 +22,7 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.records import CurrentRecord, MemberRecord, Reason, TargetRecord
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 
 RecordOfMember: TypeAlias = MemberRecord | TargetRecord | CurrentRecord
 

@@ -32,7 +32,7 @@ from group_coordinator.core.model.records import (
     TargetRecord,
     TransactionMarker,
 )
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 
 
 class RecordError(ValueError):

@@ -12,8 +12,8 @@ from group_coordinator.codecs.fields import (
 )
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 
 _VERSION = 4
 _EXPIRING_VERSION = 1

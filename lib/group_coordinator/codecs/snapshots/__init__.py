@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from group_coordinator.codecs.snapshots.errors import SnapshotError, SnapshotVersionError
+from group_coordinator.codecs.snapshots.consumer import SnapshotError, SnapshotVersionError
 from group_coordinator.codecs.snapshots.snapshot import SCHEMA_VERSION, UPCASTERS, dump, load
 
 __all__ = ["SCHEMA_VERSION", "UPCASTERS", "SnapshotError", "SnapshotVersionError", "dump", "load"]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.codecs.snapshots.errors import reader_of_a_part
+from group_coordinator.codecs.snapshots.consumer import reader_of_a_part
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember
-from group_coordinator.core.model.member_index import MemberIndex
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
+from group_coordinator.core.model.consumer_member import MemberIndex
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timer, Timers
 

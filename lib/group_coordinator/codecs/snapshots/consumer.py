@@ -3,17 +3,18 @@
 A group may have ten thousand members, and an event concerns one of them. Values that the event does not read are not decoded,
 and values that it does not replace are not encoded again. A subscription is stored once for all its members; every other field
 is in the bytes of the member, so these depend on no other member.
+
+The errors of unreadable group states, or unreadable parts of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from typing import TypeAlias, TypeVar
 
 from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.codecs.snapshots.errors import SnapshotError, reader_of_a_part
 from group_coordinator.core.assignors.spec import Assignment, SubscriptionType
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import (
@@ -35,6 +36,35 @@ from group_coordinator.core.model.consumer_member import (
 )
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timer, Timers
+
+Key = TypeVar("Key")
+Stored = TypeVar("Stored")
+Item = TypeVar("Item")
+
+
+class SnapshotError(ValueError):
+    """The bytes are no group state, or have an unknown version."""
+
+
+class SnapshotVersionError(SnapshotError):
+    """Another version of this program wrote the bytes, most likely a later version."""
+
+
+def reader_of_a_part(
+    read: Callable[[Key, Stored], Item],
+) -> Callable[[Key, Stored], Item]:
+    """Wrap a decoder: its failures become SnapshotErrors that name the part."""
+
+    # Parts are decoded late, in the middle of an event: the error must name the part.
+    @wraps(read)
+    def reading(key: Key, stored: Stored) -> Item:
+        try:
+            return read(key, stored)
+        except (ValueError, RecursionError) as fault:
+            raise SnapshotError(f"the stored state of {key!r} is damaged: {fault}") from fault
+
+    return reading
+
 
 PackedTarget: TypeAlias = dict[str, tuple[int, ...]]
 """Partitions by topic id."""

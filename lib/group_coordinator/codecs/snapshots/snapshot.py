@@ -4,25 +4,157 @@ The layout is positional msgpack. Every change of it, also in core's values, nee
 UPCASTERS that converts the version before. tests/golden keeps the states that each version wrote.
 
 Members, targets, owners and offsets are separate bytes inside, which are decoded when they are read: most events need few of them.
+
+Committed offsets in a group state: buckets of neighbouring partitions, with the number and ages of their offsets.
+
+Pending offsets in a group state: those that any marker ends, and those that depend on the offsets of markers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeAlias
 
-from msgspec import Struct, msgpack
+from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.codecs.snapshots import classic, consumer, offsets, transactions
+from group_coordinator.codecs.snapshots import classic, consumer
 from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
-from group_coordinator.codecs.snapshots.consumer import PackedConsumerGroup
-from group_coordinator.codecs.snapshots.errors import SnapshotError, SnapshotVersionError
-from group_coordinator.codecs.snapshots.transactions import PlacedTransactions, Waiting
+from group_coordinator.codecs.snapshots.consumer import (
+    PackedConsumerGroup,
+    SnapshotError,
+    SnapshotVersionError,
+    reader_of_a_part,
+)
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.model.topic_offsets import StoredTopic
+from group_coordinator.core.model.requests import Topic
+from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.topic_offsets import (
+    CommittedOffset,
+    LastMarker,
+    OffsetAges,
+    OffsetBucket,
+    PendingOffset,
+    StoredTopic,
+    TopicOffsets,
+)
+
+PackedBuckets: TypeAlias = dict[int, tuple[int, OffsetAges, Raw]]
+"""Buckets by number: the number of offsets, their ages, and the offsets by partition."""
+
+_encode = msgpack.Encoder().encode
+_decode_buckets = msgpack.Decoder(PackedBuckets).decode
+_decode_bucket = msgpack.Decoder(dict[int, CommittedOffset]).decode
+
+
+def pack(offsets: StoredValues[TopicOffsets, StoredTopic]) -> dict[str, StoredTopic]:
+    """Convert the offsets for encoding. Only changed buckets are encoded."""
+    return offsets.stored(_packed)
+
+
+def _packed(offsets: TopicOffsets) -> StoredTopic:
+    # Most topics have few partitions: a single bucket needs no table of buckets.
+    if len(offsets.buckets) == 1:
+        ((number, bucket),) = offsets.buckets.items()
+        return StoredTopic(bucket.size, offsets.ages, number, _encoded(bucket))
+    buckets = {
+        number: (bucket.size, offsets.ages_in(number), _encoded(bucket))
+        for number, bucket in offsets.buckets.items()
+    }
+    return StoredTopic(offsets.size, offsets.ages, None, Raw(_encode(buckets)))
+
+
+def _encoded(bucket: OffsetBucket) -> Raw:
+    if bucket.encoded is None:
+        bucket.encoded = Raw(_encode(bucket.offsets))
+    return bucket.encoded
+
+
+def unpack(packed: dict[str, StoredTopic]) -> StoredValues[TopicOffsets, StoredTopic]:
+    """Convert decoded offsets. Buckets are decoded when they are read."""
+    return StoredValues.unread(packed, _unpacked)
+
+
+@reader_of_a_part
+def _unpacked(topic: str, stored: StoredTopic) -> TopicOffsets:
+    if stored.bucket is not None:
+        bucket = OffsetBucket(stored.size, stored.ages, None, stored.encoded)
+        return TopicOffsets({stored.bucket: bucket}, partial(_bucket, topic))
+    buckets = {
+        number: OffsetBucket(size, ages, None, encoded)
+        for number, (size, ages, encoded) in _decode_buckets(stored.encoded).items()
+    }
+    return TopicOffsets(buckets, partial(_bucket, topic))
+
+
+@reader_of_a_part
+def _bucket(_topic: str, encoded: Raw) -> dict[int, CommittedOffset]:
+    return _decode_bucket(encoded)
+
+
+Waiting: TypeAlias = tuple[str, int, dict[int, tuple[CommittedOffset, int | None]]]
+"""Topic, partition, and by producer id an offset that any marker of its producer ends, with its order."""
+
+
+class PlacedTransactions(Struct, array_like=True, gc=False):
+    """The data that depends on offsets of markers: pending offsets, and the last markers."""
+
+    pending: list[tuple[str, int, int, PendingOffset]]
+    """Pending offsets with topic, partition and producer id."""
+    last_markers: dict[int, LastMarker]
+
+
+def packed(group: Group) -> list[Waiting]:
+    """Return the offsets that any marker ends."""
+    found = []
+    for (topic, partition), producers in sorted(group.pending.items()):
+        waiting = {
+            producer_id: (each.offset, each.order)
+            for producer_id, of_producer in sorted(producers.items())
+            for each in of_producer
+            if each.markers_end_offset is None
+        }
+        if waiting:
+            found.append((topic, partition, waiting))
+    return found
+
+
+def packed_by_place(group: Group) -> PlacedTransactions | None:
+    """Return the data that depends on offsets of markers; None if there is none."""
+    # Most groups have no transactions, and then need no bytes for them.
+    if not group.pending and not group.last_markers:
+        return None
+    pending = [
+        (topic, partition, producer_id, each)
+        for (topic, partition), producers in sorted(group.pending.items())
+        for producer_id, of_producer in sorted(producers.items())
+        for each in of_producer
+        if each.markers_end_offset is not None
+    ]
+    if not pending and not group.last_markers:
+        return None
+    return PlacedTransactions(pending, group.last_markers)
+
+
+def unpacked(
+    waiting: Iterable[Waiting], placed: PlacedTransactions | None
+) -> dict[tuple[str, int], dict[int, tuple[PendingOffset, ...]]]:
+    """Return both parts as Group.pending."""
+    pending: dict[tuple[str, int], dict[int, tuple[PendingOffset, ...]]] = {
+        (topic, partition): {
+            producer_id: (PendingOffset(offset, order),)
+            for producer_id, (offset, order) in producers.items()
+        }
+        for topic, partition, producers in waiting
+    }
+    for topic, partition, producer_id, each in () if placed is None else placed.pending:
+        producers = pending.setdefault((topic, partition), {})
+        # Both parts may have offsets of the same producer and partition.
+        producers[producer_id] = (*producers.get(producer_id, ()), each)
+    return pending
+
 
 SCHEMA_VERSION = 3
 
@@ -62,7 +194,6 @@ class _Versioned(Struct, array_like=True):
     version: int
 
 
-_encode = msgpack.Encoder().encode
 _decode = msgpack.Decoder(_WholeSnapshot).decode
 _decode_version = msgpack.Decoder(_Versioned).decode
 
@@ -72,17 +203,17 @@ def dump(group: Group) -> bytes:
     usual = (
         SCHEMA_VERSION,
         _packed_membership(group),
-        offsets.pack(group.offsets),
+        pack(group.offsets),
         None if group.topics is None else list(group.topics.values()),
         group.clock_ms,
-        transactions.packed(group) if group.pending else [],
+        packed(group) if group.pending else [],
         group.topics_version,
         group.new_topics_version,
         dict(sorted(group.configs.items())),
         group.topics_are_complete,
     )
     # The field is last and left out if it is empty: most groups have no transactions.
-    placed = transactions.packed_by_place(group)
+    placed = packed_by_place(group)
     return _encode(_Snapshot(*usual) if placed is None else _WholeSnapshot(*usual, placed))
 
 
@@ -99,10 +230,10 @@ def load(group_id: str, blob: bytes) -> Group:
     return Group(
         group_id,
         _unpacked_membership(snapshot.membership),
-        offsets.unpack(snapshot.offsets),
+        unpack(snapshot.offsets),
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
-        pending=transactions.unpacked(snapshot.pending, placed),
+        pending=unpacked(snapshot.pending, placed),
         topics_version=snapshot.topics_version,
         new_topics_version=snapshot.new_topics_version,
         configs=snapshot.configs,

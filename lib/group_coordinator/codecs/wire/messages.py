@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from group_coordinator.binary.elements import Data
-from group_coordinator.binary.faults import READING_FAILURES, WRITING_FAILURES
-from group_coordinator.binary.notation import Field, Message
-from group_coordinator.binary.programs import Decoder, Encoder, Part
-from group_coordinator.binary.rules import REQUESTS, RESPONSES
+from group_coordinator.binary.layouts import REQUESTS, RESPONSES
+from group_coordinator.binary.notation import Data, Field, Message
+from group_coordinator.binary.programs import (
+    READING_FAILURES,
+    WRITING_FAILURES,
+    Decoder,
+    Encoder,
+    Part,
+)
 from group_coordinator.codecs.wire.schemas import APIS, MESSAGES
 
 _NAMES = {api.key: api.name for api in APIS.values()}

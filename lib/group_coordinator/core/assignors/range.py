@@ -15,11 +15,11 @@ from group_coordinator.core.assignors.spec import (
     TopicSpec,
     subscribers,
 )
-from group_coordinator.core.java_text import utf16_order
-from group_coordinator.core.kafka_order.java_tables import (
+from group_coordinator.core.kafka_order import (
     hash_map_order,
     table_size_for,
     topic_spot,
+    utf16_order,
 )
 
 

@@ -33,7 +33,12 @@ from group_coordinator.core.classic.generation import (
 )
 from group_coordinator.core.model.changes import Decision, MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember, Ticket
+from group_coordinator.core.model.classic_member import (
+    ClassicMember,
+    ClassicState,
+    Ticket,
+    check_transition,
+)
 from group_coordinator.core.model.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, Reason, Record
@@ -43,7 +48,6 @@ from group_coordinator.core.model.responses import (
     Response,
     SyncGroupResponse,
 )
-from group_coordinator.core.model.states import ClassicState, check_transition
 from group_coordinator.core.model.timers import (
     JOIN_TIMER,
     NEVER_MS,

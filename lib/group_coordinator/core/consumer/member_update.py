@@ -25,13 +25,6 @@ from group_coordinator.core.assignors import ASSIGNORS
 from group_coordinator.core.assignors.spec import Assignment, PartitionAssignorError
 from group_coordinator.core.consumer.reconciliation import Goal, reconcile
 from group_coordinator.core.consumer.regexes import METADATA_REFRESH_MS, RegexChange, change_regex
-from group_coordinator.core.consumer.subscriptions import (
-    ids_of,
-    metadata_hash,
-    names_after_update,
-    topic_names_of,
-    type_after_update,
-)
 from group_coordinator.core.consumer.target_assignment import (
     assign,
     members_after,
@@ -39,9 +32,16 @@ from group_coordinator.core.consumer.target_assignment import (
     target_records,
     targets_before,
 )
-from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.group_configs.in_effect import assignment_interval_ms
-from group_coordinator.core.kafka_order.assignor_order import member_order, upgraded_member_order
+from group_coordinator.core.consumer.update import (
+    ConsumerUpdate,
+    ids_of,
+    metadata_hash,
+    names_after_update,
+    topic_names_of,
+    type_after_update,
+)
+from group_coordinator.core.group_configs import assignment_interval_ms
+from group_coordinator.core.kafka_order import member_order, upgraded_member_order
 from group_coordinator.core.model.changes import MetadataDeadlineSet, RebalanceTimerSet
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
@@ -56,10 +56,10 @@ from group_coordinator.core.model.records import (
     GroupEpochRecord,
     MemberRecord,
     TargetRecord,
+    member_tombstones,
 )
 from group_coordinator.core.model.requests import TopicPartitions
 from group_coordinator.core.model.timers import TimerKey, TimerKind, session_timer
-from group_coordinator.core.model.tombstones import member_tombstones
 from group_coordinator.core.value import Value
 
 

@@ -12,12 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import Enum, auto
 
-from group_coordinator.core.acls.needs import TO_SEE_TOPICS
-from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import ResourceType
-from group_coordinator.core.consumer.subscriptions import metadata_hash
-from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.kafka_order.java_tables import string_hashes, timeline_slots
+from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.consumer.update import ConsumerUpdate, metadata_hash
+from group_coordinator.core.kafka_order import string_hashes, timeline_slots
 from group_coordinator.core.model.changes import MetadataDeadlineSet
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -30,7 +27,8 @@ from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
 from group_coordinator.core.model.timers import REGEX_TIMER
-from group_coordinator.core.topics.patterns import (
+from group_coordinator.core.rights import TO_SEE_TOPICS, Rights
+from group_coordinator.core.topics import (
     InvalidPatternError,
     check_pattern,
     matching_names,

@@ -27,13 +27,13 @@ from group_coordinator.core.assignors.spec import (
     SubscriptionType,
     TopicSpec,
 )
-from group_coordinator.core.kafka_order.assignor_order import MemberOrder, subscribed_order
+from group_coordinator.core.kafka_order import MemberOrder, subscribed_order
 from group_coordinator.core.model.config import BUILTIN_ASSIGNORS
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, TargetEpoch
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason, Record, TargetEpochRecord, TargetRecord
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 
 
 def preferred_assignor(

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core.acls.needs import GROUP_DENIED
-from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import Operation, ResourceType
-from group_coordinator.core.group_configs.checks import GroupConfigError, check, shown
-from group_coordinator.core.group_configs.definition import GroupConfig
-from group_coordinator.core.group_configs.in_effect import GROUP_CONFIGS
-from group_coordinator.core.kafka_order.java_tables import new_hash_map_order
+from group_coordinator.core.acls import Operation, ResourceType
+from group_coordinator.core.config_checks import GroupConfigError, check, shown
+from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfig
+from group_coordinator.core.kafka_order import new_hash_map_order
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
@@ -29,6 +26,7 @@ from group_coordinator.core.model.requests import (
     RequestContext,
 )
 from group_coordinator.core.model.responses import AlterConfigsResponse, Reply
+from group_coordinator.core.rights import GROUP_DENIED, Rights
 
 _LIST_OPERATIONS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.acls.needs import TO_SEE_TOPICS, UNSEEN_TOPICS
-from group_coordinator.core.acls.rights import Rights, operations_on
-from group_coordinator.core.acls.rule import ResourceType
+from group_coordinator.core.acls import ResourceType
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
 from group_coordinator.core.consumer.validation import known_consumer_group
 from group_coordinator.core.model.changes import Decision
@@ -20,13 +18,13 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, OwnedPartitions
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.requests import ConsumerGroupDescribe, RequestContext
+from group_coordinator.core.model.requests import ConsumerGroupDescribe, RequestContext, Topic
 from group_coordinator.core.model.responses import (
     ConsumerGroupDescribeResponse,
     DescribedConsumer,
     Reply,
 )
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.rights import TO_SEE_TOPICS, UNSEEN_TOPICS, Rights, operations_on
 
 
 def decide(

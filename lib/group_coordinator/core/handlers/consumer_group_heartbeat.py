@@ -15,7 +15,7 @@ from group_coordinator.core.consumer.validation import (
     known_consumer_group,
     known_static_member,
 )
-from group_coordinator.core.group_configs.in_effect import heartbeat_interval_ms, session_timeout_ms
+from group_coordinator.core.group_configs import heartbeat_interval_ms, session_timeout_ms
 from group_coordinator.core.migration.downgrade import remove_or_downgrade
 from group_coordinator.core.migration.upgrade import abandoned_upgrade, upgrade
 from group_coordinator.core.model.changes import Decision

@@ -11,10 +11,9 @@ from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group, is_empty
-from group_coordinator.core.model.records import OffsetRecord, Reason, Record
+from group_coordinator.core.model.records import OffsetRecord, Reason, Record, group_tombstones
 from group_coordinator.core.model.requests import DeleteGroup, RequestContext
 from group_coordinator.core.model.responses import DeleteGroupResponse, Reply
-from group_coordinator.core.model.tombstones import group_tombstones
 from group_coordinator.core.offsets.expiration import offsets_in_order
 
 

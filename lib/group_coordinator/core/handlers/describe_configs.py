@@ -9,10 +9,10 @@ a list for any other group equals Kafka's.
 
 from __future__ import annotations
 
-from group_coordinator.core.group_configs.definition import GroupConfig
-from group_coordinator.core.group_configs.in_effect import (
+from group_coordinator.core.group_configs import (
     LISTED,
     OFFSETS_RETENTION,
+    GroupConfig,
     coordinators_own,
     value_without_own,
 )

@@ -11,10 +11,10 @@ from group_coordinator.core.model.changes import Change, Decision, MarkerRemembe
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import LastMarker
 from group_coordinator.core.model.records import Reason, Record, TransactionMarker
 from group_coordinator.core.model.requests import EndTxn, RequestContext
 from group_coordinator.core.model.responses import EndTxnResponse, Reply
+from group_coordinator.core.model.topic_offsets import LastMarker
 from group_coordinator.core.offsets.pending import ends_any, waiting_for
 
 

@@ -7,15 +7,15 @@ Stories: stories/classic/sessions.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.migration.classic_requests import heartbeat_to_consumer_group
+from group_coordinator.core.migration.classic_join import heartbeat_to_consumer_group
 from group_coordinator.core.model.changes import Decision, SessionRenewed
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Heartbeat, RequestContext
 from group_coordinator.core.model.responses import HeartbeatResponse, Reply
-from group_coordinator.core.model.states import ClassicState
 
 _ALIVE = HeartbeatResponse(ErrorCode.NONE)
 _REJOIN = HeartbeatResponse(ErrorCode.REBALANCE_IN_PROGRESS)

@@ -13,21 +13,19 @@ from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.migration.classic_join import join_consumer_group
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.records import Reason, group_tombstones
 from group_coordinator.core.model.requests import (
     MEMBER_ID_REQUIRED_SINCE,
     JoinGroup,
     RequestContext,
 )
 from group_coordinator.core.model.responses import JoinGroupResponse
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import session_timer
-from group_coordinator.core.model.tombstones import group_tombstones
 
 _SKIP_ASSIGNMENT_SINCE = 9
 

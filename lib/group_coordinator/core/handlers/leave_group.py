@@ -8,8 +8,9 @@ Stories: stories/classic/leaving.py.
 from __future__ import annotations
 
 from group_coordinator.core.classic.rebalance import Rebalance
-from group_coordinator.core.migration.classic_requests import leave_consumer_group
+from group_coordinator.core.migration.classic_join import leave_consumer_group
 from group_coordinator.core.model.changes import Decision
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
@@ -17,7 +18,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import LeaveGroup, LeavingMember, RequestContext
 from group_coordinator.core.model.responses import LeaveGroupResponse, MemberResult, Reply
-from group_coordinator.core.model.states import ClassicState
 
 
 def decide(

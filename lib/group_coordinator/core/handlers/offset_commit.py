@@ -8,7 +8,7 @@ Stories: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer import offset_access
+from group_coordinator.core.consumer import validation
 from group_coordinator.core.model.changes import (
     Change,
     Decision,
@@ -16,6 +16,7 @@ from group_coordinator.core.model.changes import (
     SessionRenewed,
 )
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
@@ -28,16 +29,15 @@ from group_coordinator.core.model.requests import (
     RequestContext,
 )
 from group_coordinator.core.model.responses import OffsetCommitResponse, Reply
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.committing import (
     CommitTerms,
+    EarlierEpoch,
     check_no_group,
     commit_existing,
     existing_by_id,
     existing_by_name,
+    merge,
 )
-from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
-from group_coordinator.core.offsets.results import merge
 
 _INT64_HALF = 2**63
 _WITH_MEMBERS = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
@@ -94,7 +94,7 @@ def _check_other_commit(
     membership: ConsumerGroup | None, request: OffsetCommit, version: int
 ) -> EarlierEpoch | None:
     if membership is not None:
-        return offset_access.check_commit(membership, request, version)
+        return validation.check_commit(membership, request, version)
     check_no_group(request.generation, version, MEMBER_EPOCHS_SINCE)
     return None
 

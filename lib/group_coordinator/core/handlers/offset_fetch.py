@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from group_coordinator.core.acls.needs import TO_SEE_TOPICS
-from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import ResourceType
-from group_coordinator.core.consumer import offset_access
+from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.consumer import validation
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.requests import (
     TOPIC_IDS_SINCE,
     OffsetFetch,
     RequestContext,
+    Topic,
     TopicPartitions,
 )
 from group_coordinator.core.model.responses import (
@@ -32,8 +30,9 @@ from group_coordinator.core.model.responses import (
     OffsetFetchResponse,
     Reply,
 )
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets.expiration import offsets_in_order
+from group_coordinator.core.rights import TO_SEE_TOPICS, Rights
 
 
 def decide(
@@ -48,7 +47,7 @@ def decide(
         CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
     """
     if isinstance(group.membership, ConsumerGroup):
-        offset_access.check_fetch(group.membership, request)
+        validation.check_fetch(group.membership, request)
     by_id, rights = context.ticket.version >= TOPIC_IDS_SINCE, context.rights
     refused: list[FetchedTopic] = []
     if request.topics is None:

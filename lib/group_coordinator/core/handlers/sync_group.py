@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from group_coordinator.core.classic.generation import sync_answer
 from group_coordinator.core.classic.rebalance import Rebalance
-from group_coordinator.core.migration.classic_requests import sync_with_consumer_group
+from group_coordinator.core.migration.classic_join import sync_with_consumer_group
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
@@ -20,7 +20,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import RequestContext, SyncGroup
 from group_coordinator.core.model.responses import SyncGroupResponse
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import SYNC_TIMER
 
 

@@ -22,9 +22,9 @@ from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
     RequestContext,
+    Topic,
     TopicMetadata,
 )
-from group_coordinator.core.model.topic import Topic
 
 
 def decide(

@@ -10,9 +10,10 @@ Stories: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.consumer import offset_access
+from group_coordinator.core.consumer import validation
 from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
@@ -23,19 +24,18 @@ from group_coordinator.core.model.requests import (
     TxnOffsetCommit,
 )
 from group_coordinator.core.model.responses import Reply, TxnOffsetCommitResponse
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.offsets.committing import (
     CommitTerms,
+    EarlierEpoch,
     check_no_group,
     commit_existing,
     existing_by_id,
     existing_by_name,
+    merge,
     names_epoch,
     refused,
 )
-from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch
 from group_coordinator.core.offsets.pending import check_in_time
-from group_coordinator.core.offsets.results import merge
 
 _NO_EPOCH = -1
 
@@ -94,7 +94,7 @@ def may_commit(
         _check_classic_commit(membership, request)
         return None
     if membership is not None:
-        return offset_access.check_txn_commit(membership, request, version)
+        return validation.check_txn_commit(membership, request, version)
     check_no_group(request.generation, version, TXN_MEMBER_EPOCHS_SINCE)
     return None
 

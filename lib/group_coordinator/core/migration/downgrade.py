@@ -7,6 +7,10 @@ Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithRep
 GroupMetadataManager, ClassicGroup.fromConsumerGroup.
 
 Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
+
+Conversion between classic members' bytes, which have topic names, and consumer groups, which have topic ids.
+
+Stories: stories/migration/upgrading.py, stories/migration/classic_members.py.
 """
 
 from __future__ import annotations
@@ -16,23 +20,72 @@ from collections.abc import Mapping, Sequence
 from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.classic.generation import subscription_of_members
 from group_coordinator.core.classic.rebalance import Rebalance
-from group_coordinator.core.consumer.member_removal import remove_members
-from group_coordinator.core.consumer.update import ConsumerUpdate
-from group_coordinator.core.kafka_order.assignor_order import (
+from group_coordinator.core.consumer.update import ConsumerUpdate, remove_members
+from group_coordinator.core.embedded_protocol import (
+    MalformedProtocolError,
+    NamedPartitions,
+    encode_assignment,
+    read_version,
+)
+from group_coordinator.core.kafka_order import (
+    DEFAULT_TABLE_SIZE,
     classic_group_order,
     consumer_group_order,
+    grown_table_size,
+    hash_map_order,
+    partition_set_order,
+    topic_spot,
 )
-from group_coordinator.core.migration.embedded_assignments import embedded_assignment
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState, Protocol
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember
-from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.records import Reason, consumer_group_tombstones
+from group_coordinator.core.model.requests import Topic, TopicPartitions
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import KINDS_LEFT_BY_CONVERSIONS, Timers
-from group_coordinator.core.model.tombstones import consumer_group_tombstones
+
+
+def by_topic_id(partitions: NamedPartitions, topics: Mapping[str, Topic]) -> Assignment:
+    """Return the partitions by topic id. Topics that do not exist are left out."""
+    found: dict[str, set[int]] = {}
+    for name, numbers in partitions:
+        # A topic that was deleted has no id here.
+        if name in topics and numbers:
+            found.setdefault(topics[name].topic_id, set()).update(numbers)
+    return {topic_id: tuple(sorted(numbers)) for topic_id, numbers in sorted(found.items())}
+
+
+def reported(
+    partitions: NamedPartitions, topics: Mapping[str, Topic]
+) -> tuple[TopicPartitions, ...]:
+    """Return a member's reported partitions in the form of a heartbeat."""
+    assigned = by_topic_id(partitions, topics)
+    return tuple(TopicPartitions(None, topic_id, numbers) for topic_id, numbers in assigned.items())
+
+
+def embedded_assignment(
+    assignment: Mapping[str, tuple[int, ...]], topics: Mapping[str, Topic], protocol: Protocol
+) -> bytes:
+    """Return a classic member's assignment as bytes, in the member's version and Kafka's order, without deleted topics.
+
+    An unreadable version counts as 0. In Kafka the last consumer could not leave then.
+    """
+    names = {topic.topic_id: topic.name for topic in topics.values()}
+    # Kafka's order is that of its hash map, and the bytes must be equal.
+    size = grown_table_size(DEFAULT_TABLE_SIZE, len(assignment))
+    topic_ids = hash_map_order(sorted(assignment), topic_spot, size)
+    named = {
+        names[topic_id]: partition_set_order(assignment[topic_id])
+        for topic_id in topic_ids
+        if topic_id in names
+    }
+    try:
+        version = read_version(protocol.metadata)
+    except MalformedProtocolError:
+        version = 0
+    return encode_assignment(named, version)
 
 
 def allows_upgrade(config: CoordinatorConfig) -> bool:

@@ -12,18 +12,17 @@ from collections.abc import Mapping
 
 from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.consumer.replay import replay_consumer_record
-from group_coordinator.core.consumer.subscriptions import metadata_hash
+from group_coordinator.core.consumer.update import metadata_hash
 from group_coordinator.core.embedded_protocol import (
     MalformedProtocolError,
     read_assignment,
     read_subscription,
 )
-from group_coordinator.core.kafka_order.assignor_order import (
+from group_coordinator.core.kafka_order import (
     classic_group_order,
     upgraded_group_order,
 )
-from group_coordinator.core.migration.downgrade import allows_upgrade
-from group_coordinator.core.migration.embedded_assignments import by_topic_id
+from group_coordinator.core.migration.downgrade import allows_upgrade, by_topic_id
 from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced, TimerSet
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicMember
@@ -51,9 +50,9 @@ from group_coordinator.core.model.records import (
     TargetEpochRecord,
     TargetRecord,
 )
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.responses import JoinGroupResponse, Reply, SyncGroupResponse
 from group_coordinator.core.model.timers import KINDS_LEFT_BY_CONVERSIONS, session_timer
-from group_coordinator.core.model.topic import Topic
 from group_coordinator.core.value import Value
 
 _REASON = Reason.UPGRADE

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.offset import LastMarker
 from group_coordinator.core.model.records import Record
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.model.timers import TimerKey
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import LastMarker
 from group_coordinator.core.value import Value
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from msgspec import Raw
 
-from group_coordinator.core.model.classic_member import ClassicMember
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
+from group_coordinator.core.model.consumer_member import MemberIndex
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
-from group_coordinator.core.model.member_index import MemberIndex
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timers
 

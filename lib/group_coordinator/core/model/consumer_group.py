@@ -16,14 +16,14 @@ from typing import TypeAlias
 from msgspec import Raw, Struct, msgpack
 
 from group_coordinator.core.assignors.spec import Assignment, SubscriptionType, subscription_type
+from group_coordinator.core.model.classic_member import ConsumerState
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     ConsumerMember,
     ResolvedRegex,
     SubscriptionMetadata,
+    add_to_counts,
 )
-from group_coordinator.core.model.member_index import add_to_counts
-from group_coordinator.core.model.states import ConsumerState
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import Timers
 
@@ -130,7 +130,7 @@ class ConsumerGroup:
 
     epoch: int = _FIRST_EPOCH
     metadata_hash: int = 0
-    """The hash of the subscribed topics that existed when the epoch was set (core/topics/hash.py)."""
+    """The hash of the subscribed topics that existed when the epoch was set (core/topics.py)."""
     assignment_epoch: int = _FIRST_EPOCH
     """The group epoch of `targets`. If it is less than `epoch`, new targets are due."""
     assignment_timestamp_ms: int = 0

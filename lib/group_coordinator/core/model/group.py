@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.stored_values import StoredValues
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.model.topic_offsets import StoredTopic, TopicOffsets
+from group_coordinator.core.model.topic_offsets import (
+    CommittedOffset,
+    LastMarker,
+    PendingOffset,
+    StoredTopic,
+    TopicOffsets,
+)
 
 _NO_OFFSETS = TopicOffsets()
 

@@ -1,13 +1,26 @@
-"""The requests of groups, independent of the API version: codecs resolve the differences of versions."""
+"""The requests of groups, independent of the API version: codecs resolve the differences of versions.
+
+Topic metadata of a group.
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from group_coordinator.core.acls.rights import Rights
 from group_coordinator.core.model.classic_member import Protocol, Ticket
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.rights import Rights
 from group_coordinator.core.value import Value
+
+
+class Topic(Value, frozen=True):
+    """A topic of the cluster in a group's topic metadata."""
+
+    name: str
+    topic_id: str
+    num_partitions: int
+    racks: tuple[tuple[str, ...], ...] | None = None
+    """The racks of each partition's replicas, sorted; None: unknown."""
+
 
 # Without the second join, a client that repeats a lost JoinGroup would leave members behind for which a rebalance
 # waits.

@@ -8,7 +8,7 @@ from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.value import Value
 
 

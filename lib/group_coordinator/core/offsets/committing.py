@@ -1,27 +1,88 @@
 """The common steps of OffsetCommit and TxnOffsetCommit: existing partitions, limits, and the stored offsets.
 
 Stories: stories/offsets/commits.py, stories/offsets/transactions.py.
+
+Merges the two halves of results by partition, as KafkaApis does: missing partitions first, then the coordinator's results.
+
+Commits with an earlier member epoch: valid for partitions that the member owned at that epoch (KIP-1251).
+
+Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from group_coordinator.core.acls.needs import TO_CHANGE_OFFSETS
-from group_coordinator.core.acls.rights import Rights
-from group_coordinator.core.acls.rule import ResourceType
-from group_coordinator.core.java_text import utf16_length
+from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.kafka_order import utf16_length
 from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
-from group_coordinator.core.model.requests import PartitionCommit, TopicCommit
+from group_coordinator.core.model.requests import PartitionCommit, Topic, TopicCommit
 from group_coordinator.core.model.responses import PartitionResult, TopicResult
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.offsets.earlier_epoch import EarlierEpoch, check_partitions
-from group_coordinator.core.offsets.results import same_result
+from group_coordinator.core.model.topic_offsets import CommittedOffset
+from group_coordinator.core.rights import TO_CHANGE_OFFSETS, Rights
 from group_coordinator.core.value import Value
+
+
+def same_result(
+    name: str | None, topic_id: str | None, partitions: Iterable[int], error: ErrorCode
+) -> TopicResult:
+    """Return the same error for all partitions of a topic."""
+    return TopicResult(name, topic_id, tuple(PartitionResult(p, error) for p in partitions))
+
+
+def merge(
+    missing: Sequence[TopicResult], results: Sequence[TopicResult]
+) -> tuple[TopicResult, ...]:
+    """Merge the results. A topic in both halves has one entry, in the place of the first half's."""
+    if not missing:
+        return tuple(results)
+    merged: dict[tuple[str | None, str | None], TopicResult] = {}
+    for result in (*missing, *results):
+        key = (result.name, result.topic_id)
+        earlier = merged.get(key)
+        partitions = (earlier.partitions if earlier else ()) + result.partitions
+        merged[key] = TopicResult(result.name, result.topic_id, partitions)
+    return tuple(merged.values())
+
+
+class EarlierEpoch(Value, frozen=True):
+    """The committing member, and the epoch of the commit."""
+
+    member: ConsumerMember
+    epoch: int
+    error: ErrorCode
+    """The error if the member did not own a partition at that epoch."""
+
+
+def check_partitions(
+    earlier: EarlierEpoch, records: Iterable[OffsetRecord], topics: Mapping[str, Topic] | None
+) -> None:
+    """Check each partition of a commit. A single partition that the member did not own makes the whole commit fail.
+
+    Raises:
+        CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.
+    """
+    for record in records:
+        if not _had(earlier, record, topics or {}):
+            raise CoordinatorError(earlier.error)
+
+
+def _had(earlier: EarlierEpoch, record: OffsetRecord, topics: Mapping[str, Topic]) -> bool:
+    topic = topics.get(record.topic)
+    # The assignment has topic ids: an unknown topic cannot be found in it.
+    if topic is None:
+        return False
+    current = earlier.member.current
+    for held in (current.assigned, current.pending_revocation):
+        since = held.get(topic.topic_id, {}).get(record.partition)
+        if since is not None:
+            return earlier.epoch >= since
+    return False
+
 
 _NONE = ErrorCode.NONE
 

@@ -6,7 +6,7 @@ group it counts from the time at which the group became Empty, elsewhere from th
 1. `rule_of` reads the rule from the group's state: the base of the age, and the protected topics, to which members subscribe.
 2. The retention time has three sources, in this order: the commit (OffsetCommit v2-v4), the group configuration
    (group_configs.OFFSETS_RETENTION, our own), the coordinator's settings. Protection does not depend on the source.
-3. `next_sweep` computes the first sweep that would remove something. It is a deadline like a timer (`core/deadlines/firing.py`),
+3. `next_sweep` computes the first sweep that would remove something. It is a deadline like a timer (`core/deadlines.py`),
    at a multiple of offsets.retention.check.interval.ms: a group with a million offsets wakes once for all of them.
 4. `sweep` returns a tombstone for each due offset, and for the group if it is Empty and keeps no other offset. An open transaction
    protects its partitions and the group.
@@ -22,17 +22,16 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Literal
 
-from group_coordinator.core.group_configs.in_effect import offsets_retention_ms
+from group_coordinator.core.group_configs import offsets_retention_ms
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group, is_empty
-from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, soonest_of
-from group_coordinator.core.model.records import OffsetRecord, Reason, Record
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.records import OffsetRecord, Reason, Record, group_tombstones
 from group_coordinator.core.model.timers import NEVER_MS
-from group_coordinator.core.model.tombstones import group_tombstones
+from group_coordinator.core.model.topic_offsets import CommittedOffset, OffsetAges, soonest_of
 from group_coordinator.core.value import Value
 
 Base = Literal["commit", "empty", "never"]

@@ -19,9 +19,9 @@ from collections.abc import Iterable
 
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
 from group_coordinator.core.model.records import OffsetRecord, TransactionMarker
 from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
+from group_coordinator.core.model.topic_offsets import CommittedOffset, LastMarker, PendingOffset
 
 REMEMBERED_MS = 300_000
 """No event is delayed for longer: Kafka's producers give up after two minutes (delivery.timeout.ms)."""

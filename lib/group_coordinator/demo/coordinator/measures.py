@@ -21,7 +21,7 @@ from group_coordinator.clients.admin.descriptions import (
     describe_group,
     description,
 )
-from group_coordinator.clients.channel.channel import Body, Channel, Request
+from group_coordinator.clients.channel import Body, Channel, Request
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError
 from group_coordinator.demo.coordinator.applications import SALES_REPORT
 

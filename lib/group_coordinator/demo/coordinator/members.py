@@ -12,11 +12,11 @@ from typing import NamedTuple
 from kafka import TopicPartition
 
 from group_coordinator.clients import offset_messages
-from group_coordinator.clients.channel.channel import Body, Channel
+from group_coordinator.clients.channel import Body, Channel
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState
-from group_coordinator.clients.member_identity import MemberIdentity
+from group_coordinator.clients.member.membership import MemberOptions, MemberState
+from group_coordinator.clients.offset_messages import MemberIdentity
 from group_coordinator.demo.coordinator.applications import ShopGroup
 
 _COMMIT_INTERVAL_S = 5.0

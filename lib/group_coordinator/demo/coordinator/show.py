@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from group_coordinator import settings
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.demo import questions
+from group_coordinator.demo import tables_watch
 from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.coordinator.applications import (
     LEADING,
@@ -31,11 +31,9 @@ from group_coordinator.demo.coordinator.measures import (
 )
 from group_coordinator.demo.coordinator.members import Arrivals, Shifts, ShopGroups, ShopTopics
 from group_coordinator.demo.coordinator.scenes import CoordinatorScenes
-from group_coordinator.demo.questions import ViewQuestion
 from group_coordinator.demo.screen import PanelLine, panel, shown
-from group_coordinator.demo.shop import Shop
 from group_coordinator.demo.stage import Stage, Tool, page_at, program
-from group_coordinator.demo.story import DemoOptions, Scene
+from group_coordinator.demo.story import DemoOptions, Scene, Shop
 from group_coordinator.demo.tables_watch import (
     ENDS,
     LOSSES,
@@ -44,9 +42,10 @@ from group_coordinator.demo.tables_watch import (
     TableCounts,
     TableNews,
     TablesWatch,
+    ViewQuestion,
     running,
 )
-from group_coordinator.local.ports import LOOPBACK, free_row
+from group_coordinator.local.broker import LOOPBACK, free_row
 
 RETENTION_MS = 60_000
 """Retention of unprotected offsets; by default a cluster keeps them for a week."""
@@ -146,8 +145,8 @@ class CoordinatorShow:
     cluster = "demo"
     group_prefix = ""
     questions: Sequence[ViewQuestion] = (
-        *(questions.LOST, questions.NEXT, questions.LIFE, questions.DELETED),
-        questions.UPGRADED,
+        *(tables_watch.LOST, tables_watch.NEXT, tables_watch.LIFE, tables_watch.DELETED),
+        tables_watch.UPGRADED,
     )
 
     def __init__(self, options: DemoOptions, group_count: int, member_count: int) -> None:

@@ -13,18 +13,18 @@ from threading import Event
 from prometheus_client.metrics_core import Metric
 from pyspark.sql import SparkSession
 
-from group_coordinator.clients.cluster.cluster_acls import (
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.held_rights import (
     AclsUnreadableError,
     ClusterAcls,
     has_authorizer,
 )
-from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import acls as codec
 from group_coordinator.codecs.acls import super_users_of
 from group_coordinator.codecs.fields import FieldError
-from group_coordinator.core.acls.rule import Acls
-from group_coordinator.driver.families import gauge
+from group_coordinator.core.acls import Acls
 from group_coordinator.driver.outages import look_again_and_again
+from group_coordinator.driver.session import gauge
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.acl_log import AclLog
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder

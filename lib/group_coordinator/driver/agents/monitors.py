@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.background import repeat
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.core.deadlines.outages import Outage
+from group_coordinator.core.deadlines import Outage
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.streaming.checkpoint.ownership import check_still_owner
 from group_coordinator.tables.claims import WRITERS

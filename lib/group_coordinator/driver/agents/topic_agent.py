@@ -25,8 +25,15 @@ from pyspark.sql import SparkSession
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics, VisibleTopics
-from group_coordinator.driver.agents.topic_changes import Hashes, News, SeenTopics, event, news
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests, TopicSubscriptions
+from group_coordinator.driver.agents.topic_subscriptions import (
+    Hashes,
+    News,
+    SeenTopics,
+    TopicInterests,
+    TopicSubscriptions,
+    event,
+    news,
+)
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.driver.rate_limit import RateLimit
 from group_coordinator.settings import JobSettings

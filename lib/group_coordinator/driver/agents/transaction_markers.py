@@ -28,7 +28,7 @@ from group_coordinator.clients.cluster.marker_reader import Marker, MarkerReader
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
-from group_coordinator.driver.agents.topic_changes import own_event
+from group_coordinator.driver.agents.topic_subscriptions import own_event
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from group_coordinator.settings import JobSettings

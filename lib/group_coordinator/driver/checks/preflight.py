@@ -1,7 +1,14 @@
-"""All checks of a start at once; a start itself ends with the first failed check."""
+"""All checks of a start at once; a start itself ends with the first failed check.
+
+Checks of partition counts: the events topic's, which orders a group's events, and the state's, set by the first run.
+
+Kafka's hash maps a group to a partition by that number. After an increase a group's events are in two partitions, and
+their offsets do not show which was sent first. Events of both are still handled, only without their order.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -15,15 +22,10 @@ from group_coordinator.clients.cluster.coordinator_topics import (
     check_nothing_answered,
     check_topics,
 )
-from group_coordinator.clients.cluster.ticks import write_ticks
+from group_coordinator.clients.cluster.event_writer import write_ticks
 from group_coordinator.clients.cluster.topics import offsets_present
 from group_coordinator.driver.agents.acls import reader_of_acls, way_past_rules
 from group_coordinator.driver.agents.monitors import check_clock
-from group_coordinator.driver.checks.partitions import (
-    check_batch_limit,
-    check_no_new_partitions,
-    check_partitions,
-)
 from group_coordinator.driver.checks.rights import look_at_rights, missing_message, named
 from group_coordinator.driver.checks.storage import (
     check_catalog_takes_appends,
@@ -31,21 +33,137 @@ from group_coordinator.driver.checks.storage import (
     check_tables_take_files,
     check_takes_files,
 )
-from group_coordinator.driver.checks.workers import check_certificates, check_workers, worker_here
+from group_coordinator.driver.checks.workers import (
+    check_certificates,
+    check_workers,
+    is_on_this_machine,
+    worker_here,
+)
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.session import MakeSession, session
-from group_coordinator.gateway.identity import ONE_USER_TOLD, clients_share_one_user
+from group_coordinator.gateway.run import ONE_USER_TOLD, clients_share_one_user
 from group_coordinator.settings import JobSettings, Settings
-from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import (
+    PARTITIONS,
+    coordinator_folder,
+    has_begun,
+    read_origin,
+)
 from group_coordinator.streaming.checkpoint.ownership import check_may_write
 from group_coordinator.streaming.checkpoint.pinned import settings_of_open_batch
-from group_coordinator.streaming.checkpoint.plans import partitions_read
-from group_coordinator.streaming.source import read_last_events
+from group_coordinator.streaming.checkpoint.plans import (
+    PlannedBatch,
+    partitions_read,
+    state_partitions,
+    unended_repartition,
+)
+from group_coordinator.streaming.source import lowest_limit, read_last_events
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import check_tables
 from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.storage_errors import with_cure
+
+_log = logging.getLogger(__name__)
+
+
+def check_batch_limit(job: JobSettings, partitions: int) -> None:
+    """Refuse a limit that would suspend the session timers of dead members as long as others are busy.
+
+    Raises:
+        JobRefusedError: the message names the limit and the lowest valid value.
+    """
+    limit, least = job.max_offsets_per_trigger, lowest_limit(partitions)
+    # 0 is no limit.
+    if 0 < limit < least:
+        raise JobRefusedError(
+            f"max.offsets.per.trigger = {limit} is too low for the {partitions} partitions of {job.events_topic}: "
+            f"timers would be suspended in each batch with an event of each partition. Set at least {least}, or 0 "
+            "for no limit"
+        )
+
+
+def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
+    """Refuse a topic that got partitions while no job read it, as the order of the events since then is unknown.
+
+    Args:
+        topic: events.topic.
+        read: its number of partitions when the checkpoint read it last; None: it never did.
+        present: its present number of partitions.
+
+    Raises:
+        JobRefusedError: the message names both numbers and the remedy.
+    """
+    if read is not None and present > read:
+        raise JobRefusedError(
+            f"events.topic = {topic} has {present} partitions instead of the {read} of the last run: a group's "
+            "events may be in two of them now, and later events may be handled before earlier ones. To accept "
+            "this, run once with --accept-new-partitions. It has no effect on groups without new events since the "
+            "job read all events"
+        )
+
+
+def report_new_partitions(
+    topic: str, before: PlannedBatch | None, now: PlannedBatch | None
+) -> None:
+    """Log a warning if a batch is the first that reads more partitions than the batch before it."""
+    if before is None or now is None:
+        return
+    read, present = len(before.ends.get(topic, {})), len(now.ends.get(topic, {}))
+    if 0 < read < present:
+        _log.warning(
+            "events.topic = %s HAS MORE PARTITIONS, %d instead of %d: groups move to other partitions, and later "
+            "events of a group may be handled before its unread events in the former partition",
+            topic,
+            present,
+            read,
+        )
+
+
+def check_partitions(spark: SparkSession, job: JobSettings) -> str:
+    """Return the number of state partitions of a run. A first run on a cluster must choose it.
+
+    Raises:
+        JobRefusedError: it would depend on the present executors, or a `rebuild` that changes it has not ended.
+    """
+    folder = coordinator_folder(spark, job)
+    partitions = (
+        _kept(folder, job.shuffle_partitions) if has_begun(folder) else _chosen(spark, job, folder)
+    ) or spark.conf.get(PARTITIONS)
+    _log.info("the state has %s partitions", partitions)
+    return str(partitions)
+
+
+def _kept(folder: CheckpointFolder, wanted: int) -> int | None:
+    # Spark uses the checkpoint's number, whatever the settings are.
+    unended = unended_repartition(folder)
+    if unended is not None:
+        raise JobRefusedError(
+            f"checkpoint {folder.location}: `group-coordinator rebuild --partitions {unended}` was interrupted: "
+            "run it again to complete it"
+        )
+    kept = state_partitions(folder)
+    if kept is not None and wanted not in {0, kept}:
+        _log.warning(
+            "shuffle.partitions = %d: the state in %s has %d partitions and keeps them; to change their number, "
+            "stop the job and run `group-coordinator rebuild --partitions %d`",
+            *(wanted, folder.location, kept, wanted),
+        )
+    return kept
+
+
+def _chosen(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> int | None:
+    origin = read_origin(folder)
+    of_the_rebuild = None if origin is None else origin.partitions
+    is_chosen = job.shuffle_partitions or spark.sparkContext.getConf().contains(PARTITIONS)
+    if not (of_the_rebuild or is_on_this_machine(spark) or is_chosen):
+        raise JobRefusedError(
+            "shuffle.partitions = 0: on a cluster the number of state partitions must be given at the first "
+            f"start, by --set shuffle.partitions=N or --conf {PARTITIONS}=N. Set it to the number of executor "
+            "cores at the highest load; it stays until a rebuild"
+        )
+    return of_the_rebuild
 
 
 class Finding(NamedTuple):

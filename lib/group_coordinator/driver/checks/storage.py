@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from group_coordinator.driver.checks.workers import is_on_this_machine
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.cluster_options import DATABRICKS
-from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import clusters
 from group_coordinator.tables.creation import TABLES
@@ -70,7 +70,7 @@ def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
     """Refuse tables by a file: URL that another cluster's coordinator writes too.
 
     The two could replace each other's commits. On a disk whose path has no scheme a lock prevents that
-    (tables/commit_lock.py).
+    (tables/catalog.py).
 
     Raises:
         JobRefusedError: the message has the remedy.

@@ -1,4 +1,7 @@
-"""Checks of the executors before the first batch: their Python, and the PEM files of the login at the same path."""
+"""Checks of the executors before the first batch: their Python, and the PEM files of the login at the same path.
+
+Workers import this module, so it imports no package that they may lack.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,18 @@ import group_coordinator
 from group_coordinator.core.model.config import key_of
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.security import Security
-from group_coordinator.streaming.master import is_on_this_machine
 from group_coordinator.streaming.operator.known_pyspark import (
     UnknownPySparkError,
     Wanted,
     chosen,
     digest_here,
 )
+
+
+def is_on_this_machine(spark: SparkSession) -> bool:
+    """Return True if driver and tasks are in one process, not on the machines of a cluster."""
+    return (spark.sparkContext.master or "local").startswith("local")
+
 
 # Tasks: usually more than one on every executor.
 _TASKS = 32

@@ -1,33 +1,182 @@
-"""Metrics of a run, and the threads that measure independently of batches."""
+"""Metrics of a run, and the threads that measure independently of batches.
+
+The metrics port of a run, open from its first moment; metrics are added later.
+
+Lag of the job in its events topic: the number of unhandled events, and the age of the oldest.
+"""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from threading import Event
+from typing import NamedTuple
 
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import InfoMetricFamily
+from prometheus_client.metrics_core import Metric
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from group_coordinator import __version__
 from group_coordinator.background import repeat, running_beside
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.driver.agents.acls import AclAgent
-from group_coordinator.driver.families import Figures
-from group_coordinator.driver.metrics.endpoint import Endpoint
-from group_coordinator.driver.metrics.job_lag import Unread
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
+from group_coordinator.driver.session import Figures, gauge
+from group_coordinator.gateway.cluster.addresses import listen_address
+from group_coordinator.observability.http_server import Trouble, metrics_port
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans, offsets_read
 from group_coordinator.streaming.meter_totals import MeterTotals, counted_in_tables
-from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.session import in_pool
 from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
+
+_SETTING = "metrics.listen"
+
+
+class Endpoint:
+    """Content of the port; `watch` returns the reason why the job does not work, None: the job starts."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
+        self.watch: Trouble | None = None
+
+    def trouble(self) -> str | None:
+        """Return the text of /readyz."""
+        return "the job starts" if self.watch is None else self.watch()
+
+
+@contextmanager
+def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
+    """Serve metrics at metrics.listen while the block runs; None: the setting is empty.
+
+    Raises:
+        JobRefusedError: the port is taken, or the address is not this machine's.
+        GatewayStartError: the setting is no address.
+    """
+    if not job.metrics_listen:
+        yield None
+        return
+    endpoint = Endpoint(CollectorRegistry())
+    labels = {"version": __version__, "cluster_id": job.cluster_id}
+    info = InfoMetricFamily("group_coordinator", "Version and cluster of the job", labels)
+    endpoint.registry.register(Figures(lambda: (info,)))
+    # A registry of its own has no collectors, unlike prometheus_client's global registry.
+    ProcessCollector(registry=endpoint.registry)
+    address = listen_address(_SETTING, job.metrics_listen)
+    with ExitStack() as opened:
+        try:
+            opened.enter_context(metrics_port(address, endpoint.registry, endpoint.trouble))
+        except OSError as error:
+            raise JobRefusedError(f"{_SETTING} = {job.metrics_listen}: {error}") from error
+        yield endpoint
+
+
+_POLL_MS = 200
+_POLLS = 10
+
+
+class UnhandledEvents(NamedTuple):
+    """Unhandled events; `oldest_ms` is the timestamp of the first, None: there are none."""
+
+    events: int
+    oldest_ms: int | None
+
+
+class Unread(LastingClient[KafkaConsumer]):
+    """Client that measures the lag over lasting connections, and connects again after a failure.
+
+    Args:
+        connection: the cluster.
+        topic: the events topic.
+        read_to: returns by partition the offset behind the handled events.
+    """
+
+    def __init__(
+        self, connection: Connection, topic: str, read_to: Callable[[], Mapping[int, int]]
+    ) -> None:
+        super().__init__(
+            connection,
+            KafkaConsumer,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            # One event of each partition is enough.
+            fetch_max_bytes=1,
+            max_partition_fetch_bytes=1,
+        )
+        self._topic = topic
+        self._read_to = read_to
+        self._found: UnhandledEvents | None = None
+
+    def look(self) -> None:
+        """Measure now. Without a response the lag is unknown; a monitor reports the outage."""
+        try:
+            self._found = self._asked(self.opened(), self._read_to())
+        except (ChannelError, KafkaError):
+            self._found = None
+            # A connection may be useless after a failure; the next look opens a new one.
+            self.close()
+
+    def families(self) -> Iterator[Metric]:
+        """Yield the last measured gauges; none if the lag is unknown."""
+        if self._found is not None:
+            yield from behind_families(self._found)
+
+    def _asked(self, consumer: KafkaConsumer, read_to: Mapping[int, int]) -> UnhandledEvents:
+        numbers = consumer.partitions_for_topic(self._topic) or ()
+        partitions = [TopicPartition(self._topic, number) for number in numbers]
+        begins = consumer.beginning_offsets(partitions)
+        behind: dict[TopicPartition, int] = {}
+        events = 0
+        for partition, end in consumer.end_offsets(partitions).items():
+            # Retention may have removed events that were never read.
+            first = max(read_to.get(partition.partition, 0), begins[partition])
+            if first < end:
+                behind[partition] = first
+                events += end - first
+        return UnhandledEvents(events, _oldest_ms(consumer, behind))
+
+
+def behind_families(backlog: UnhandledEvents) -> Iterator[Metric]:
+    """Yield the gauges of a backlog."""
+    behind_s = 0.0
+    if backlog.oldest_ms is not None:
+        behind_s = max(0.0, time.time_ns() / 1e9 - backlog.oldest_ms / 1e3)
+    for name, meaning, number in (
+        ("events", "Events that are not handled yet", backlog.events),
+        ("seconds", "The age of the oldest event that is not handled yet", behind_s),
+    ):
+        yield gauge(f"group_coordinator_behind_{name}", meaning, (), [((), number)])
+
+
+def _oldest_ms(consumer: KafkaConsumer, behind: Mapping[TopicPartition, int]) -> int | None:
+    # Only events that arrive in time count: a slow broker must not delay the look.
+    missing, times_ms = dict(behind), []
+    for _ in range(_POLLS):
+        if not missing:
+            break
+        consumer.assign([*missing])
+        for partition, offset in missing.items():
+            consumer.seek(partition, offset)
+        for partition, records in consumer.poll(_POLL_MS, max_records=len(missing)).items():
+            times_ms += [record.timestamp for record in records[:1]]
+            missing.pop(partition, None)
+    return min(times_ms, default=None)
+
 
 _LOOK_S = 5.0
 # After a kill, the next start counts the rows of so many seconds in the tables.

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, UnknownMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from group_coordinator.driver.families import Figures, gauge
+from group_coordinator.driver.session import Figures, gauge
 from group_coordinator.runtime.meters import METERS
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.meter_totals import MeterTotals

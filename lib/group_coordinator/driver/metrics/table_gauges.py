@@ -19,11 +19,11 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.plain_arrow import without_views
-from group_coordinator.core.model.states import ClassicState, ConsumerState
-from group_coordinator.driver.families import Point, gauge
+from group_coordinator.core.model.classic_member import ClassicState, ConsumerState
 from group_coordinator.driver.metrics.meters import KAFKAS
+from group_coordinator.driver.session import Point, gauge
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.pools import in_pool
+from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES, create_temporary_views
 from group_coordinator.tables.definition import quoted

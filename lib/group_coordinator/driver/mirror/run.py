@@ -1,25 +1,28 @@
-"""Run of `group-coordinator mirror` and jobs/mirror_offsets_topic.py, from settings to the end."""
+"""Run of `group-coordinator mirror` and jobs/mirror_offsets_topic.py, from settings to the end.
+
+Facts of the mirrored cluster: reasons of tombstones, and retention of offsets.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import (
-    AbstractContextManager,
-    ExitStack,
-    closing,
-    contextmanager,
-    nullcontext,
-)
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.background import running_beside
+from group_coordinator.clients.cluster.cluster import (
+    CHECK_INTERVAL,
+    RETENTION,
+    Cluster,
+    broker_retention,
+)
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.driver.agents.monitors import OwnerWatch
@@ -27,14 +30,8 @@ from group_coordinator.driver.checks.storage import check_other_clusters, check_
 from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
 from group_coordinator.driver.coordinator import prepare_tables
 from group_coordinator.driver.error_causes import reported_query_failures, reported_start_errors
-from group_coordinator.driver.metrics.collector import tables_read
-from group_coordinator.driver.metrics.endpoint import Endpoint, metrics_endpoint
-from group_coordinator.driver.mirror.cluster_facts import (
-    MirrorReasons,
-    with_retention_of_brokers,
-)
-from group_coordinator.driver.mirror.progress import MirrorProgress
-from group_coordinator.driver.mirror.topic import MirroredTopic, checked_topic
+from group_coordinator.driver.metrics.collector import Endpoint, metrics_endpoint, tables_read
+from group_coordinator.driver.mirror.topic import MirroredTopic, MirrorProgress, checked_topic
 from group_coordinator.driver.outages import ended_if_kafka_is_silent, outlast_outages
 from group_coordinator.driver.positions import (
     PositionRounds,
@@ -43,24 +40,98 @@ from group_coordinator.driver.positions import (
     tables_in_folder,
 )
 from group_coordinator.driver.session import MakeSession, session_and_stop
-from group_coordinator.mirror.lost_checkpoint import make_again_if_lost
-from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun
+from group_coordinator.mirror.known_rows import MirrorBatch
+from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun, make_again_if_lost
+from group_coordinator.mirror.reasons import with_reasons
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import cluster_folder
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.cluster_options import cluster_options
-from group_coordinator.streaming.compaction_query import CompactionQuery
-from group_coordinator.streaming.pools import in_pool
-from group_coordinator.streaming.upkeep import OF_THE_COORDINATOR, maintenance_of
+from group_coordinator.streaming.compaction_query import (
+    OF_THE_COORDINATOR,
+    CompactionQuery,
+    maintenance_of,
+)
+from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import SAMPLED, create_tables
 from group_coordinator.tables.maintenance import Maintenance
 from group_coordinator.tables.storage_errors import storage_named
 
+
+class MirrorReasons:
+    """Infers the reasons of tombstones from the tables, and from the topics that the cluster has at that moment."""
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        coordinator = settings.coordinator
+        self._cluster_id = settings.job.cluster_id
+        self._topic = settings.job.events_topic
+        self._catalog = TableCatalog(settings.job.tables_root)
+        self._retention = Retention(
+            coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
+        )
+        self._connection = connection
+
+    def explain(self, rows: DataFrame, batch_id: int, gone: DataFrame | None) -> DataFrame:
+        """Return the rows with these reasons, behind the tombstones `gone`.
+
+        Raises:
+            ChannelError: the cluster does not respond, or rejects the login.
+        """
+        lost = rows.where("value IS NULL AND topic IS NOT NULL").select("topic").distinct()
+        # The offsets topic exists: a response in which all requested topics are missing would not be credible.
+        asked = {self._topic, *(row.topic for row in lost.toLocalIterator())}
+        with closing(Cluster(self._connection)) as cluster:
+            seen = cluster.topics_seen(asked)
+        batch = MirrorBatch(
+            *(rows.sparkSession, self._catalog, self._cluster_id, batch_id, self._retention),
+            topics={name: topic_id for name, topic_id in seen.items() if topic_id is not None},
+            unseen=frozenset(asked - seen.keys()),
+            gone=gone,
+        )
+        return with_reasons(rows, batch)
+
+
 _log = logging.getLogger(__name__)
+
+
+def with_retention_of_brokers(
+    settings: Settings, given: Collection[str], connection: Connection
+) -> Settings:
+    """Return the settings with the brokers' retention of offsets, for forecasts, unless it is `given`.
+
+    Raises:
+        ChannelError: the cluster does not respond, or rejects the login.
+    """
+    coordinator = settings.coordinator
+    # A setting of the user takes precedence.
+    if {RETENTION, "offsets.retention.ms"} & set(given):
+        _log.info("forecasts use the retention of the settings: %d ms", coordinator.retention_ms)
+        return settings
+    found = broker_retention(connection)
+    if found is None:
+        _log.warning(
+            "the brokers do not show %s (ACL DESCRIBE_CONFIGS on the cluster): forecasts use the setting, %d",
+            RETENTION,
+            coordinator.offsets_retention_minutes,
+        )
+        return settings
+    _log.info("forecasts use the retention of the brokers: %d minutes", found[0])
+    check_interval_ms = (
+        coordinator.offsets_retention_check_interval_ms
+        if CHECK_INTERVAL in given
+        else found.check_interval_ms
+    )
+    theirs = replace(
+        coordinator,
+        offsets_retention_minutes=found.retention_minutes,
+        offsets_retention_check_interval_ms=check_interval_ms,
+    )
+    return replace(settings, coordinator=theirs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ssl import SSLContext
 from typing import Any
 
-from group_coordinator.clients.cluster.tls_versions import limit_versions
+from group_coordinator.clients.cluster.connection import limit_versions
 from group_coordinator.gateway.start_errors import GatewayStartError
 
 _PLAINTEXT = "PLAINTEXT"

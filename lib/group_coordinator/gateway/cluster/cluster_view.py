@@ -16,11 +16,10 @@ from group_coordinator.clients.cluster.topics import racks_of
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.codecs.wire import WireError
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
-from group_coordinator.gateway.cluster.broker_link import BrokerLink
-from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
+from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLink, BrokerLinks
 
 _MOST_TOPICS = 1_000
 """Topics of one request. Further topics stay unknown until the next request for all topics."""

@@ -1,30 +1,33 @@
-"""A client's connection and, from the first forwarded request on, a connection to a broker for it."""
+"""A client's connection and, from the first forwarded request on, a connection to a broker for it.
+
+Log of closed connections: a line for each address and for each defect, however often they repeat.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from asyncio import Task, TimerHandle
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from traceback import walk_tb
 from typing import Protocol
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
-from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
+from group_coordinator.gateway.api_versions import PARKED_APIS
+from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
+from group_coordinator.gateway.connections.admission import ReadQueue, Share, Shares
 from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.pipeline import (
     MOST_OPEN_REQUESTS,
     AnswerReader,
     Exchange,
 )
-from group_coordinator.gateway.connections.read_queue import ReadQueue
 from group_coordinator.gateway.connections.requests import RequestReader, Router
-from group_coordinator.gateway.connections.shares import Share, Shares
 from group_coordinator.gateway.frames import FrameError
-from group_coordinator.gateway.login.caller import Caller, client_host
-from group_coordinator.gateway.login.login import Login
+from group_coordinator.gateway.login import Caller, Login, client_host
 from group_coordinator.gateway.rights.rights import ClientRights
-from group_coordinator.gateway.served import PARKED_APIS
 
 _log = logging.getLogger(__name__)
 _KEEP_AFTER_S = 240.0
@@ -298,3 +301,49 @@ class ClientConnection:
             self.client.go_on()
         else:
             self.client.close()
+
+
+_REMEMBERED = 1_000
+"""Limit of remembered addresses and defects; the oldest is forgotten."""
+_TLS_HANDSHAKE = b"\x16\x03"
+_HTTP_METHODS = (b"GET ", b"POST", b"HEAD", b"PUT ", b"OPTI", b"CONN", b"DELE", b"PATC")
+
+
+class Strangers:
+    """Remembers the logged addresses and defects."""
+
+    def __init__(self) -> None:
+        self._reported: OrderedDict[Hashable, None] = OrderedDict()
+
+    def report(self, host: str, first_bytes: bytes, error: Exception) -> None:
+        """Log the first invalid bytes of an address."""
+        if self._is_new(host):
+            _log.warning("Hung up on %s: %s", host, _guess(first_bytes) or error)
+
+    def report_defect(self, host: str, error: BaseException) -> None:
+        """Log where the error was raised, once, as a client may cause it again and again."""
+        if self._is_new(_raised_at(error)):
+            _log.error("Hung up on %s", host, exc_info=error)
+        elif self._is_new((host, type(error))):
+            _log.error("Hung up on %s: %s, as before", host, type(error).__name__)
+
+    def _is_new(self, what: Hashable) -> bool:
+        is_new = what not in self._reported
+        self._reported[what] = None
+        if len(self._reported) > _REMEMBERED:
+            self._reported.popitem(last=False)
+        return is_new
+
+
+def _raised_at(error: BaseException) -> Hashable:
+    # The innermost frame identifies the defect, whatever led to it.
+    places = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
+    return type(error), *places[-1:]
+
+
+def _guess(first_bytes: bytes) -> str | None:
+    if first_bytes.startswith(_TLS_HANDSHAKE):
+        return "it speaks TLS, and this port is a plain one"
+    if first_bytes.startswith(_HTTP_METHODS):
+        return "it speaks HTTP, and this port speaks Kafka's protocol"
+    return None

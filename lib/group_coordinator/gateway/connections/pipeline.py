@@ -27,10 +27,10 @@ from typing import Any
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
-from group_coordinator.gateway.client_requests import Aside, Slot
-from group_coordinator.gateway.cluster.broker_link import CLIENT_ID
+from group_coordinator.gateway.api_versions import Aside, Slot
+from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
+from group_coordinator.gateway.connections.admission import Share
 from group_coordinator.gateway.connections.line import Line
-from group_coordinator.gateway.connections.shares import Share
 from group_coordinator.gateway.frames import Course, FrameError, FrameFollower
 
 MOST_OPEN_REQUESTS = 100

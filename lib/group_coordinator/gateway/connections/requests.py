@@ -9,24 +9,28 @@ from typing import Protocol
 
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.config import HIGHEST_EVENT_MAX_BYTES
-from group_coordinator.gateway.client_requests import (
+from group_coordinator.gateway.api_versions import (
+    API_VERSIONS,
+    PARKED_APIS,
     ClientRequest,
     MadeHere,
     Rewriting,
     SentOn,
+    ServedApi,
     Slot,
+    Way,
 )
 from group_coordinator.gateway.connections.pipeline import Exchange
 from group_coordinator.gateway.connections.produce_request import (
+    ClosedTopics,
     ProducedTopics,
+    TopicSearch,
     only_topic,
     read_beginning,
 )
-from group_coordinator.gateway.connections.topic_search import ClosedTopics, TopicSearch
 from group_coordinator.gateway.frames import SIZE, Course, FrameError, FrameFollower
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
-from group_coordinator.gateway.served import API_VERSIONS, PARKED_APIS, ServedApi, Way
 
 _log = logging.getLogger(__name__)
 

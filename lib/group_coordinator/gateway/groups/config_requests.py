@@ -6,9 +6,9 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.served import GROUP_RESOURCE
+from group_coordinator.gateway.api_versions import GROUP_RESOURCE
 
 Resource: TypeAlias = dict[str, Any]
 

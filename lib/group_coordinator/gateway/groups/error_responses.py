@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.served import GROUP_APIS
+from group_coordinator.gateway.api_versions import GROUP_APIS
 
 MOST_GROUPS = 2_500
 """Groups of one request that are handled, as many as a client may have in the producer's queue. A request may name 30,000."""

@@ -1,26 +1,42 @@
-"""Group APIs: a client's request becomes requests to the job, and the job's responses a response to the client."""
+"""Group APIs: a client's request becomes requests to the job, and the job's responses a response to the client.
+
+Assembly of the part for groups: the channel to the job, its topics, and the tables.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.api_versions import PARKED_APIS
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
+from group_coordinator.gateway.group_part import GroupService, OpenGroups
 from group_coordinator.gateway.groups import error_responses
 from group_coordinator.gateway.groups.error_responses import ListFields, OfOneGroup, refused
 from group_coordinator.gateway.groups.group_listing import AllGroups
-from group_coordinator.gateway.groups.group_settings import GroupSettings
-from group_coordinator.gateway.groups.offset_apis import OffsetApis
+from group_coordinator.gateway.groups.group_tables import FreshTables, GroupSettings, GroupTables
+from group_coordinator.gateway.groups.offset_apis import OffsetApis, Subscriptions
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.groups.subscriptions import Subscriptions
-from group_coordinator.gateway.job.delivery import Patience
-from group_coordinator.gateway.job.requests import GroupRequest, JobClient, NoAnswerError
+from group_coordinator.gateway.job.delivery import JobPulse, Patience, Repeats
+from group_coordinator.gateway.job.job_channel import (
+    ChannelTopics,
+    GroupRequest,
+    JobChannel,
+    JobClient,
+    NoAnswerError,
+)
+from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
-from group_coordinator.gateway.login.caller import Caller
-from group_coordinator.gateway.served import PARKED_APIS
+from group_coordinator.gateway.login import Caller
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.tables.roots import is_folder
 
 _REFUSAL = frozenset({"errorCode", "errorMessage"})
 """Fields of the job's response to an invalid event; no response of Kafka has just these fields."""
@@ -150,3 +166,70 @@ async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
 
 async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:
     return error_responses.merged(fields, await asyncio.gather(*parts))
+
+
+_READING_S = 5.0
+"""Longest wait for the responses topic before clients are admitted."""
+_LIST_TIMEOUT_MS = 9_000
+"""Timeout of a list's descriptions. After it the list shows the last known state; franz-go waits 10 s for a list."""
+
+
+def groups_by_job(settings: Settings, connection: Connection) -> OpenGroups:
+    """Return a function that opens the channel to the job, once the gateway knows the cluster."""
+    return partial(_opened, settings, connection)
+
+
+def _opened(
+    settings: Settings, connection: Connection, view: ClusterView
+) -> AbstractAsyncContextManager[GroupService]:
+    return _GroupsByJob(settings, connection, view).opened()
+
+
+class _GroupsByJob:
+    def __init__(self, settings: Settings, connection: Connection, view: ClusterView) -> None:
+        job, timeout_ms = settings.job, settings.job.gateway_answer_timeout_ms
+        topics = ChannelTopics(
+            job.events_topic, job.responses_topic, settings.coordinator.event_max_bytes
+        )
+        self._channel = JobChannel(
+            connection, topics, answer_timeout_ms=timeout_ms, on_sighting=self._see
+        )
+        self._pulse = JobPulse(self._channel, timeout_ms)
+        tables = _tables_of(job)
+        list_timeout_ms = min(timeout_ms, _LIST_TIMEOUT_MS)
+        self._listing = AllGroups(self._pulse, tables, list_timeout_ms)
+        self._group_settings = GroupSettings(self._pulse, tables, list_timeout_ms)
+        self._ends = TransactionEnds(view, view.access)
+        self._apis = GroupApis(
+            job=Repeats(self._pulse),
+            topics=view,
+            ends=self._ends,
+            listing=self._listing,
+            settings=self._group_settings,
+            patience=Patience(timeout_ms),
+        )
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[GroupService]:
+        self._channel.start()
+        try:
+            # A member that returns earlier would get COORDINATOR_NOT_AVAILABLE, and some clients then leave their group.
+            await self._channel.until_reading(_READING_S)
+            yield GroupService(self._apis, [self._reading_check, self._pulse.why_not_ready])
+        finally:
+            self._ends.close()
+            await asyncio.to_thread(self._channel.close)
+
+    def _see(self, sighting: Sighting) -> None:
+        self._listing.see(sighting)
+        self._group_settings.see(sighting)
+
+    def _reading_check(self) -> str | None:
+        return None if self._channel.is_reading else "the job's responses cannot be read"
+
+
+def _tables_of(job: JobSettings) -> FreshTables | None:
+    # Only Spark reads the tables of a catalog.
+    if is_folder(job.tables_root):
+        return FreshTables(GroupTables(job.tables_root, job.cluster_id))
+    return None

@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.cluster.find_coordinator import Coordinators
+from group_coordinator.gateway.cluster.addresses import Coordinators
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_tables import FreshTables, TableOfGroups
-from group_coordinator.gateway.job.requests import ASKER, GroupRequest, JobClient, NoAnswerError
+from group_coordinator.gateway.job.delivery import Remembered
+from group_coordinator.gateway.job.job_channel import ASKER, GroupRequest, JobClient, NoAnswerError
 from group_coordinator.gateway.job.sightings import (
     CLASSIC,
     CONSUMERS,
@@ -21,8 +22,7 @@ from group_coordinator.gateway.job.sightings import (
     Sighting,
     SightingKind,
 )
-from group_coordinator.gateway.login.caller import Caller
-from group_coordinator.gateway.remembered import Remembered
+from group_coordinator.gateway.login import Caller
 
 _FOLDED_AFTER_MS = 30_000
 """Age after which a change is in the tables when compaction writes."""

@@ -1,19 +1,97 @@
-"""APIs of offsets: the part of a request that goes to the job, and the local responses for unknown topics."""
+"""APIs of offsets: the part of a request that goes to the job, and the local responses for unknown topics.
+
+Queue of a group's requests, for requests with a look-up before the job's request.
+
+Heartbeats of consumer groups: each goes to the job with the topic metadata of its subscription.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
+from group_coordinator.codecs.apis.topic_metadata import known_topic
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import offset_topics
 from group_coordinator.gateway.groups.error_responses import OfOneGroup, no_offset, refused
 from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, KnownTopics, Sorted
-from group_coordinator.gateway.groups.turns import Turns
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
-from group_coordinator.gateway.login.caller import Caller
+from group_coordinator.gateway.login import Caller
+
+HandOver: TypeAlias = Callable[[], Awaitable[Body]]
+"""Sends the request to the job at once, and returns the response to come."""
+LookUp: TypeAlias = Callable[[], Awaitable[None]]
+"""Asks the brokers for data of the job's request. It raises no error."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Turn(NamedTuple):
+    look_up: LookUp | None
+    hand_over: HandOver
+    begun: asyncio.Future[Awaitable[Body]]
+
+
+class Turns:
+    """Group queues. Requests wait for an earlier request of their group only during its look-up, which is rare."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, deque[_Turn]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def take(
+        self, group_id: str, hand_over: HandOver, look_up: LookUp | None = None
+    ) -> Awaitable[Body]:
+        """Hand over now, or after the earlier requests and the look-up."""
+        line = self._lines.get(group_id)
+        # The usual case needs no task.
+        if line is None and look_up is None:
+            return hand_over()
+        turn = _Turn(look_up, hand_over, asyncio.get_running_loop().create_future())
+        if line is None:
+            self._lines[group_id] = deque([turn])
+            task = asyncio.create_task(self._serve(group_id))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            line.append(turn)
+        return _answer(turn)
+
+    async def _serve(self, group_id: str) -> None:
+        line = self._lines[group_id]
+        while line:
+            await _begin(line[0])
+            # Removed after its look-up, so that later requests queue behind it.
+            line.popleft()
+        del self._lines[group_id]
+
+
+async def _begin(turn: _Turn) -> None:
+    # A defect ends only this request; the queue continues.
+    try:
+        if turn.look_up is not None:
+            await turn.look_up()
+        # The future of a client that is gone is cancelled.
+        if not turn.begun.done():
+            turn.begun.set_result(turn.hand_over())
+    except Exception as defect:  # noqa: BLE001 - it is the answer to one request
+        if turn.begun.done():
+            _log.exception("Internal error in a request of a client that is disconnected")
+        else:
+            turn.begun.set_exception(defect)
+
+
+def _answer(turn: _Turn) -> Coroutine[Any, Any, Body]:
+    async def wait() -> Body:
+        return await (await turn.begun)
+
+    return wait()
+
 
 Ask: TypeAlias = Callable[[str, int, str, Body, Caller], Awaitable[Body]]
 """Sends a request about one group to the job. An error for the whole request is in the fields of the API."""
@@ -142,3 +220,33 @@ def _unknown(topic: Body) -> Body:
 
 async def _at_once(body: Body) -> Body:
     return body
+
+
+_API = "ConsumerGroupHeartbeat"
+
+
+class Subscriptions:
+    """Forwards heartbeats with topic metadata.
+
+    The job sends topic metadata to a new group after its first heartbeat, so the first member would get its partitions
+    with the next heartbeat, five seconds later. A broker knows the topics, and so does the gateway.
+    """
+
+    def __init__(self, ask: Ask, topics: KnownTopics) -> None:
+        self._ask = ask
+        self._topics = topics
+        self._turns = Turns()
+
+    def heartbeat(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
+        """Answer a ConsumerGroupHeartbeat. An unknown topic may be new, so it is looked up once."""
+        names = dict.fromkeys(body["subscribedTopicNames"] or ())
+        unknown = [name for name in names if self._topics.topic(name) is None]
+
+        def hand_over() -> Awaitable[Body]:
+            # Read again after the look-up.
+            found = [topic for name in names if (topic := self._topics.topic(name))]
+            known = {"knownTopics": [known_topic(topic) for topic in found]} if found else {}
+            return self._ask(_API, version, body["groupId"], body | known, caller)
+
+        look_up = partial(self._topics.look_for, unknown) if unknown else None
+        return self._turns.take(body["groupId"], hand_over, look_up)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 
 
 class KnownTopics(Protocol):

@@ -13,7 +13,7 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError
 
 from group_coordinator.background import Background
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.lasting_producer import LastingProducer
+from group_coordinator.clients.cluster.lasting_client import LastingProducer
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.settings import RECORD_OVERHEAD

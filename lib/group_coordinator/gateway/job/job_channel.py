@@ -1,23 +1,157 @@
-"""Channel to the job over its two topics, for the event loop: requests out, responses in, without blocking calls."""
+"""Channel to the job over its two topics, for the event loop: requests out, responses in, without blocking calls.
+
+Reader of the whole responses topic, from now on, in a thread.
+
+Requests of the gateway to the job: an API call for a group, its event, and the wait for the response.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
-from typing import NamedTuple
+from threading import Event
+from typing import NamedTuple, Protocol
 
-from group_coordinator.clients.channel import channel
-from group_coordinator.clients.channel.channel import Body
+from kafka.errors import KafkaError
+
+from group_coordinator.background import Background, keep_trying
+from group_coordinator.clients import channel
+from group_coordinator.clients.channel import Body, PendingReplies, Request, ResponseReader
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent
-from group_coordinator.gateway.job.requests import GroupRequest, NoAnswerError, PendingRequests
-from group_coordinator.gateway.job.responses_in import ResponsesIn
+from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S, EventsOut, OutgoingEvent
 from group_coordinator.gateway.job.sightings import Sighting, sighted
+from group_coordinator.gateway.login import Caller
+
+_POLL_MS = 100
+_RETRY_S = 1.0
+_NEW_PARTITIONS_MS = 10_000
+"""Interval of metadata requests, as the topic may get more partitions while the gateway runs."""
+
+_log = logging.getLogger(__name__)
+
+
+class ResponsesIn:
+    """Reader of the responses to all clients, which show created and deleted groups."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        responses_topic: str,
+        on_values: Callable[[Iterable[bytes]], None],
+    ) -> None:
+        """Take the callback `on_values` for new responses, which the reading thread calls."""
+        self._connection = connection
+        self._responses_topic = responses_topic
+        self._on_values = on_values
+        self._thread = Background(self._run, "gateway-responses")
+        self._positions: dict[int, int] = {}
+        """Next offsets by partition, kept while the topic cannot be read, so that nothing is lost."""
+        self.partitions: Sequence[int] = ()
+        """Partitions that are read; empty: the topic cannot be read."""
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._thread.end(CLOSE_TIMEOUT_S)
+
+    def _run(self, ended: Event) -> None:
+        try:
+            keep_trying(
+                partial(self._read, ended),
+                ended,
+                pause_s=_RETRY_S,
+                passes=lambda failure: isinstance(failure, KafkaError | ChannelError),
+                say=lambda failure, _: _log.warning("responses cannot be read: %s", failure),
+            )
+        finally:
+            self.partitions = ()
+
+    def _read(self, ended: Event) -> None:
+        self.partitions = ()
+        reader = ResponseReader(
+            self._connection,
+            self._responses_topic,
+            self._positions,
+            metadata_max_age_ms=_NEW_PARTITIONS_MS,
+        )
+        with closing(reader):
+            reader.begin(reader.partitions_of(self._responses_topic))
+            while not ended.is_set():
+                # Set after `begin`, so that no request names a partition that is not read yet.
+                self.partitions = reader.numbers
+                self._on_values(reader.poll(_POLL_MS))
+                reader.add_new_partitions()
+
+
+ASKER = Caller("gateway", "/gateway", "User:gateway", None)
+"""Caller of the gateway's own requests."""
+
+
+class GroupRequest(NamedTuple):
+    """Request of an API for a group."""
+
+    api: str
+    version: int
+    group_id: str
+    body: Body
+    caller: Caller
+    timeout_s: float
+
+    def event(self, correlation_id: str, reply_partition: int | None) -> bytes:
+        """Value of the event's record; the key is the group id."""
+        client_id, client_host, principal, _ = self.caller
+        request = Request(self.api, self.version, self.group_id, self.body, client_id)
+        return request.event(correlation_id, reply_partition, client_host, principal)
+
+
+class NoAnswerError(Exception):
+    """The job did not answer, or the request was not sent. The client gets an error response with the code."""
+
+    def __init__(self, code: ErrorCode) -> None:
+        super().__init__(code.name)
+        self.code = code
+
+
+class JobClient(Protocol):
+    """Interface of the job: its two topics, or in tests the state machine in this process."""
+
+    def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
+        """Send the request before this returns; a group's requests keep the order of calls.
+
+        The future returns the body of the response, or raises NoAnswerError. A cancelled future drops the request.
+        """
+
+
+class PendingRequests(PendingReplies[asyncio.Future[Body]]):
+    """Pending requests with deadlines in the heap of the event loop."""
+
+    def add(self, timeout_s: float) -> tuple[str, asyncio.Future[Body]]:
+        """Add a request; return its correlation id and the future of its response."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Body] = loop.create_future()
+        correlation_id = self.put(answer)
+        # A timer for each request, as a JoinGroup may wait for minutes and a commit for seconds.
+        timer = loop.call_later(timeout_s, self._give_up, correlation_id)
+
+        def forget(_: asyncio.Future[Body]) -> None:
+            timer.cancel()
+            self._pending.pop(correlation_id, None)
+
+        # Also if the client is gone and its future is cancelled: nothing may stay behind.
+        answer.add_done_callback(forget)
+        return correlation_id, answer
+
+    def _give_up(self, correlation_id: str) -> None:
+        # All clients look for the coordinator again after error 15, and repeat the request.
+        self.fail(correlation_id, NoAnswerError(ErrorCode.COORDINATOR_NOT_AVAILABLE))
 
 
 class Arrival(NamedTuple):

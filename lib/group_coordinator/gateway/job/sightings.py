@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from msgspec import Raw, Struct, json
 
-from group_coordinator.clients.channel.channel import Response
-from group_coordinator.core.acls.rule import Operation
+from group_coordinator.clients.channel import Response
+from group_coordinator.core.acls import Operation
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.served import GROUP_APIS
+from group_coordinator.gateway.api_versions import GROUP_APIS
 
 CLASSIC = "classic"
 """Group type."""

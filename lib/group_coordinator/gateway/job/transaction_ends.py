@@ -18,13 +18,13 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC, partition_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
-from group_coordinator.gateway.remembered import Remembered
+from group_coordinator.gateway.job.delivery import Remembered
 
 _TRANSACTION_KEY = 1
 """Key type of FindCoordinator."""

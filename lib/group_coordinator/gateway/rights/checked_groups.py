@@ -7,20 +7,19 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from group_coordinator.clients.channel.channel import Body
-from group_coordinator.core.acls.needs import GROUP_DENIED, ON_TRANSACTIONAL_IDS, TO_SEE_TOPICS
-from group_coordinator.core.acls.rule import ResourceType, Right
+from group_coordinator.clients.channel import Body
+from group_coordinator.core.acls import ResourceType, Right
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
+from group_coordinator.core.rights import GROUP_DENIED, ON_TRANSACTIONAL_IDS, TO_SEE_TOPICS
+from group_coordinator.gateway.api_versions import GROUP_APIS
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups import error_responses, offset_topics
 from group_coordinator.gateway.groups.config_requests import merged
 from group_coordinator.gateway.groups.error_responses import no_offset, refused
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.login.caller import Caller
-from group_coordinator.gateway.rights.rights import ClientRights
-from group_coordinator.gateway.rights.visible_answers import shows_more_than_asked, visible
-from group_coordinator.gateway.served import GROUP_APIS
+from group_coordinator.gateway.login import Caller
+from group_coordinator.gateway.rights.rights import ClientRights, shows_more_than_asked, visible
 
 ON_GROUPS = {name: rights.on_group for name, rights in GROUP_APIS.items()}
 ON_TOPICS = {name: rights.on_topics for name, rights in GROUP_APIS.items() if rights.on_topics}

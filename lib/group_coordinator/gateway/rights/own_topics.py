@@ -14,16 +14,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from group_coordinator.binary.elements import varint_bytes
-from group_coordinator.clients.channel.channel import Body
+from group_coordinator.binary.notation import varint_bytes
+from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.client_requests import ClientRequest
+from group_coordinator.gateway.api_versions import APIS, ClientRequest, ServedApi
 from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.groups.error_responses import refused
 from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.served import APIS, ServedApi
 
 _log = logging.getLogger(__name__)
 _TOPIC = wire.Part("topics", is_element=True)

@@ -8,7 +8,6 @@ import altair as alt
 
 from group_coordinator.report import charts
 from group_coordinator.report.phrases import NOTHING, count, of_things, time_text
-from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
@@ -16,6 +15,7 @@ from group_coordinator.report.section import (
     Content,
     Listing,
     Row,
+    Scope,
     Section,
     TitledChart,
     name_of,

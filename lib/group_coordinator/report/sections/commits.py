@@ -10,13 +10,13 @@ import altair as alt
 
 from group_coordinator.report import charts
 from group_coordinator.report.phrases import count, of_things, rate, time_text
-from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
     Listing,
     Row,
+    Scope,
     Section,
     Tile,
     TitledChart,

@@ -10,7 +10,6 @@ import altair as alt
 
 from group_coordinator.report import charts
 from group_coordinator.report.phrases import count, of_things, time_left, time_text
-from group_coordinator.report.scope import Scope, instant
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
@@ -19,9 +18,11 @@ from group_coordinator.report.section import (
     Legend,
     Listing,
     Row,
+    Scope,
     Section,
     Tile,
     TitledChart,
+    instant,
     name_of,
 )
 

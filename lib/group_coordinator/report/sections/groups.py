@@ -16,7 +16,6 @@ from group_coordinator.report.phrases import (
     short_count,
     short_duration,
 )
-from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
@@ -25,6 +24,7 @@ from group_coordinator.report.section import (
     Legend,
     Listing,
     Row,
+    Scope,
     Section,
     Tile,
     TitledChart,

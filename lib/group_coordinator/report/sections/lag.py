@@ -9,13 +9,13 @@ import altair as alt
 
 from group_coordinator.report import charts
 from group_coordinator.report.phrases import count, duration, of_things, time_text
-from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import (
     Answers,
     Cell,
     Content,
     Listing,
     Row,
+    Scope,
     Section,
     TitledChart,
     name_of,

@@ -12,7 +12,6 @@ import altair as alt
 
 from group_coordinator.report import charts
 from group_coordinator.report.phrases import NOTHING, count, of_things, time_text
-from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
@@ -21,6 +20,7 @@ from group_coordinator.report.section import (
     Legend,
     Listing,
     Row,
+    Scope,
     Section,
     Tile,
     TitledChart,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from group_coordinator.report.phrases import count, time_text
-from group_coordinator.report.scope import Scope
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
@@ -13,6 +12,7 @@ from group_coordinator.report.section import (
     Content,
     Listing,
     Row,
+    Scope,
     Section,
     name_of,
 )

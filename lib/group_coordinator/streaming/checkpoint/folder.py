@@ -8,8 +8,11 @@ from msgspec import DecodeError, json
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from group_coordinator.streaming.checkpoint.file_manager import SETTING, file_managers
-from group_coordinator.streaming.checkpoint.object_store import FILES_OF_SCHEME
+from group_coordinator.streaming.checkpoint.object_store import (
+    FILES_OF_SCHEME,
+    SETTING,
+    file_managers,
+)
 
 Content = TypeVar("Content")
 

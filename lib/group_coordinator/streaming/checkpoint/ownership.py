@@ -13,7 +13,7 @@ prevent it: a driver that was paused for an hour still believes that it holds th
    appends of the former owner, even in the middle of its batch (tables/writer.py).
 5. A former owner that appends nothing notices the claim by `check_still_owner` (driver/agents/monitors.py), and ends.
 
-Two drivers on the same checkpoint have the same identity: the file lock (lock.py) and Spark's offset log tell these apart.
+Two drivers on the same checkpoint have the same identity: the file lock (layout.py) and Spark's offset log tell these apart.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ from group_coordinator.runtime.group_call import (
     call_group,
 )
 from group_coordinator.runtime.outputs import Piece
-from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
+from group_coordinator.runtime.what_if import ScratchFolder
 from group_coordinator.streaming.operator.output_rows import ARROW_OUTPUT, OutputRows
 from group_coordinator.streaming.operator.worker_process import until_dropped
 

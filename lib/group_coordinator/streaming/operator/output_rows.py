@@ -41,7 +41,7 @@ from group_coordinator.runtime.outputs import (
     ResponseRow,
     TopicNeedLine,
 )
-from group_coordinator.runtime.quarantine import is_defect
+from group_coordinator.runtime.update_group import is_defect
 from group_coordinator.tables.log_rows import arrow_rows, packed
 
 RESPONSE, LOG, DEAD_LETTER, DEFECT = "R", "L", "D", "D!"

@@ -1,18 +1,25 @@
-"""The stateful function: its Spark side, and its way to the workers."""
+"""The stateful function: its Spark side, and its way to the workers.
+
+The driver passes properties of a batch to its tasks (outage_log.py, source.py, acl_log.py, small_batch.py).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
+from msgspec import json
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
 
+from group_coordinator.core.acls import Authorizer
+from group_coordinator.core.deadlines import Outages
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
@@ -21,13 +28,61 @@ from group_coordinator.runtime.group_call import (
     call_group,
 )
 from group_coordinator.runtime.outputs import Piece
-from group_coordinator.runtime.spill_file import ScratchFolder
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming.operator.batch_context import in_this_task, limits_in_this_task
+from group_coordinator.runtime.what_if import ScratchFolder
+from group_coordinator.streaming import acl_log, outage_log
+from group_coordinator.streaming.acl_log import unpacked
 from group_coordinator.streaming.operator.known_pyspark import Wanted, chosen, digest_here
 from group_coordinator.streaming.operator.lean_exchange import exchange_leanly
-from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputRows
+from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputLimits, OutputRows
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there
+from group_coordinator.streaming.source import TIMERS_HOLD
+
+
+def in_this_task(context: UpdateContext) -> UpdateContext:
+    """Return the query's context with the properties of this batch."""
+    task = TaskContext.get()
+    if task is None:
+        return context
+    outages, timers_hold = (
+        task.getLocalProperty(name) for name in (outage_log.PROPERTY, TIMERS_HOLD)
+    )
+    # Most batches have no properties: no copy is needed.
+    if not outages and not timers_hold and not context.checks_acls:
+        return context
+    return replace(
+        context,
+        timers_hold=context.timers_hold or bool(timers_hold),
+        outages=_decoded(outages) if outages else context.outages,
+        acls=_authorizer(task.getLocalProperty(acl_log.PROPERTY)) if context.checks_acls else None,
+    )
+
+
+TAKEN_AT_ONCE = "group.coordinator.taken.at.once"
+"""Name of a local property of the driver's thread, which Spark copies to the tasks that the thread starts: OutputLimits
+in JSON.
+"""
+
+
+def limits_in_this_task() -> OutputLimits | None:
+    """Return the limits of this task's outputs; None: the driver does not collect the batch."""
+    task = TaskContext.get()
+    text = task.getLocalProperty(TAKEN_AT_ONCE) if task is not None else None
+    return json.decode(text, type=OutputLimits) if text else None
+
+
+# Cached, as a worker handles many groups of the same batch, with the same text.
+@lru_cache(maxsize=1)
+def _decoded(text: str) -> Outages:
+    return json.decode(text, type=Outages)
+
+
+@lru_cache(maxsize=1)
+def _authorizer(text: str | None) -> Authorizer:
+    # Without ACLs every operation would be allowed.
+    if not text:
+        raise RuntimeError("the batch has no ACLs, and must not run without them")
+    return Authorizer(unpacked(text))
 
 
 class PickledFunction:

@@ -2,7 +2,7 @@
 
 Spark's stateful operator takes no initial state, so groups get theirs as input: each has a seed, in files in the
 checkpoint, which are a second source next to Kafka. All seeds are in the first batch, where each sorts before its
-group's events (runtime/packing.py).
+group's events (runtime/outputs.py).
 """
 
 from __future__ import annotations

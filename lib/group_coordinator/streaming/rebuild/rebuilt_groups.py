@@ -18,12 +18,12 @@ from group_coordinator.codecs.records.record_types import RECORD_TYPES
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.replay import replay
-from group_coordinator.runtime.packing import pack_seed
+from group_coordinator.runtime.outputs import pack_seed
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.ownership import WRITTEN
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.snapshots import SNAPSHOTS
+from group_coordinator.tables.state_tables import SNAPSHOTS
 
 COLUMNS = ("group_id", "state", "key", "value", "event_time_ms")
 """The columns that are read; rows are sorted by group and, within a group, in the order of writing.
@@ -50,7 +50,7 @@ def rebuilt_group(
     It has the knowledge of a broker that has loaded the log: no pending joins and syncs, no pending ids, no pattern
     that is being resolved. Its members' sessions, and their time to revoke partitions, begin with the batch that reads
     the seed (runtime/group_call.py). It has no topic metadata either, as the log has none: it subscribes to topics
-    again (core/topics/needs.py).
+    again (core/topics.py).
     """
     group = Group(group_id) if state is None else snapshots.load(group_id, state)
     for record in log:

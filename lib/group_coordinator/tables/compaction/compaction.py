@@ -5,7 +5,7 @@ Short runs use the deltalake package.
 The package takes a tenth of a second, where Spark's plans and jobs for the same few rows keep two cores busy for
 several.
 
-The new rows of every affected group are computed first (compaction/fold.py), then a MERGE per table writes them. To
+The new rows of every affected group are computed first (compaction/spark.py), then a MERGE per table writes them. To
 compute them again from tables that already have them gives no changes, so a batch may be repeated from any point.
 
 Each cluster has its own compaction, which leaves the others' rows unchanged. A concurrent commit that changes files
@@ -30,24 +30,23 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
 from group_coordinator.tables.append import size_of
-from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.commit_lock import commit_of_deltalake
+from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.compaction import spark
-from group_coordinator.tables.compaction.fold import Change, fold
-from group_coordinator.tables.compaction.offset_rows import Retention
 from group_coordinator.tables.compaction.rows import (
     ROW_TYPES,
     GroupKey,
     GroupRows,
+    Retention,
     StoredLogEntry,
     from_arrow,
     to_arrow,
 )
-from group_coordinator.tables.conflicts import CONFLICTS
+from group_coordinator.tables.compaction.spark import Change, fold
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY, TableDefinition
-from group_coordinator.tables.old_log import LEFT_TO_UPKEEP
 from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.storage_errors import CONFLICTS
+from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 
 _log = logging.getLogger(__name__)

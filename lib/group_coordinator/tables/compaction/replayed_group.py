@@ -21,11 +21,10 @@ from msgspec import structs
 from group_coordinator.codecs.records import consumer_member, log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import member_of
-from group_coordinator.core.group_configs.in_effect import offsets_retention_ms
+from group_coordinator.core.group_configs import offsets_retention_ms
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import (
     ConfigRecord,
     ConsumerRecord,
@@ -38,14 +37,13 @@ from group_coordinator.core.model.records import (
     TargetRecord,
     TransactionMarker,
 )
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
 from group_coordinator.core.replay import replay_record
-from group_coordinator.tables.compaction.classic_rows import (
+from group_coordinator.tables.compaction.consumer_rows import (
     classic_group,
     classic_group_row,
     classic_member_row,
-)
-from group_coordinator.tables.compaction.consumer_rows import (
     consumer_group,
     consumer_group_row,
     consumer_member_row,
@@ -62,22 +60,20 @@ from group_coordinator.tables.compaction.foreign_kinds import (
     ForeignMembership,
     foreign_membership,
 )
-from group_coordinator.tables.compaction.offset_rows import (
-    Forecast,
-    Retention,
-    committed_offset,
-    offset_row,
-)
 from group_coordinator.tables.compaction.rows import (
     ConfigRow,
+    Forecast,
     GroupKey,
     GroupRow,
     GroupRows,
     MemberRow,
     OffsetRow,
     OffsetTotals,
+    Retention,
     Stamp,
     StoredLogEntry,
+    committed_offset,
+    offset_row,
     stamp,
 )
 

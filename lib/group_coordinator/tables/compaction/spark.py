@@ -1,4 +1,7 @@
-"""Compaction by Spark: for many rows of the log, and for tables in a catalog or an object store."""
+"""Compaction by Spark: for many rows of the log, and for tables in a catalog or an object store.
+
+A group's rows are changed by new entries of its log, in plain Python, on the driver and in Spark's workers.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial, reduce
 from itertools import chain, groupby
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import pandas as pd
 from deltalake import Transaction
-from msgspec import json
+from msgspec import json, structs
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,15 +28,71 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.commit_lock import commit_of_spark
-from group_coordinator.tables.compaction.fold import Change, fold
-from group_coordinator.tables.compaction.offset_rows import Retention
-from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupKey, GroupRows, StoredLogEntry
+from group_coordinator.tables.catalog import TableCatalog, commit_of_spark
+from group_coordinator.tables.compaction.replayed_group import ReplayedGroup
+from group_coordinator.tables.compaction.rows import (
+    ROW_TYPES,
+    GroupKey,
+    GroupRows,
+    Retention,
+    StoredLogEntry,
+    TableRow,
+)
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, GROUP_KEY, TableDefinition
-from group_coordinator.tables.session_conf import session_conf
 from group_coordinator.tables.topic_ids import topic_names
+from group_coordinator.tables.upkeep_work import session_conf
+
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
+
+class Change(NamedTuple):
+    """A change of a row: put it into its table, or delete the row with its key."""
+
+    table: str
+    delete: bool
+    row: TableRow
+
+
+def fold(
+    key: GroupKey,
+    before: GroupRows,
+    log: Iterable[StoredLogEntry],
+    retention: Retention,
+    topic_names: Mapping[str, str] = _NO_NAMES,
+) -> Iterator[Change]:
+    """Yield the changes that bring a group's rows up to date. A repeat yields none.
+
+    Args:
+        key: the group.
+        before: its rows.
+        log: its new entries, in any order.
+        retention: for the forecasts.
+        topic_names: names of the cluster's topics by id, in addition to those in the log and the rows.
+    """
+    # Spark gives rows in any order; entries sort in the order of writing.
+    entries = sorted(log)
+    if not entries:
+        return
+    group = ReplayedGroup(key, before, topic_names)
+    for entry in entries:
+        group.apply(entry)
+    after = group.rows(entries[-1], retention).by_table()
+    for table, rows in before.by_table().items():
+        for row_key, row in after[table].items():
+            if _has_changed(rows.get(row_key), row):
+                yield Change(table, delete=False, row=row)
+        for row_key, row in rows.items():
+            if row_key not in after[table]:
+                yield Change(table, delete=True, row=row)
+
+
+def _has_changed(before: TableRow | None, after: TableRow) -> bool:
+    # A row that differs only in its last record is unchanged.
+    if before is None or before is after:
+        return before is None
+    return before != structs.replace(after, updated_at=before.updated_at, batch_id=before.batch_id)
+
 
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"

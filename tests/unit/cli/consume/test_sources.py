@@ -10,12 +10,12 @@ import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.cli.consume import sources
+from group_coordinator.cli.consume.formatter import PartitionCounts, Topics
 from group_coordinator.cli.consume.sources import Commits, GroupSource, PartitionSource
-from group_coordinator.cli.consume.topics import PartitionCounts, Topics
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.errors import RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
+from group_coordinator.clients.member.membership import MemberOptions
 from tests.unit.cli.consume.records import record
 from tests.unit.clients.billing import IDS
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess

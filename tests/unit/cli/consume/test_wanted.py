@@ -6,8 +6,7 @@ from typing import Any
 import click
 import pytest
 
-from group_coordinator.cli.consume.properties import Properties
-from group_coordinator.cli.consume.wanted import ReadOptions, Wanted, wanted
+from group_coordinator.cli.consume.wanted import Properties, ReadOptions, Wanted, wanted
 
 
 def asked(*properties: str, **options: Any) -> Wanted:

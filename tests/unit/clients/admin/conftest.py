@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients import AdminClient, AsyncAdminClient
-from group_coordinator.clients.admin import resets
+from group_coordinator.clients.admin import offset_operations
 from tests.unit.clients.admin.stage import (
     Awaited,
     Brokers,
@@ -38,7 +38,7 @@ def admin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Any]:
     """Each of the two clients; the calls of the second one are awaited."""
-    monkeypatch.setattr(resets, "Cluster", Brokers)
+    monkeypatch.setattr(offset_operations, "Cluster", Brokers)
     client = request.param(channel=stage, tables_root=tables_root, cluster_id="ours")
     if isinstance(client, AdminClient):
         with client:

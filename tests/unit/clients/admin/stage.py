@@ -13,8 +13,7 @@ from pyarrow import table
 
 from group_coordinator.clients import AsyncAdminClient
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.clients.offset_messages import commit_offsets
+from group_coordinator.clients.offset_messages import MemberIdentity, commit_offsets
 from tests.unit.clients.billing import coordinator_of_billing, live, new_member
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from kafka.admin import ConfigSourceType, ConfigType
 
-from group_coordinator.clients.admin.configs import alteration_error, described_configs
+from group_coordinator.clients.admin.group_operations import alteration_error, described_configs
 from group_coordinator.clients.errors import (
     InvalidConfigurationError,
     InvalidRequestError,

@@ -9,9 +9,8 @@ from group_coordinator.clients.admin.descriptions import (
 )
 from group_coordinator.clients.errors import InvalidGroupIdError
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions
-from group_coordinator.clients.member_identity import MemberIdentity
-from group_coordinator.clients.offset_messages import commit_offsets
+from group_coordinator.clients.member.membership import MemberOptions
+from group_coordinator.clients.offset_messages import MemberIdentity, commit_offsets
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 ORDERS = "b3JkZXJzb3JkZXJzb3JkZQ"

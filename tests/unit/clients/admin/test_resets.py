@@ -6,8 +6,8 @@ import pytest
 from kafka import OffsetAndMetadata, OffsetSpec, TopicPartition
 from kafka.admin import OffsetTimestamp
 
-from group_coordinator.clients.admin import resets
-from group_coordinator.clients.admin.resets import (
+from group_coordinator.clients.admin import offset_operations
+from group_coordinator.clients.admin.offset_operations import (
     Positions,
     ResetSpec,
     targets,
@@ -102,13 +102,13 @@ def test_a_living_group_refuses(admin: Any) -> None:
 
 def test_the_cluster_is_asked_once_and_left(monkeypatch: pytest.MonkeyPatch, admin: Any) -> None:
     opened = []
-    cluster = resets.Cluster
+    cluster = offset_operations.Cluster
 
     def open_cluster(connection: Any) -> Any:
         opened.append(cluster(connection))
         return opened[-1]
 
-    monkeypatch.setattr(resets, "Cluster", open_cluster)
+    monkeypatch.setattr(offset_operations, "Cluster", open_cluster)
 
     admin.reset_consumer_group_offsets("reports", {ORDERS_0: OffsetTimestamp(NOON_MS)}).all()
 

@@ -14,8 +14,7 @@ from kafka.errors import (
     TopicAuthorizationFailedError,
 )
 
-from group_coordinator.clients.cluster.connect_log import logged_errors
-from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.connection import Connection, logged_errors
 from group_coordinator.clients.errors import (
     AccessDeniedError,
     BrokerUnreachableError,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.clients.cluster.long_waits import reported_long_wait
+from group_coordinator.clients.cluster.connection import reported_long_wait
 from tests.support.until import until
 
 

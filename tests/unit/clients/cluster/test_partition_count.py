@@ -6,7 +6,7 @@ import pytest
 
 from group_coordinator.clients.cluster.topics import PartitionCount
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 
 
 class Cluster:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.clients.cluster.ticks import ahead_ms
+from group_coordinator.clients.cluster.event_writer import ahead_ms
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,11 @@ from group_coordinator.clients.errors import (
     UnsupportedAssignorError,
 )
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState, SubscriptionPattern
+from group_coordinator.clients.member.membership import (
+    MemberOptions,
+    MemberState,
+    SubscriptionPattern,
+)
 from tests.unit.clients.billing import (
     INTERVAL_MS,
     ORDERS,

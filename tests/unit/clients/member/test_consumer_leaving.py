@@ -5,7 +5,7 @@ import pytest
 from group_coordinator.clients.errors import (
     FencedInstanceIdError,
 )
-from group_coordinator.clients.member.options import MemberState
+from group_coordinator.clients.member.membership import MemberState
 from tests.unit.clients.billing import (
     bodies,
     live,

@@ -11,7 +11,7 @@ from group_coordinator.clients.errors import (
     UnknownMemberIdError,
 )
 from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.options import MemberOptions, MemberState
+from group_coordinator.clients.member.membership import MemberOptions, MemberState
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 COUNTS = {"orders": 4, "refunds": 2}

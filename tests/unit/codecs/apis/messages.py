@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from group_coordinator.codecs import events, responses
+from group_coordinator.codecs import events
+from group_coordinator.codecs import events as responses
 from group_coordinator.core.model.classic_member import Ticket
 from group_coordinator.core.model.requests import Request
 from group_coordinator.core.model.responses import Reply, Response

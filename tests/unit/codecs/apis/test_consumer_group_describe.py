@@ -14,8 +14,8 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.responses import ConsumerGroupDescribeResponse, DescribedConsumer
-from group_coordinator.core.model.topic import Topic
 from tests.unit.codecs.apis.messages import read, written_fields
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)

@@ -5,8 +5,8 @@ import pytest
 from group_coordinator.codecs.events import InvalidEventError
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.responses import ConsumerGroupHeartbeatResponse
-from group_coordinator.core.model.topic import Topic
 from tests.unit.codecs.apis.messages import read, written_fields
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)

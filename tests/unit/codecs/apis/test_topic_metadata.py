@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.model.requests import TopicMetadata
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic, TopicMetadata
 from tests.unit.codecs.apis.messages import read
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from group_coordinator.core.model.classic_member import Protocol
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import GroupMetadata, MemberMetadata
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 
 OFFSET_KEY = "0001 0001 67 0006 6f7264657273 00000002"
 LEGACY_KEY = "0000 0001 67 0006 6f7264657273 00000002"

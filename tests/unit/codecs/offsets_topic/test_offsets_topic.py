@@ -11,8 +11,8 @@ from group_coordinator.codecs.offsets_topic import (
     decode,
     encode,
 )
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, OffsetRecord, Reason
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from tests.unit.codecs import strategies
 from tests.unit.codecs.offsets_topic.cases import (
     BARE,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from tests.unit.codecs.records.logged_texts import OFFSET_KEY, LoggedTexts, logged
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

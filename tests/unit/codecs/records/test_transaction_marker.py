@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import Reason, TransactionMarker
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from tests.unit.codecs.records.logged_texts import LoggedTexts, logged
 
 

@@ -12,7 +12,12 @@ from msgspec import Raw
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember, Protocol, Ticket
+from group_coordinator.core.model.classic_member import (
+    ClassicMember,
+    ClassicState,
+    Protocol,
+    Ticket,
+)
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
     ConsumerMember,
@@ -22,8 +27,7 @@ from group_coordinator.core.model.consumer_member import (
     SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset, PendingOffset
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import (
     JOIN_TIMER,
@@ -34,8 +38,12 @@ from group_coordinator.core.model.timers import (
     Timers,
     session_timer,
 )
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.model.topic_offsets import StoredTopic, TopicOffsets
+from group_coordinator.core.model.topic_offsets import (
+    CommittedOffset,
+    PendingOffset,
+    StoredTopic,
+    TopicOffsets,
+)
 from tests.golden import story
 
 VERSIONS = sorted(story.FILES.glob("snapshots-*.json"))

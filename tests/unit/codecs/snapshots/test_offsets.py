@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from tests.support.forgetful import forgetful
 
 

@@ -16,14 +16,22 @@ from group_coordinator.codecs.snapshots.snapshot import (
 )
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember, Protocol, Ticket
+from group_coordinator.core.model.classic_member import (
+    ClassicMember,
+    ClassicState,
+    Protocol,
+    Ticket,
+)
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset, LastMarker, PendingOffset
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import JOIN_TIMER, Timer, Timers, session_timer
-from group_coordinator.core.model.topic import Topic
-from group_coordinator.core.model.topic_offsets import TopicOffsets
+from group_coordinator.core.model.topic_offsets import (
+    CommittedOffset,
+    LastMarker,
+    PendingOffset,
+    TopicOffsets,
+)
 from tests.unit.codecs import strategies
 
 ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"

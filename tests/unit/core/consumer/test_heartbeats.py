@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from group_coordinator.core.model.classic_member import ConsumerState
 from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
@@ -24,7 +25,6 @@ from group_coordinator.core.model.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.model.states import ConsumerState
 from tests.unit.core.consumer_groups import (
     BIL,
     ORD,

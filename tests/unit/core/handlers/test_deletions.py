@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
 from group_coordinator.core.model.responses import (
@@ -10,7 +11,6 @@ from group_coordinator.core.model.responses import (
     PartitionResult,
     TopicResult,
 )
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import groups_in_every_state
 from tests.unit.core.groups_in_every_state import state_of

@@ -20,11 +20,11 @@ from group_coordinator.core.model.requests import (
     Request,
     SyncGroup,
     Tick,
+    Topic,
     TopicMetadata,
     TopicPartitions,
     TxnOffsetCommit,
 )
-from group_coordinator.core.model.topic import Topic
 from tests.unit.core import requests as messages
 from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE, state_of
 

@@ -6,8 +6,8 @@ from dataclasses import fields
 
 import pytest
 
-from group_coordinator.core.group_configs import in_effect
-from group_coordinator.core.group_configs.in_effect import GROUP_CONFIGS
+from group_coordinator.core import group_configs
+from group_coordinator.core.group_configs import GROUP_CONFIGS
 from group_coordinator.core.model.config import CoordinatorConfig, key_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import ConfigRecord, Reason
@@ -46,9 +46,9 @@ def test_a_group_without_settings_has_the_coordinators() -> None:
         (INTERVAL, "1000", ConfigSource.DEFAULT_CONFIG),
         (HEARTBEAT, "5000", ConfigSource.DEFAULT_CONFIG),
     ]
-    assert in_effect.session_timeout_ms(driver.group, driver.config) == 45_000
-    assert in_effect.heartbeat_interval_ms(driver.group, driver.config) == 5_000
-    assert in_effect.assignment_interval_ms(driver.group, driver.config) == 1_000
+    assert group_configs.session_timeout_ms(driver.group, driver.config) == 45_000
+    assert group_configs.heartbeat_interval_ms(driver.group, driver.config) == 5_000
+    assert group_configs.assignment_interval_ms(driver.group, driver.config) == 1_000
 
 
 def test_kafkas_defaults_are_ours() -> None:
@@ -63,7 +63,7 @@ def test_kafkas_defaults_are_ours() -> None:
         RETENTION,
     ]
     for definition in shared:
-        assert in_effect.coordinators_own(definition, config) == definition.default
+        assert group_configs.coordinators_own(definition, config) == definition.default
 
 
 def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_as_kafka_has_no_such_setting() -> (
@@ -127,8 +127,8 @@ def test_a_setting_is_made_and_deleted() -> None:
         ConfigRecord(SESSION, "50000", Reason.CONFIG),
         ConfigRecord(INTERVAL, "0", Reason.CONFIG),
     )
-    assert in_effect.session_timeout_ms(driver.group, driver.config) == 50_000
-    assert in_effect.assignment_interval_ms(driver.group, driver.config) == 0
+    assert group_configs.session_timeout_ms(driver.group, driver.config) == 50_000
+    assert group_configs.assignment_interval_ms(driver.group, driver.config) == 0
     assert described(driver, SESSION) == (
         DescribedConfig(
             name=SESSION,
@@ -180,8 +180,8 @@ def test_settings_beyond_new_bounds_count_as_the_nearer_bound() -> None:
         group_consumer_min_heartbeat_interval_ms=6_000,
     )
     later.group = driver.group
-    assert in_effect.session_timeout_ms(later.group, later.config) == 50_000
-    assert in_effect.heartbeat_interval_ms(later.group, later.config) == 6_000
+    assert group_configs.session_timeout_ms(later.group, later.config) == 50_000
+    assert group_configs.heartbeat_interval_ms(later.group, later.config) == 6_000
     # They are shown as they were set, and whoever changes another one has to put them right.
     assert [config.value for config in described(later, SESSION, HEARTBEAT)] == ["60000", "5000"]
     refusal = alter(later, setting(INTERVAL, "2000")).response

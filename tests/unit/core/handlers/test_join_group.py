@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
 from group_coordinator.core.model.responses import JoinGroupResponse
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.core.model.timers import session_timer
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
 from group_coordinator.core.model.responses import (
@@ -7,7 +8,6 @@ from group_coordinator.core.model.responses import (
     MemberResult,
     SyncGroupResponse,
 )
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import membership_of, stable, state_of

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.responses import (
     OffsetCommitResponse,
     PartitionResult,
     TopicResult,
 )
-from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import state_of

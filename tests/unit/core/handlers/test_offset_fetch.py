@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.offset import CommittedOffset
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.responses import (
     FetchedPartition,
     FetchedTopic,
     OffsetFetchResponse,
 )
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.requests import at_offset

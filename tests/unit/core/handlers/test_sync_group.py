@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from group_coordinator.core.embedded_protocol import encode_assignment
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, MemberMetadata, Reason
 from group_coordinator.core.model.requests import SyncGroup
 from group_coordinator.core.model.responses import SyncGroupResponse
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import state_of
 from tests.unit.core.requests import protocol

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import OffsetRecord, Reason
-from group_coordinator.core.model.requests import TopicMetadata
-from group_coordinator.core.model.states import ClassicState
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic, TopicMetadata
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import state_of
 

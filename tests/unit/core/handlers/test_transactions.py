@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, TransactionMarker
 from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
 from group_coordinator.core.model.responses import (
@@ -12,6 +11,7 @@ from group_coordinator.core.model.responses import (
     TopicResult,
     TxnOffsetCommitResponse,
 )
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
 

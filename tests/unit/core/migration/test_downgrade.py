@@ -6,8 +6,8 @@ from typing import Any
 
 from group_coordinator.core.embedded_protocol import read_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import cluster, kinds, target
 from tests.unit.core.mixed_groups import add, join, mixed_group, stay_alive, sync

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.requests import Heartbeat, LeaveGroup, LeavingMember
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Heartbeat, LeaveGroup, LeavingMember, Topic
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import cluster, kinds
 from tests.unit.core.mixed_groups import add, given, join, mixed_group, sync

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.embedded_protocol import encode_assignment
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.consumer_member import CurrentAssignment
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupEpochRecord, TargetEpochRecord
-from group_coordinator.core.model.states import ClassicState
 from tests.unit.core.consumer_groups import ORD, STABLE, UNRELEASED, cluster, current, kinds
 from tests.unit.core.mixed_groups import classic_group, join, sync
 

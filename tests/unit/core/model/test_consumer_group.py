@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.core.kafka_order.assignor_order import consumer_group_order
+from group_coordinator.core.kafka_order import consumer_group_order
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
 

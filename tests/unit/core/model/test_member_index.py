@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicMember
-from group_coordinator.core.model.member_index import MemberIndex
+from group_coordinator.core.model.consumer_member import MemberIndex
 from tests.unit.codecs import strategies
 
 CHANGES = st.lists(

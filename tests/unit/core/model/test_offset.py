@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of, soonest_of
+from group_coordinator.core.model.topic_offsets import (
+    CommittedOffset,
+    OffsetAges,
+    ages_of,
+    soonest_of,
+)
 
 
 def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:

@@ -7,9 +7,9 @@ import pytest
 
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import TRANSITIONS, ClassicState, check_transition
 from group_coordinator.core.model.errors import IllegalTransitionError
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.states import TRANSITIONS, ClassicState, check_transition
 from group_coordinator.testing import GroupDriver
 
 LEGAL = {

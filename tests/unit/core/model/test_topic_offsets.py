@@ -7,10 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import msgpack
 
-from group_coordinator.codecs.snapshots import offsets
-from group_coordinator.core.model.offset import CommittedOffset, OffsetAges, ages_of
+from group_coordinator.codecs.snapshots import snapshot
 from group_coordinator.core.model.stored_values import StoredValues
-from group_coordinator.core.model.topic_offsets import StoredTopic, TopicOffsets
+from group_coordinator.core.model.topic_offsets import (
+    CommittedOffset,
+    OffsetAges,
+    StoredTopic,
+    TopicOffsets,
+    ages_of,
+)
 
 PARTITIONS = st.sampled_from([0, 1, 63, 64, 127, 128, 2**31 - 1])
 TIMES_MS = st.integers(0, 5)
@@ -49,8 +54,8 @@ def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
 def read_again(topic: TopicOffsets) -> TopicOffsets:
     if not topic:
         return topic
-    encoded = msgpack.encode(offsets.pack(StoredValues.of({"orders": topic})))
-    return offsets.unpack(msgpack.decode(encoded, type=dict[str, StoredTopic]))["orders"]
+    encoded = msgpack.encode(snapshot.pack(StoredValues.of({"orders": topic})))
+    return snapshot.unpack(msgpack.decode(encoded, type=dict[str, StoredTopic]))["orders"]
 
 
 @pytest.fixture

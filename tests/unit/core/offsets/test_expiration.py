@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.core.model.states import ClassicState
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets.expiration import (
     ExpirationRule,
     first_sweep_at_or_after,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import ConfigRecord, Reason
-from group_coordinator.core.model.states import ClassicState
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import cluster, kinds
 from tests.unit.core.groups_in_every_state import state_of

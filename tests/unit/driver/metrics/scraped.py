@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric
 
-from group_coordinator.driver.families import Figures
+from group_coordinator.driver.session import Figures
 
 
 def scraped(registry: CollectorRegistry) -> dict[str, float]:

@@ -7,9 +7,9 @@ import pytest
 
 from group_coordinator import settings
 from group_coordinator.driver.errors import JobRefusedError
-from group_coordinator.driver.metrics.endpoint import metrics_endpoint
+from group_coordinator.driver.metrics.collector import metrics_endpoint
 from group_coordinator.gateway.start_errors import GatewayStartError
-from group_coordinator.local.ports import LOOPBACK, free_ports
+from group_coordinator.local.broker import LOOPBACK, free_ports
 from group_coordinator.settings import JobSettings
 
 

@@ -12,11 +12,10 @@ from prometheus_client import CollectorRegistry
 
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.core.acls.rule import Acls
+from group_coordinator.core.acls import Acls
 from group_coordinator.driver.agents.acls import AclAgent
 from group_coordinator.driver.metrics import collector as module
-from group_coordinator.driver.metrics.collector import measuring, tables_read
-from group_coordinator.driver.metrics.endpoint import Endpoint
+from group_coordinator.driver.metrics.collector import Endpoint, measuring, tables_read
 from tests.support.files import FilesInMemory
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.until import until

@@ -8,7 +8,7 @@ import pytest
 from kafka import TopicPartition
 from kafka.errors import KafkaConnectionError
 
-from group_coordinator.driver.metrics.job_lag import Unread
+from group_coordinator.driver.metrics.collector import Unread
 from tests.unit.driver.metrics.scraped import shown
 
 TOPIC = "group-events"

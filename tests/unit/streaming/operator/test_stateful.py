@@ -10,7 +10,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator.runtime.group_call import STATE_VERSION, UnknownStateVersionError
-from group_coordinator.runtime.packing import EVENT, HEADER
+from group_coordinator.runtime.outputs import EVENT, HEADER
 from group_coordinator.streaming.operator.output_rows import OutputRows
 from group_coordinator.streaming.operator.worker_function import STATE, update_state
 from tests.support.group_updates import update_context

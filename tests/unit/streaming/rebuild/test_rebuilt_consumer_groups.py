@@ -20,7 +20,7 @@ from group_coordinator.runtime.group_call import (
     StoredState,
     call_group,
 )
-from group_coordinator.runtime.packing import EVENT, HEADER, pack_seed
+from group_coordinator.runtime.outputs import EVENT, HEADER, pack_seed
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.streaming.rebuild.rebuilt_groups import LoggedRecord, rebuilt_group
 from group_coordinator.testing import GroupDriver

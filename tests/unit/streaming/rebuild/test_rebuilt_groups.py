@@ -5,8 +5,8 @@ import json
 import pandas as pd
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.model.offset import CommittedOffset
-from group_coordinator.runtime.packing import seed_of
+from group_coordinator.core.model.topic_offsets import CommittedOffset
+from group_coordinator.runtime.outputs import seed_of
 from group_coordinator.streaming.rebuild.rebuilt_groups import (
     COLUMNS,
     LoggedRecord,

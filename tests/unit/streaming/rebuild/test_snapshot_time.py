@@ -9,9 +9,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from group_coordinator import settings
-from group_coordinator.streaming.rebuild import snapshot_time
-from group_coordinator.streaming.rebuild.snapshot_time import SnapshotTime, pause_after
-from group_coordinator.streaming.rebuild.snapshots import Snapshot
+from group_coordinator.streaming.rebuild import snapshots as snapshot_time
+from group_coordinator.streaming.rebuild.snapshots import Snapshot, SnapshotTime, pause_after
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -28,7 +28,7 @@ from group_coordinator.core.model.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from group_coordinator.tables.compaction.rows import (
     AssignedPartition,
     OwnedPartition,

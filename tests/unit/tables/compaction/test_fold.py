@@ -3,10 +3,8 @@ from __future__ import annotations
 from msgspec import json, to_builtins
 
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.core.model.offset import CommittedOffset
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record, TransactionMarker
-from group_coordinator.tables.compaction.fold import Change, fold
-from group_coordinator.tables.compaction.offset_rows import Retention
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.tables.compaction.rows import (
     AssignedPartition,
     ConfigRow,
@@ -15,9 +13,11 @@ from group_coordinator.tables.compaction.rows import (
     GroupRows,
     MemberRow,
     OffsetRow,
+    Retention,
     StoredLogEntry,
     TableRow,
 )
+from group_coordinator.tables.compaction.spark import Change, fold
 from tests.support.log_rows import Log, member
 
 MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)

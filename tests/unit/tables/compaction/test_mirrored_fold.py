@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.codecs.records.log_entry import RecordError
-from group_coordinator.tables.compaction.fold import fold
 from group_coordinator.tables.compaction.rows import GroupRows, StoredLogEntry, to_arrow
+from group_coordinator.tables.compaction.spark import fold
 from group_coordinator.tables.creation import COMPACTED
 from tests.support.log_rows import member
 from tests.support.mirrored_log import KEY, MINUTE, MirroredLog, MirroredTables

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.clients.sql_tables import query
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from tests.support.group_history import GroupHistory, tables_of
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from tests.support.group_history import GroupHistory, asked, at, tables_of
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from group_coordinator.core.model.topic import Topic
+from group_coordinator.core.model.requests import Topic
 from tests.support.group_history import GroupHistory, asked, at, tables_of
 from tests.support.samples import sample
 from tests.support.view_rows import answers

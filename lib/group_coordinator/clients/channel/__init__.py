@@ -1,1 +1,0 @@
-"""Channel of requests and responses over the two topics."""

@@ -1,1 +1,0 @@
-"""Kafka's ACLs, the authorizer that applies them, and the operations that requests need."""

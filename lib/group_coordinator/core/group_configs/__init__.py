@@ -1,1 +1,0 @@
-"""Group configurations: names, accepted values, and effective values."""

@@ -1,1 +1,0 @@
-"""The orders that Kafka leaves to its hash tables, where they decide something."""

@@ -1,1 +1,0 @@
-"""Topic metadata in groups: hashes, topic subscriptions, and patterns."""

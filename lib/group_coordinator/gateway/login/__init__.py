@@ -1,1 +1,0 @@
-"""Identity of the caller: the login is forwarded unchanged, and its messages are read."""
