@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 
-from group_coordinator.gateway.connections.line import raise_open_files
+from group_coordinator.gateway.connections.tcp_connection import raise_open_files
 from tests.attack.before_login import (
     BEFORE_BYTES,
     HANDSHAKE,

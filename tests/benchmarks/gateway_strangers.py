@@ -32,7 +32,7 @@ import psutil
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.codecs import wire
-from group_coordinator.gateway.connections.line import raise_open_files
+from group_coordinator.gateway.connections.tcp_connection import raise_open_files
 from group_coordinator.local.broker import LOOPBACK, free_row
 from group_coordinator.security import variable_of
 from tests.benchmarks.measured import show

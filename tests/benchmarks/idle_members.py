@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
-from group_coordinator.gateway.connections.line import raise_open_files
+from group_coordinator.gateway.connections.tcp_connection import raise_open_files
 from tests.benchmarks.answer_times import AnswerTimes, heartbeat
 from tests.benchmarks.wire_client import WireClient
 

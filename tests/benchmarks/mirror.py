@@ -53,7 +53,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import create_tables
 from group_coordinator.tables.definition import TableDefinition, optional
-from group_coordinator.tables.upkeep_work import session_conf
+from group_coordinator.tables.maintenance_work import session_conf
 from tests.benchmarks.measured import show
 from tests.support.message_batches import batch_of
 

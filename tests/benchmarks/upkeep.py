@@ -26,7 +26,7 @@ from group_coordinator import settings
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import LOOK_EVERY_S, Maintenance, Notebook
-from group_coordinator.tables.upkeep_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import UpkeepNote
 from tests.benchmarks.measured import show
 
 NOON_MS = 1_764_000_000_000

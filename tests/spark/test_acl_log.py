@@ -13,9 +13,9 @@ from group_coordinator.core.acls import Acls, Operation, RequestSender, Resource
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.acl_log import PROPERTY, AclLog
+from group_coordinator.streaming.checkpoint.batch_settings import pin
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
-from group_coordinator.streaming.checkpoint.pinned import pin
 from group_coordinator.streaming.operator.worker_function import in_this_task
 from tests.support.acls import rules
 

@@ -11,8 +11,8 @@ from pyspark.sql.types import StructType
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES, create_tables, upgrade_tables
+from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.state_tables import GROUPS
-from group_coordinator.tables.upkeep_work import session_conf
 
 pytestmark = pytest.mark.spark
 

@@ -24,9 +24,9 @@ from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.maintenance_work import UpkeepNote
 from group_coordinator.tables.state_tables import GROUPS, MEMBERS, OFFSETS
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
-from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support.catalog_managed import catalog_managed, row_of_groups
 from tests.support.log_rows import Log
 from tests.support.mirrored_log import table_rows

@@ -13,14 +13,14 @@ from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.batch_settings import pin, settings_of_open_batch
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder, read_origin
-from group_coordinator.streaming.checkpoint.pinned import pin, settings_of_open_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery, notebook_of
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.outage_log import OutageLog
-from group_coordinator.tables.upkeep_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import UpkeepNote
 
 pytestmark = pytest.mark.spark
 

@@ -19,8 +19,8 @@ from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
+from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.topic_ids import TOPIC_IDS
-from group_coordinator.tables.upkeep_work import session_conf
 from tests.support.endings import ENDINGS, RETENTION_MS, in_the_table, recording
 from tests.support.mirrored_log import MirroredLog, table_rows, tables_of_mirror
 

@@ -9,9 +9,13 @@ from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.checkpoint.batch_settings import (
+    note_empty,
+    pin,
+    settings_of_open_batch,
+)
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
-from group_coordinator.streaming.checkpoint.pinned import note_empty, pin, settings_of_open_batch
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ from group_coordinator.tables import creation
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import create_views
-from group_coordinator.tables.upkeep_work import session_conf
+from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of

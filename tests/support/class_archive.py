@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +41,14 @@ def main(archives: Path) -> None:
             [jvm] = until(lambda: _jvms_of(job), seconds=_PATIENCE_S, awaited="a JVM")
             assert job.wait(_PATIENCE_S) == 0, job.log
             # It writes when the driver, which started it, is gone.
-            psutil.wait_procs([jvm], _PATIENCE_S)
+            until(lambda: _has_ended(jvm), seconds=_PATIENCE_S, awaited="the JVM's end")
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    # The init process of a container may never collect what has ended.
+    with suppress(psutil.NoSuchProcess):
+        return process.status() == psutil.STATUS_ZOMBIE
+    return True
 
 
 def _jvms_of(job: JobProcess) -> list[psutil.Process]:

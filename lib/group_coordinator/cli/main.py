@@ -12,7 +12,7 @@ from importlib import import_module
 import click
 
 from group_coordinator import __version__
-from group_coordinator.cli.refusals import escape_missing_characters, refusals_shown
+from group_coordinator.cli.user_errors import escape_missing_characters, refusals_shown
 from group_coordinator.driver.signals import TerminatedError, signals_raised_in_python
 from group_coordinator.settings import SettingsError
 

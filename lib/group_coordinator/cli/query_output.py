@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.text import Text
 
 from group_coordinator.cli.job_options import refuse_given
-from group_coordinator.cli.refusals import visible_json
+from group_coordinator.cli.user_errors import visible_json
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.report.phrases import name_text
 

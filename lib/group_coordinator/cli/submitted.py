@@ -29,7 +29,7 @@ from group_coordinator.cli.query_output import (
     refuse_format_of_file,
     show,
 )
-from group_coordinator.cli.refusals import escape_missing_characters, refusals_shown
+from group_coordinator.cli.user_errors import escape_missing_characters, refusals_shown
 from group_coordinator.driver.coordinator import RunOptions, run_compaction, run_coordinator
 from group_coordinator.driver.mirror.run import run_mirror
 from group_coordinator.driver.positions import sample_positions

@@ -25,8 +25,8 @@ from group_coordinator.driver.checks.preflight import report_new_partitions
 from group_coordinator.driver.metrics.collector import Endpoint, Measuring
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
+from group_coordinator.streaming.checkpoint.batch_settings import note_empty
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
-from group_coordinator.streaming.checkpoint.pinned import note_empty
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import CoordinatorHooks
 from group_coordinator.streaming.outage_log import OutageLog

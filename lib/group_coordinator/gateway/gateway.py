@@ -23,8 +23,8 @@ from group_coordinator.gateway.connections.admission import (
     Shares,
 )
 from group_coordinator.gateway.connections.connection import ClientConnection, Strangers
-from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.listeners import Listeners
+from group_coordinator.gateway.connections.tcp_connection import TcpConnection
 from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login import FailedLogins, Login
@@ -182,7 +182,7 @@ class Gateway:
     def has_authorizer(self) -> bool:
         return self._view.has_authorizer
 
-    async def connect(self, node_id: int | None, upstream: Line, host: str) -> None:
+    async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None:
         """Try the broker's addresses in turn, for a client of a host.
 
         Raises:
@@ -250,7 +250,7 @@ class Gateway:
     def failed_handshake(self, host: str) -> None:
         self._admission.leave(host)
 
-    def serve(self, node_id: int | None, host: str) -> Line:
+    def serve(self, node_id: int | None, host: str) -> TcpConnection:
         return ClientConnection(self, node_id, host).client
 
     # Interface Nodes, for responses:

@@ -30,7 +30,7 @@ from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listen
 from group_coordinator.gateway.cluster.broker_links import BrokerLink
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.connections.admission import ConnectionLimits
-from group_coordinator.gateway.connections.line import (
+from group_coordinator.gateway.connections.tcp_connection import (
     CertificateRenewal,
     begin_small,
     connections_within_limit,

@@ -42,7 +42,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, INGESTED_AT
-from group_coordinator.tables.upkeep_work import session_conf
+from group_coordinator.tables.maintenance_work import session_conf
 
 QUERY_NAME = "mirror"
 _ANOTHER_NAME = "mirror the cluster under another name, by --cluster"

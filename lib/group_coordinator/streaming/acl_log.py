@@ -15,9 +15,9 @@ from msgspec import json
 from pyspark.sql import SparkSession
 
 from group_coordinator.core.acls import Acls
+from group_coordinator.streaming.checkpoint.batch_settings import began_with_rules
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_done_batch, last_planned_batch
-from group_coordinator.streaming.checkpoint.pinned import began_with_rules
 
 PROPERTY = "group.coordinator.acls"
 """Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""

@@ -36,8 +36,8 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY, TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.maintenance_work import UpkeepNote
 from group_coordinator.tables.state_tables import GROUPS, SNAPSHOTS
-from group_coordinator.tables.upkeep_work import UpkeepNote
 
 OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
 """Tables that the coordinator, or a mirror in its place, appends to."""

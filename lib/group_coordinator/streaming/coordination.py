@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.batch_writer import Sinks
+from group_coordinator.streaming.checkpoint.batch_settings import pin, settings_of_open_batch
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
@@ -23,7 +24,6 @@ from group_coordinator.streaming.checkpoint.layout import (
     read_origin,
     unplan,
 )
-from group_coordinator.streaming.checkpoint.pinned import pin, settings_of_open_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.query import (
     has_begun_batch_after,

@@ -31,7 +31,7 @@ from group_coordinator.streaming.checkpoint.layout import PARTITIONS, STATE_STOR
 from group_coordinator.streaming.checkpoint.object_store import rename_plainly, use_s3
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.spark_lines import UnknownSparkError, newer_than
-from group_coordinator.tables.upkeep_work import session_conf
+from group_coordinator.tables.maintenance_work import session_conf
 
 LOG4J2 = resources.files("group_coordinator.observability") / "log4j2.properties"
 """The levels of a JVM that the job starts."""

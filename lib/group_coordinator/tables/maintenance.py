@@ -27,14 +27,7 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.storage_errors import CONFLICTS
-from group_coordinator.tables.thinning import (
-    GATHERED_FILE_BYTES,
-    HistoryRule,
-    cut_now,
-    remove_old_log,
-)
-from group_coordinator.tables.upkeep_work import (
+from group_coordinator.tables.maintenance_work import (
     BySpark,
     InFolder,
     OnS3,
@@ -44,6 +37,13 @@ from group_coordinator.tables.upkeep_work import (
     UpkeepRule,
     due,
     noted,
+)
+from group_coordinator.tables.storage_errors import CONFLICTS
+from group_coordinator.tables.thinning import (
+    GATHERED_FILE_BYTES,
+    HistoryRule,
+    cut_now,
+    remove_old_log,
 )
 
 LOOK_EVERY_S = 60

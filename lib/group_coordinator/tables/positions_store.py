@@ -24,12 +24,12 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
 from group_coordinator.tables.maintenance import Notebook
+from group_coordinator.tables.maintenance_work import UpkeepNote, files_held
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.thinning import LEFT_TO_UPKEEP, midnight
 from group_coordinator.tables.timestamps import shown_ms
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
-from group_coordinator.tables.upkeep_work import UpkeepNote, files_held
 
 OVERDUE_MS = 3_600_000
 """Time for which rows stay after their retention, as a file with rows of both kinds is rewritten, and not for every

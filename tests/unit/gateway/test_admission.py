@@ -15,7 +15,7 @@ import pytest
 from group_coordinator.gateway.cluster.broker_access import listener_context
 from group_coordinator.gateway.connections import admission
 from group_coordinator.gateway.connections.admission import NO_LIMITS, HeldBytes
-from group_coordinator.gateway.connections.line import (
+from group_coordinator.gateway.connections.tcp_connection import (
     connections_within_limit,
     raise_open_files,
 )

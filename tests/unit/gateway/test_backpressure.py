@@ -10,7 +10,7 @@ import pytest
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections import admission
 from group_coordinator.gateway.connections.admission import Share, Shares
-from group_coordinator.gateway.connections.line import WRITE_BUFFER_BYTES
+from group_coordinator.gateway.connections.tcp_connection import WRITE_BUFFER_BYTES
 from tests.unit.gateway.scripted_broker import Asked
 from tests.unit.gateway.stage import FETCH, HEARTBEAT, Stage, in_loop, on_stage, staged, until
 

@@ -13,7 +13,7 @@ import pytest
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.checks.preflight import identity_of_clients
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
-from group_coordinator.gateway.connections.line import CertificateRenewal, begin_small
+from group_coordinator.gateway.connections.tcp_connection import CertificateRenewal, begin_small
 from group_coordinator.gateway.run import (
     check_clients_are_answered,
     closed_to_clients,

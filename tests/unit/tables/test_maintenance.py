@@ -20,8 +20,8 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.maintenance_work import UpkeepNote
 from group_coordinator.tables.state_tables import GROUPS
-from group_coordinator.tables.upkeep_work import UpkeepNote
 
 HOUR = 3_600_000
 NOON = 490_000 * HOUR

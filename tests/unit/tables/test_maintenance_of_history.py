@@ -13,11 +13,11 @@ from deltalake.exceptions import CommitFailedError
 
 from group_coordinator import settings
 from group_coordinator.settings import JobSettings
-from group_coordinator.tables import upkeep_work
+from group_coordinator.tables import maintenance_work
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.maintenance_work import UpkeepNote
 from group_coordinator.tables.thinning import OPEN_MS
-from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support import commit_rows
 
 DAY, DAY_MS = 24 * 60, 24 * 3_600_000
@@ -98,7 +98,7 @@ def test_thinning_that_fails_is_told_and_files_are_put_together_all_the_same(
     for minute in range(5):
         append(job, [FIRST + minute])
     with monkeypatch.context() as patched:
-        patched.setattr(upkeep_work, "thin_in_folder", fails)
+        patched.setattr(maintenance_work, "thin_in_folder", fails)
         assert look(job, notebook, FIRST + 2 * DAY) == 5
     assert len(log(job).file_uris()) == 1
     assert (

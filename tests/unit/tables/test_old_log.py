@@ -28,13 +28,13 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import SAMPLED, TABLES, upgrade_tables
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.denials import DENIALS
+from group_coordinator.tables.maintenance_work import UpkeepNote
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.positions_store import PositionsFolder
 from group_coordinator.tables.state_tables import OFFSETS
 from group_coordinator.tables.thinning import Cut, thin_in_folder
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_ids_in_folder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
-from group_coordinator.tables.upkeep_work import UpkeepNote
 from tests.support import commit_rows
 from tests.support.log_rows import Log
 
@@ -194,9 +194,9 @@ BARE = Counter(
         # To a folder that nobody else knows.
         ("clients/past_tables.py", "write_deltalake"): 1,
         # They are upkeep themselves, and old_log.py says why they remove all the same; one VACUUM is Spark's.
-        ("tables/upkeep_work.py", "compact"): 1,
-        ("tables/upkeep_work.py", "z_order"): 1,
-        ("tables/upkeep_work.py", "vacuum"): 3,
+        ("tables/maintenance_work.py", "compact"): 1,
+        ("tables/maintenance_work.py", "z_order"): 1,
+        ("tables/maintenance_work.py", "vacuum"): 3,
         # Spark's, and functions of our own.
         ("tables/compaction/spark.py", "merge"): 1,
         ("tables/positions_store.py", "delete"): 1,

@@ -13,10 +13,10 @@ from group_coordinator import settings
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.maintenance import Maintenance
+from group_coordinator.tables.maintenance_work import files_held
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.positions_store import PositionsFolder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
-from group_coordinator.tables.upkeep_work import files_held
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

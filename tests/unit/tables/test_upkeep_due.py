@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.tables.upkeep_work import (
+from group_coordinator.tables.maintenance_work import (
     TableFiles,
     Upkeep,
     UpkeepNote,

@@ -13,7 +13,7 @@ from kafka import TopicPartition
 from msgspec import json
 
 from group_coordinator.cli.groups.describe import PartitionStatus, StateRow
-from group_coordinator.cli.refusals import visible_json
+from group_coordinator.cli.user_errors import visible_json
 from group_coordinator.clients.errors import ClientError
 
 _MISSING = "-"

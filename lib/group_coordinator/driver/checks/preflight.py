@@ -44,6 +44,7 @@ from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.gateway.run import ONE_USER_TOLD, clients_share_one_user
 from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.batch_settings import settings_of_open_batch
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     PARTITIONS,
@@ -52,7 +53,6 @@ from group_coordinator.streaming.checkpoint.layout import (
     read_origin,
 )
 from group_coordinator.streaming.checkpoint.ownership import check_may_write
-from group_coordinator.streaming.checkpoint.pinned import settings_of_open_batch
 from group_coordinator.streaming.checkpoint.plans import (
     PlannedBatch,
     partitions_read,

@@ -18,13 +18,13 @@ from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.api_versions import PARKED_APIS
 from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
 from group_coordinator.gateway.connections.admission import ReadQueue, Share, Shares
-from group_coordinator.gateway.connections.line import Line
 from group_coordinator.gateway.connections.pipeline import (
     MOST_OPEN_REQUESTS,
     AnswerReader,
     Exchange,
 )
 from group_coordinator.gateway.connections.requests import RequestReader, Router
+from group_coordinator.gateway.connections.tcp_connection import TcpConnection
 from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.login import Caller, Login, client_host
 from group_coordinator.gateway.rights.rights import ClientRights
@@ -51,7 +51,7 @@ class ConnectionHost(Protocol):
     def has_authorizer(self) -> bool:
         """Some broker has an authorizer, so rights must be checked."""
 
-    async def connect(self, node_id: int | None, upstream: Line, host: str) -> None:
+    async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None:
         """Connect a client to the broker of a node's port, or from the bootstrap port to any broker.
 
         Raises:
@@ -102,7 +102,7 @@ class ClientConnection:
         self.rights = ClientRights(self.exchange.ask_aside, gateway.has_authorizer)
         # The reader needs the pipeline, and the pipeline the line to the client: both are linked here.
         self._reader = RequestReader(self.exchange, gateway.router, self)
-        self.client = Line(self, self._reader.follower(), gateway.unknown)
+        self.client = TcpConnection(self, self._reader.follower(), gateway.unknown)
         self.exchange.client = self.client
         self._connecting: Task[None] | None = None
 
@@ -164,7 +164,7 @@ class ClientConnection:
 
     # Called by lines:
 
-    def line_made(self, line: Line) -> None:
+    def line_made(self, line: TcpConnection) -> None:
         if line is self.client:
             self._gateway.came(self)
             loop = asyncio.get_running_loop()
@@ -172,7 +172,7 @@ class ClientConnection:
         elif not self.is_new:
             line.widen()
 
-    def line_moved(self, line: Line) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
+    def line_moved(self, line: TcpConnection) -> None:  # noqa: ARG002 - either side's frames may be what the other waits for
         # The first complete request after the login ends the time limits of an unknown client.
         if self.is_new and self.login.is_accepted and self._reader.has_read:
             self._become_known()
@@ -181,20 +181,20 @@ class ClientConnection:
         if self.is_new or self._held or self._reader.is_collecting:
             self._note_held()
 
-    def line_full(self, line: Line) -> None:
+    def line_full(self, line: TcpConnection) -> None:
         # Back-pressure: a slow reader stops the reading at the other side.
         other = self._other(line)
         if other is not None:
             other.hold()
 
-    def line_has_room(self, line: Line) -> None:
+    def line_has_room(self, line: TcpConnection) -> None:
         self.exchange.flush()
         self._note_held()
         other = self._other(line)
         if other is not None and not line.is_full:
             other.go_on()
 
-    def line_refused(self, line: Line, error: FrameError) -> None:
+    def line_refused(self, line: TcpConnection, error: FrameError) -> None:
         if line is self.client:
             self._gateway.refused(self, error)
         else:
@@ -203,12 +203,12 @@ class ClientConnection:
         line.abort()
         self.client.abort()
 
-    def line_failed(self, line: Line, defect: Exception) -> None:
+    def line_failed(self, line: TcpConnection, defect: Exception) -> None:
         # It is unknown how much of the bytes was handled.
         line.abort()
         self._fail(defect)
 
-    def line_lost(self, line: Line) -> None:
+    def line_lost(self, line: TcpConnection) -> None:
         if line is self.client:
             self._end()
         elif line is self.exchange.upstream:
@@ -245,7 +245,7 @@ class ClientConnection:
     def _login_failed(self) -> None:
         self._gateway.login_failed(self.host)
 
-    def _other(self, line: Line) -> Line | None:
+    def _other(self, line: TcpConnection) -> TcpConnection | None:
         return self.exchange.upstream if line is self.client else self.client
 
     def _lose_broker(self) -> None:
@@ -288,7 +288,9 @@ class ClientConnection:
             self._connecting = asyncio.ensure_future(self._open_upstream())
 
     async def _open_upstream(self) -> None:
-        upstream = Line(self, AnswerReader(self.exchange).follower(), self._gateway.unknown)
+        upstream = TcpConnection(
+            self, AnswerReader(self.exchange).follower(), self._gateway.unknown
+        )
         try:
             await self._gateway.connect(self.node_id, upstream, self.host)
         except OSError:

@@ -30,7 +30,7 @@ from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.api_versions import Aside, Slot
 from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
 from group_coordinator.gateway.connections.admission import Share
-from group_coordinator.gateway.connections.line import Line
+from group_coordinator.gateway.connections.tcp_connection import TcpConnection
 from group_coordinator.gateway.frames import Course, FrameError, FrameFollower
 
 MOST_OPEN_REQUESTS = 100
@@ -64,8 +64,8 @@ class Exchange:
         self._waits = waits
         self.share = share
         self._answering: set[Future[bytes]] = set()
-        self.client: Line | None = None
-        self.upstream: Line | None = None
+        self.client: TcpConnection | None = None
+        self.upstream: TcpConnection | None = None
         self.slots: deque[Slot] = deque()
         self.owed: deque[Slot | Aside | None] = deque()
         """Slots whose responses the broker owes; None: a response to discard."""

@@ -40,8 +40,8 @@ from group_coordinator.tables.compaction.rows import (
 )
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, GROUP_KEY, TableDefinition
+from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.topic_ids import topic_names
-from group_coordinator.tables.upkeep_work import session_conf
 
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 

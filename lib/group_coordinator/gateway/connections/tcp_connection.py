@@ -147,34 +147,36 @@ class _Received:
 _received = _Received()
 
 
-class LineOwner(Protocol):
+class TcpConnectionOwner(Protocol):
     """Owner of two connections: to a client and to a broker."""
 
-    def line_made(self, line: Line) -> None: ...
+    def line_made(self, line: TcpConnection) -> None: ...
 
-    def line_moved(self, line: Line) -> None:
+    def line_moved(self, line: TcpConnection) -> None:
         """Frames of the connection were consumed."""
 
-    def line_full(self, line: Line) -> None:
+    def line_full(self, line: TcpConnection) -> None:
         """The peer reads slowly: nothing more must be read for it."""
 
-    def line_has_room(self, line: Line) -> None:
+    def line_has_room(self, line: TcpConnection) -> None:
         """The peer has read the pending bytes."""
 
-    def line_refused(self, line: Line, error: FrameError) -> None:
+    def line_refused(self, line: TcpConnection, error: FrameError) -> None:
         """The received bytes are no valid frame."""
 
-    def line_failed(self, line: Line, defect: Exception) -> None:
+    def line_failed(self, line: TcpConnection, defect: Exception) -> None:
         """An internal error happened while bytes were handled."""
 
-    def line_lost(self, line: Line) -> None:
+    def line_lost(self, line: TcpConnection) -> None:
         """The peer has hung up."""
 
 
-class Line(asyncio.BufferedProtocol):
+class TcpConnection(asyncio.BufferedProtocol):
     """Client side or broker side of a client's connection."""
 
-    def __init__(self, owner: LineOwner, follower: FrameFollower, unknown: ReadQueue) -> None:
+    def __init__(
+        self, owner: TcpConnectionOwner, follower: FrameFollower, unknown: ReadQueue
+    ) -> None:
         self._owner = owner
         self._unknown = unknown
         self._follower = follower

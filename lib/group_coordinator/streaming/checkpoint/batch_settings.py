@@ -28,7 +28,7 @@ _FILE = "settings"
 _EMPTY = "empty_batch"
 
 
-class Pinned(Struct, frozen=True, kw_only=True):
+class BatchSettings(Struct, frozen=True, kw_only=True):
     """The settings that influence the outputs of a batch."""
 
     program_version: str
@@ -92,9 +92,9 @@ def settings_of_open_batch(
     )
 
 
-def _pinned(settings: Settings) -> Pinned:
+def _pinned(settings: Settings) -> BatchSettings:
     job = settings.job
-    return Pinned(
+    return BatchSettings(
         program_version=group_coordinator.__version__,
         coordinator=to_builtins(settings.coordinator),
         timer_slack_ms=job.timer_slack_ms,
@@ -106,14 +106,14 @@ def _pinned(settings: Settings) -> Pinned:
     )
 
 
-def _coordinator(folder: CheckpointFolder, pinned: Pinned) -> CoordinatorConfig:
+def _coordinator(folder: CheckpointFolder, pinned: BatchSettings) -> CoordinatorConfig:
     try:
         return convert(pinned.coordinator, CoordinatorConfig)
     except ValidationError as error:
         raise folder.damaged(folder.newest(_FILE) or _FILE, error) from error
 
 
-def _with(settings: Settings, pinned: Pinned, coordinator: CoordinatorConfig) -> Settings:
+def _with(settings: Settings, pinned: BatchSettings, coordinator: CoordinatorConfig) -> Settings:
     job = replace(
         settings.job,
         timer_slack_ms=pinned.timer_slack_ms,
@@ -142,5 +142,5 @@ def _source(job: JobSettings, *, checks_acls: bool) -> AclsSource:
     return "file" if job.acls_source == "none" else job.acls_source
 
 
-def _read(folder: CheckpointFolder) -> Pinned | None:
-    return folder.read_newest_as(_FILE, Pinned)
+def _read(folder: CheckpointFolder) -> BatchSettings | None:
+    return folder.read_newest_as(_FILE, BatchSettings)
