@@ -154,7 +154,7 @@ def test_rules_of_an_open_batch_that_are_damaged_are_told_before_it_begins(
 
     assert str(refused.value) == (
         f"{folder.location}/acls/0 is damaged ({fault}): restore a copy of it, or move the checkpoint away and "
-        "start again: the start then names the way to rebuild it"
+        "start again: the start then names the next step"
     )
     assert folder.read("acls/0") == kept[:cut]
 

@@ -194,7 +194,7 @@ def test_groups_that_are_not_whole_any_more_are_told_before_the_first_batch(
     )
     assert empty == (
         f"{folder.address(GROUPS)} is damaged (it has 0 groups, and the rebuild wrote 2): restore a copy of "
-        "it, or move the checkpoint away and start again: the start then names the way to rebuild it"
+        "it, or move the checkpoint away and start again: the start then names the next step"
     )
     check_seeds(spark, folder, replace(origin, groups=None))
     folder.write("commits/0", "v1")
