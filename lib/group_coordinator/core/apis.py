@@ -1,6 +1,6 @@
 """The table of group APIs. Admission, dispatch, error responses, codecs and the gateway's routing are based on it.
 
-A new API touches five files: its request and its response in `model/requests.py` and `model/responses.py`, its handler in
+A new API touches five files here: its request and its response in `model/requests.py` and `model/responses.py`, its handler in
 `handlers/`, its row here, and its bodies in the module of `codecs/apis` with the handler's name.
 
 Source of the rights: KafkaApis, ConfigHelper and AclEntry of Kafka 4.4; of the error responses: getErrorResponse of its requests.

@@ -58,7 +58,7 @@ class MirrorSinks:
     report: Callable[[int, MirroredBatch], None]
     gone: Gone
     first_batch_id: int = 0
-    """Number of Spark's batch 0 in the tables: see checkpoint.Origin."""
+    """Number of Spark's batch 0 in the tables: see Origin in checkpoint/layout.py."""
     topic_id: str | None = None
 
     def write(self, batch: DataFrame, batch_id: int) -> None:

@@ -125,7 +125,7 @@ class UpdateContext:
     follows_markers: bool = False
     """True: groups output the markers that they await. A background task reads these (driver/agents/transaction_markers.py)."""
     reports_rebalancing: bool = False
-    """True: classic groups output that they rebalance, for gauges (job/metrics)."""
+    """True: classic groups output that they rebalance, for gauges (driver/metrics)."""
     acls: Authorizer | None = None
     """The cluster's ACLs; None: every operation is allowed, Kafka's default."""
     checks_acls: bool = False

@@ -163,7 +163,7 @@ def _nobody_names_one() -> int:
 class Sinks:
     """Writes the outputs of a batch. The same batch may be written again.
 
-    In the tables Spark's batch 0 is batch `first_batch_id`, see checkpoint.Origin.
+    In the tables Spark's batch 0 is batch `first_batch_id`, see Origin in checkpoint/layout.py.
     """
 
     job: JobSettings

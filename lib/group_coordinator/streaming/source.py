@@ -117,7 +117,7 @@ def _is_long() -> Column:
 
 
 def _event(event_max_bytes: int) -> Column:
-    """Pack the event in the layout of packing.HEADER."""
+    """Pack the event in the layout of outputs.HEADER."""
     kind = (
         F.when(F.col("key").isNull(), ABSENT_KEY)
         .when(_is_long(), LONG_KEY)

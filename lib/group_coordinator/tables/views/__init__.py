@@ -1,1 +1,1 @@
-"""Views over the tables for common questions: a view per file, with the same text for Spark and for DataFusion."""
+"""Views over the tables for common questions: mostly a view per file, with the same text for Spark and for DataFusion."""
