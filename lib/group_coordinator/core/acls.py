@@ -1,14 +1,10 @@
-"""The authorizer: it decides by ACLs whether a principal may do an operation.
+"""ACLs in Kafka's words, and the authorizer: it decides by ACLs whether a principal at a host may do an operation.
 
-An ACL has a host: an address, any host, or a range of addresses. Source of the ranges: CidrUtils of Kafka 4.4. A text that looks
-like a range but is not valid matches no host.
+A DENY precedes every ALLOW, whether an ACL names the resource, a prefix, or `*`. ACLs are looked up in dicts: a decision takes the
+same time with ten thousand of them. The host of an ACL is an address, any host, or a range of addresses. A text that looks like a
+range but is not valid matches no host.
 
-Source of the decision: StandardAuthorizerData of Kafka 4.4. A DENY precedes every ALLOW, whether an ACL names the resource, a
-prefix, or `*`. ACLs are looked up in dicts: a decision takes the same time with ten thousand of them.
-
-ACLs, in Kafka's words: a principal at a host may or may not do an operation on the resources of a pattern.
-
-Source: AclBinding, AclOperation and ResourceType of Kafka 4.4.
+Source: AclBinding, AclOperation, ResourceType, StandardAuthorizerData and, for ranges, CidrUtils of Kafka 4.4.
 """
 
 from __future__ import annotations

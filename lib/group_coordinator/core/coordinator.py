@@ -1,15 +1,13 @@
 """The facade of the core: events and deadlines in, records and responses out. It also changes the group.
 
-Events and deadlines are ordered by time: before an event is handled, each deadline that is due by the event's time fires, at its
-own time.
+1. Deadlines are ordered by time with the events: before an event is handled, each deadline that is due by its time fires, at the
+   deadline's own time.
+2. The checks of a broker before it looks at the group: the sender's rights on the group and the cluster. Handlers check single
+   topics, topics in responses, and IncrementalAlterConfigs, which other errors precede.
+3. The handler of the API decides, and `replay.py` applies its decision.
 
-Authorization of requests: the checks of a broker before it looks at the group.
-
-Handlers make the other checks: those of single topics, of topics in responses, and of IncrementalAlterConfigs,
-which other errors precede.
-
-Source: KafkaApis of Kafka 4.4. System events (TopicMetadata, EndTxn) are information that brokers exchange, so they need the
-right of brokers in Kafka: CLUSTER_ACTION on the cluster. A Tick needs no right, since any event moves a group's clock.
+Source of the rights: KafkaApis of Kafka 4.4. System events (TopicMetadata, EndTxn) are information that brokers exchange, so they
+need the right of brokers in Kafka: CLUSTER_ACTION on the cluster. A Tick needs no right, since any event moves a group's clock.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
-"""Group configurations in effect: the group's own within the coordinator's bounds, else the coordinator's setting.
+"""Group configurations: their definition, and the value in effect: the group's own within the coordinator's bounds, else its setting.
 
-Source: GroupConfig.CONFIG_DEF and GroupConfigManager in Kafka 4.4. A group with configurations need not exist.
+A group with configurations need not exist. OFFSETS_RETENTION is our own: KIP-211 leaves retention by group to a later KIP, and no
+broker has it. Configurations of share and streams groups are stored and shown without effect: there are no such groups here. This
+coordinator does not have the brokers' settings for them: it responds like a broker without these settings, with Kafka's own
+defaults and limits.
 
-OFFSETS_RETENTION is our own: KIP-211 leaves retention by group to a later KIP, and no broker has it.
-
-Kafka's configurations of share and streams groups. They are stored and shown without effect: there are no such groups here.
-
-Source: GroupConfig, GroupCoordinatorConfig and ShareGroupConfig in Kafka 4.4. This coordinator does not have the brokers' settings
-for these groups: it responds like a broker without them, with Kafka's own defaults and limits.
-
-The definition of a group configuration.
+Source: GroupConfig, GroupConfigManager, GroupCoordinatorConfig and ShareGroupConfig in Kafka 4.4.
 """
 
 from __future__ import annotations

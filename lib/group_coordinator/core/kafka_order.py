@@ -1,13 +1,10 @@
-"""The order of members and topics in Kafka's assignors, and of the members of a group.
+"""Orders and texts as Java has them, where Kafka's results depend on them.
 
-It decides the leader of a group after a downgrade, and the order of timers of the same millisecond.
+Kafka's assignors break ties by the iteration order of hash tables: Java 17's java.util.HashMap and HashSet, and Kafka's
+org.apache.kafka.timeline.TimelineHashMap. Not followed: a bucket of nine or more keys, which HashMap turns into a tree. The order
+of a group's members decides its leader after a downgrade, and the order of timers of the same millisecond.
 
-The iteration order of Java's and Kafka's hash tables. Kafka's assignors break ties by it.
-
-The tables are Java 17's java.util.HashMap and HashSet, and Kafka's org.apache.kafka.timeline.TimelineHashMap. Not followed: a
-bucket of nine or more keys, which HashMap turns into a tree.
-
-Lengths, orders, numbers and durations of texts, as in Java.
+Lengths, orders, numbers and durations of texts are Java's too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The rights of a request's sender, and its denials.
-
-The operations that requests need in addition to those in `core/apis.py`.
+"""The rights of a request's sender, its denials, and the operations that requests need in addition to those in `core/apis.py`.
 
 Source: KafkaApis, ConfigHelper and AclEntry of Kafka 4.4.
 """

@@ -1,13 +1,10 @@
-"""The topic subscriptions of groups: topics whose metadata a group needs.
+"""The topics of groups: subscriptions by name and by pattern, and the hash by which a group sees that its topics have changed.
 
-Hashes of topic metadata. A consumer group stores them, and they change with the topics.
+A consumer group stores the hash. It is XXH3 of 64 bits, over numbers in little endian and texts as hash4j writes them, in UTF-16
+followed by their length. RE2 matches a pattern with whole topic names, as in Kafka (which runs the Java version, RE2J).
 
-Source: computeTopicHash and computeGroupHash in Kafka 4.4's group/Utils.java. The hash is XXH3 of 64 bits, over numbers in little
-endian and texts as hash4j writes them, in UTF-16 followed by their length.
-
-Regular expressions of subscriptions: RE2 matches whole topic names, as in Kafka (which runs the Java version, RE2J).
-
-Source: TopicRegexResolver and throwIfRegularExpressionIsInvalid in Kafka 4.4.
+Source: computeTopicHash and computeGroupHash in Kafka 4.4's group/Utils.java, TopicRegexResolver and
+throwIfRegularExpressionIsInvalid.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ run: a shutdown hook may take its time, and all other threads continue meanwhile
 
 In YARN's cluster mode the JVM is the ApplicationMaster. A thread of it reports to YARN how this process ended, and YARN
 restarts an application whose ApplicationMaster ends without a report: a second hook waits for that thread.
-
-Collectors of metrics, shorter than with prometheus_client's own classes.
 """
 
 from __future__ import annotations

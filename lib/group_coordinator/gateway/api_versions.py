@@ -1,11 +1,10 @@
-"""ApiVersions: the broker's APIs without hidden features, and the group APIs in the job's versions.
+"""APIs for clients: the route and the versions of each, and the response to ApiVersions. The APIs of the job are in core/apis.py.
 
-Table of the APIs for clients: route and versions of each. The APIs of the job are in core/apis.py.
+The broker's APIs are shown without hidden features, the group APIs in the job's versions. APIs that are neither here nor in
+codecs/wire are hidden: those of brokers and controllers, share groups and streams groups. A version that is not here may have a
+broker's address in a field that is not rewritten, or a hidden feature.
 
-APIs that are neither here nor in codecs/wire are hidden: the APIs of brokers and controllers, share groups and streams
-groups. A version that is not here may have a broker's address in a field that is not rewritten, or a hidden feature.
-
-A client's request: as collected, its route, and its place in the pipeline of its connection.
+A ClientRequest has its route, and its place in the pipeline of its connection.
 """
 
 from __future__ import annotations

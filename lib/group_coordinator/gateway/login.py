@@ -1,11 +1,9 @@
-"""A client's login at its broker: its messages are forwarded unchanged, and give the principal.
+"""A client's login at its broker: its messages are forwarded unchanged, and give the principal and the sender's identity.
+
+After a failed login the next login from the same address waits, so that passwords cannot be guessed quickly.
 
 Sources: PlainSaslServer, ScramMessages, ScramSaslServer, OAuthBearerClientInitialResponse and ClaimValidationUtils of
 Kafka 4.4.
-
-Back-off after failed logins: the next login from the same address waits, so that passwords cannot be guessed quickly.
-
-Identity of a request's sender.
 """
 
 from __future__ import annotations

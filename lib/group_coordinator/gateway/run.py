@@ -1,6 +1,6 @@
 """Life of a gateway, from its settings to the end of its shutdown.
 
-Users of clients at the brokers, and users of the coordinator's own topics, as fixed before the start.
+Before the start it fixes the users of clients at the brokers, and the users of the coordinator's own topics.
 """
 
 from __future__ import annotations

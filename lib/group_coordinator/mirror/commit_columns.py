@@ -3,12 +3,10 @@
 A value without Kafka's layout, or whose metadata would need an escape in JSON, is left to the decoder of single
 messages: this reader never decides that a message is damaged.
 
-Home partition of a group in __consumer_offsets, and the meaning of records in other partitions.
-
-A broker writes a group's records to the partition given by the hash of its id and the topic's number of partitions at
-the broker's start. If the topic has got more partitions since then, this continues until the broker's restart. From
-then on the group starts from nothing in its new partition: its records in the old partition no longer count, though
-tombstones are still written there as the offsets expire.
+A group has a home partition in __consumer_offsets. A broker writes the group's records to the partition given by the hash of its id
+and the topic's number of partitions at the broker's start. If the topic has got more partitions since then, this continues until
+the broker's restart. From then on the group starts from nothing in its new partition: its records in the old partition no longer
+count, though tombstones are still written there as the offsets expire.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """The mirror's streaming query: until it is stopped, or until it has read all present records.
 
-Rebuild of a mirror's lost checkpoint from the log, which has every message that was read, with its source coordinates.
-
-The log has only whole batches of a topic's messages, since a table takes a batch in a single commit. So reading continues
-behind the last message of each partition in the log: control records and aborted records, which have no rows, are
-skipped again. The checkpoint's other knowledge is lost, such as the time of the last complete read. So the next batch
-does a gap repair, as after a gap (continuity.py).
+A lost checkpoint is made again from the log, which has every message that was read, with its source coordinates. The log has only
+whole batches of a topic's messages, since a table takes a batch in a single commit. So reading continues behind the last message
+of each partition in the log: control records and aborted records, which have no rows, are skipped again. The checkpoint's other
+knowledge is lost, such as the time of the last complete read. So the next batch does a gap repair, as after a gap (continuity.py).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The effect of another retention on a group: its log is replayed with Kafka's rules of expiration.
 
 Streams groups are replayed as consumer groups. Offsets of both age from their commits, and offsets of topics that a member reads
-cannot expire. The topics that a member of a streams group reads are in the topology.
-
-Byte strings in a temporary file, for data of a call that exceeds the memory limit.
+cannot expire. The topics that a member of a streams group reads are in the topology. Data that exceeds the memory limit of a call
+is kept in a temporary file.
 """
 
 from __future__ import annotations

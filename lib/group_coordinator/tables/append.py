@@ -4,11 +4,9 @@ On a local disk small appends go through the deltalake package: it writes the sa
 time, which is most of the time between two batches. Both leave the same mark in the table's log, so that each sees the
 other's appends.
 
-Appends to a table on S3 by two PUTs: a data file, and the commit.
-
-The deltalake package takes six requests for an append, in turn: it looks for the table's last version
-before the commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on this
-machine's disk, and the files that it wrote there are put to the store. The commit is a conditional PUT of the version
+On S3 an append is two PUTs: a data file, and the commit. The deltalake package takes six requests, in turn: it looks for the
+table's last version before the commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on
+this machine's disk, and the files that it wrote there are put to the store. The commit is a conditional PUT of the version
 after the last known version, so a commit of another process is noticed and never replaced.
 """
 

@@ -1,10 +1,8 @@
-"""Location of the tables: folders under a root, or names in a catalog's schema.
-
-Lock of commits to a table on a disk: a commit by Spark must be alone, as several processes may write a table there.
+"""Location of the tables: folders under a root, or names in a catalog's schema; and the lock of commits on a disk.
 
 For a commit Spark looks if the next version exists, and then gives its file that name. On a disk that replaces a file
-created in between: the commit of another process would be lost, though that process has seen it succeed. Commits of the
-deltalake package never replace a file, and may run at the same time.
+created in between: the commit of another process would be lost, though that process has seen it succeed. So a commit by Spark must
+be alone there. Commits of the deltalake package never replace a file, and may run at the same time.
 
 On S3 both commit by a conditional PUT (checkpoint/object_store.py); catalogs and other stores have ways of their own.
 """

@@ -1,10 +1,8 @@
 """Rows of coordinator_log: packed by a worker, and converted to the table's columns, without access to single rows.
 
-They pass through the JVM as opaque bytes. A worker imports this module: nothing here needs Delta.
-
-Constants of the job are added here: workers do not write them a million times.
-
-The Spark schema of a line of JSON, from the Struct that writes it (runtime/outputs.py), and its timestamps.
+They pass through the JVM as opaque bytes. A worker imports this module: nothing here needs Delta. Constants of the job are added
+here: workers do not write them a million times. The Spark schema of a line of JSON comes from the Struct that writes it
+(runtime/outputs.py).
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 
 A group may have ten thousand members, and an event concerns one of them. Values that the event does not read are not decoded,
 and values that it does not replace are not encoded again. A subscription is stored once for all its members; every other field
-is in the bytes of the member, so these depend on no other member.
-
-The errors of unreadable group states, or unreadable parts of them.
+is in the bytes of the member, so these depend on no other member. Bytes that are unreadable raise an error that names the part.
 """
 
 from __future__ import annotations

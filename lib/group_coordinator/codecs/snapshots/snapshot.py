@@ -4,10 +4,8 @@ The layout is positional msgpack. Every change of it, also in core's values, nee
 UPCASTERS that converts the version before. tests/golden keeps the states that each version wrote.
 
 Members, targets, owners and offsets are separate bytes inside, which are decoded when they are read: most events need few of them.
-
-Committed offsets in a group state: buckets of neighbouring partitions, with the number and ages of their offsets.
-
-Pending offsets in a group state: those that any marker ends, and those that depend on the offsets of markers.
+Committed offsets are in buckets of neighbouring partitions, with the number and ages of their offsets. Of pending offsets, some
+end by any marker, and others depend on the markers' offsets.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """The changes of a consumer group by a request or timer: its records, and the changes without records.
 
-The removal of members of a consumer group that leave or whose timers fire.
+Members that leave or whose timers fire are removed here. The subscriptions of the group and its members follow, with the metadata
+hash that shows changes of the topics.
 
 Source: consumerGroupFenceMembers in Kafka 4.4's GroupMetadataManager.
 
-Stories: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py.
-
-The topics that a consumer group and its members subscribe to, and the metadata hash that shows their changes.
-
-Stories: stories/consumer/subscribing.py, stories/consumer/cluster_changes.py.
+Stories: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py, stories/consumer/subscribing.py,
+stories/consumer/cluster_changes.py.
 """
 
 from __future__ import annotations

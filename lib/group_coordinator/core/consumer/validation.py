@@ -1,15 +1,12 @@
-"""Checks of requests about consumer groups: existence of group and member, the group's size, the fields of a heartbeat.
+"""Checks of requests to consumer groups: heartbeats by their fields and the group's size, commits and fetches by member epoch.
+
+Epochs are those of KIP-848; for commits they count for each partition (KIP-1251).
 
 Source: throwIfConsumerGroupIsFull in Kafka 4.4's GroupMetadataManager; throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.4's
-GroupCoordinatorService.
+GroupCoordinatorService; ConsumerGroup.validateOffsetCommit and validateOffsetFetch.
 
-Stories: stories/consumer/consumer_size.py, stories/migration/classic_refusals.py, stories/consumer/validating.py.
-
-Access checks of commits and fetches in a consumer group, by member epoch (KIP-848) and partition (KIP-1251).
-
-Source: ConsumerGroup.validateOffsetCommit and validateOffsetFetch in Kafka 4.4.
-
-Stories: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
+Stories: stories/consumer/consumer_size.py, stories/migration/classic_refusals.py, stories/consumer/validating.py,
+stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
-"""JoinGroup to a consumer group with members: an immediate response, with the member epoch as the generation.
+"""Requests of classic members in a consumer group: JoinGroup, Heartbeat, SyncGroup and LeaveGroup.
 
-Source: classicGroupJoinToConsumerGroup in Kafka 4.4's GroupMetadataManager. The bytes of the member's first protocol have its
+A JoinGroup gets an immediate response, with the member epoch as the generation. The bytes of the member's first protocol have its
 subscription and its owned partitions. There is no leader.
 
-Stories: stories/migration/classic_members.py, stories/migration/classic_refusals.py.
-
-Heartbeat, SyncGroup and LeaveGroup of the classic protocol to a consumer group.
-
-Source: validateConsumerGroupMember with the checks around it, classicGroupHeartbeatToConsumerGroup,
+Source: classicGroupJoinToConsumerGroup, validateConsumerGroupMember with the checks around it, classicGroupHeartbeatToConsumerGroup,
 classicGroupLeaveToConsumerGroup and classicGroupSyncToConsumerGroup in Kafka 4.4's GroupMetadataManager.
 
-Stories: stories/migration/classic_refusals.py, stories/migration/classic_members.py, stories/migration/classic_endings.py.
+Stories: stories/migration/classic_members.py, stories/migration/classic_refusals.py, stories/migration/classic_endings.py.
 """
 
 from __future__ import annotations

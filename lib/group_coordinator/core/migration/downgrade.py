@@ -1,16 +1,14 @@
 """The online downgrade: a consumer group becomes classic after its last member of the consumer protocol has left.
 
 group.consumer.migration.policy must allow it. The remaining members speak the classic protocol. Each keeps the partitions of its
-target, and usually a rebalance begins at once.
+target, and usually a rebalance begins at once. Their bytes have topic names and consumer groups have topic ids, so assignments are
+converted here, for the upgrade too.
 
 Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and convertToClassicGroup in Kafka 4.4's
 GroupMetadataManager, ClassicGroup.fromConsumerGroup.
 
-Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
-
-Conversion between classic members' bytes, which have topic names, and consumer groups, which have topic ids.
-
-Stories: stories/migration/upgrading.py, stories/migration/classic_members.py.
+Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py,
+stories/migration/upgrading.py, stories/migration/classic_members.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A member of a classic group, its protocols, and the reply address of a pending request.
+"""A member of a classic group, with its protocols and the reply address of a pending request; the states of groups.
 
-The states of groups, and the transitions of classic groups.
+The table of transitions between the states of a classic group is here too.
 """
 
 from __future__ import annotations

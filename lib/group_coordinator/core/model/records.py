@@ -1,6 +1,6 @@
 """The records of Kafka's __consumer_offsets that groups write. They are log, audit and recovery at once.
 
-The records that remove a group, or a member of a consumer group, from the log. Their order matters for Kafka's replay.
+The records that remove a group, or a member of a consumer group, have an order that matters for Kafka's replay.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """The common steps of OffsetCommit and TxnOffsetCommit: existing partitions, limits, and the stored offsets.
 
-Stories: stories/offsets/commits.py, stories/offsets/transactions.py.
-
-Merges the two halves of results by partition, as KafkaApis does: missing partitions first, then the coordinator's results.
-
-Commits with an earlier member epoch: valid for partitions that the member owned at that epoch (KIP-1251).
+Results are merged by partition as KafkaApis does: missing partitions first, then the coordinator's results. A commit with an
+earlier member epoch is valid for partitions that the member owned at that epoch (KIP-1251).
 
 Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.4.
+
+Stories: stories/offsets/commits.py, stories/offsets/transactions.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Topic subscriptions of the groups, by topic and by pattern, and the metadata that each group received.
 
 Subscriptions of a batch are kept before Spark commits the batch: a group sends them once, and its state then counts
-them as sent. They are kept after the batch's responses, as clients wait for those.
-
-Changes of the cluster's topics from look to look, and the events that report them to a group.
+them as sent. They are kept after the batch's responses, as clients wait for those. Changes of the cluster's topics between two
+looks become events, which report them to each group that subscribes to them.
 """
 
 from __future__ import annotations

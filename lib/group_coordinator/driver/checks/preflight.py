@@ -1,7 +1,6 @@
 """All checks of a start at once; a start itself ends with the first failed check.
 
-Checks of partition counts: the events topic's, which orders a group's events, and the state's, set by the first run.
-
+Partition counts have two checks: the events topic's, which orders a group's events, and the state's, set by the first run.
 Kafka's hash maps a group to a partition by that number. After an increase a group's events are in two partitions, and
 their offsets do not show which was sent first. Events of both are still handled, only without their order.
 """

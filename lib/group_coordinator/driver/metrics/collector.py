@@ -1,8 +1,7 @@
-"""Metrics of a run, and the threads that measure independently of batches.
+"""Metrics of a run, their port, and the threads that measure independently of batches.
 
-The metrics port of a run, open from its first moment; metrics are added later.
-
-Lag of the job in its events topic: the number of unhandled events, and the age of the oldest.
+The port is open from the run's first moment; metrics are added later. The lag of the job in its events topic is the number of
+unhandled events, and the age of the oldest.
 """
 
 from __future__ import annotations

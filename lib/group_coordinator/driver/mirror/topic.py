@@ -1,6 +1,6 @@
-"""The topic of a running mirror: the way it is read, and the events after which reading must start again.
+"""The topic of a running mirror: the way it is read, the progress in its log, and the events after which reading starts again.
 
-Progress of a mirror in its log: records read, speed, lag, and open transactions that delay it.
+Progress is the number of records read, their speed, the lag, and open transactions that delay it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Replacement of brokers' addresses in responses: clients get the gateway's address of each node id.
+"""Addresses for clients: those of the gateway's settings, and in responses the gateway's address of each node id for a broker's.
 
-FindCoordinator for groups: each group has a node, though the port of any node serves any group.
-
-Validation of the addresses in the gateway's settings.
+FindCoordinator gives each group a node, though the port of any node serves any group.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The gateway's own connections to several brokers. Each is opened at its first use.
-
-Connection of the gateway itself to a broker, with its own login.
-"""
+"""The gateway's own connections to brokers, with its own login. Each is opened at its first use."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
 """Limits of connections, of bytes in incomplete requests, and of the time until a client's login.
 
-Limit of open bytes for each client, over all its connections. A client over the limit is not read until a response has left.
-
+Open bytes are limited for each client, over all its connections. A client over the limit is not read until a response has left.
 A client whose request blocked the loop for long is not read for as long again: half of the time is for others, however
 many connections it has. Brokers throttle a client over its quota in the same way. An error would make the client repeat
-its requests.
-
-Queue of clients before their logins: many clients that send at once must not delay the clients with a login.
+its requests. Clients before their logins wait in a queue: many of them at once must not delay the clients with a login.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A client's connection and, from the first forwarded request on, a connection to a broker for it.
 
-Log of closed connections: a line for each address and for each defect, however often they repeat.
+A closed connection is logged with one line for each address and for each defect, however often they repeat.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Parser of Produce requests: acks, and the topics as the bytes arrive. Records are never kept.
 
-Search for the coordinator's own topics in the bytes of requests that are not decoded.
+Bytes of other requests that are not decoded are searched for the coordinator's own topics.
 """
 
 from __future__ import annotations

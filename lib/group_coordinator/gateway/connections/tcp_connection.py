@@ -1,6 +1,6 @@
 """TCP connection of the gateway, to a client or a broker. A follower consumes the received bytes as far as it can.
 
-Limits of the process: TLS buffers of asyncio, open files, and the certificate of the ports, which may be renewed.
+The process has limits for them: TLS buffers of asyncio, open files, and the certificate of the ports, which may be renewed.
 """
 
 from __future__ import annotations

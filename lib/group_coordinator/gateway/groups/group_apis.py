@@ -1,6 +1,6 @@
 """Group APIs: a client's request becomes requests to the job, and the job's responses a response to the client.
 
-Assembly of the part for groups: the channel to the job, its topics, and the tables.
+`groups_by_job` assembles what they need: the channel to the job, its topics, and the tables.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reader of the tables `groups` and `group_configs` without Spark, at most a second old.
 
-Groups with a group configuration: the table `group_configs`, and alterations since then.
+Groups with a group configuration are those of the table, and those with later alterations.
 """
 
 from __future__ import annotations

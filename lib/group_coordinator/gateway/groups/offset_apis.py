@@ -1,8 +1,7 @@
-"""APIs of offsets: the part of a request that goes to the job, and the local responses for unknown topics.
+"""APIs of offsets and heartbeats, whose topics are looked up first: the request to the job, or a local response.
 
-Queue of a group's requests, for requests with a look-up before the job's request.
-
-Heartbeats of consumer groups: each goes to the job with the topic metadata of its subscription.
+Topics that are unknown get a local response. A heartbeat goes to the job with the topic metadata of its subscription. A look-up
+takes time, so the requests of a group wait in a queue, in their order.
 """
 
 from __future__ import annotations

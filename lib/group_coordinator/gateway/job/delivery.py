@@ -9,7 +9,7 @@ event, so the repeat may have its effect at any time between its arrival and the
 waits for, or whose response it has, came before the repeat: the repeat is then sent as an event behind that commit. The
 same holds for heartbeats; between heartbeats and commits the order has no meaning.
 
-Cache with a limit in bytes, as clients choose its keys and their lengths.
+Responses are remembered in a cache with a limit in bytes, as clients choose its keys and their lengths.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Channel to the job over its two topics, for the event loop: requests out, responses in, without blocking calls.
 
-Reader of the whole responses topic, from now on, in a thread.
-
-Requests of the gateway to the job: an API call for a group, its event, and the wait for the response.
+A thread reads the whole responses topic, from now on. A GroupRequest is an API call for a group: its event, and the wait for the
+response.
 """
 
 from __future__ import annotations

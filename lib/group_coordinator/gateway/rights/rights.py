@@ -1,11 +1,9 @@
 """Rights of a client, found by requests without an effect to its broker on the client's own connection.
 
-Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4. The versions are those that Kafka has had since 3.0.
+They also filter responses with groups and topics that the request did not name.
 
-Filter of responses with groups and topics that the request did not name, by the client's rights.
-
-Source: handleListGroupsRequest, fetchAllOffsetsForGroup, handleConsumerGroupDescribe and handleDescribeGroupsRequest of
-Kafka 4.4.
+Source: KafkaApis, AuthHelper and ControllerApis of Kafka 4.4, with handleListGroupsRequest, fetchAllOffsetsForGroup,
+handleConsumerGroupDescribe and handleDescribeGroupsRequest. The versions are those that Kafka has had since 3.0.
 """
 
 from __future__ import annotations

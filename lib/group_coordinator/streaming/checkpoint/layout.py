@@ -1,6 +1,4 @@
-"""Layout of the coordinator's checkpoint: its place, its numbers of batches, and our own files in it.
-
-File lock of a checkpoint: a second run would respond to the same events from the same state.
+"""Layout of the coordinator's checkpoint: its place, its numbers of batches, our own files in it, and its file lock.
 
 Spark itself notices two drivers on one checkpoint only when both write the same batch, and ends the second driver,
 maybe after its responses. On this machine's disk a file lock prevents that before anything starts. The operating system

@@ -1,11 +1,8 @@
 """Snapshots of all groups, so that a rebuild reads days of the log and not years.
 
 A snapshot is made of the last snapshot and the later rows of the log. It ends before the log's last batch: all rows of
-an earlier batch are in the tables, its dead letters too.
-
-Schedule of snapshots: an interval after the last, or after a checkpoint first claimed the cluster's rows.
-
-A failed snapshot is retried after a pause, which doubles with every failure in a row, up to the interval.
+an earlier batch are in the tables, its dead letters too. It is due an interval after the last, or after a checkpoint first claimed
+the cluster's rows. A failed snapshot is retried after a pause, which doubles with every failure in a row, up to the interval.
 """
 
 from __future__ import annotations
