@@ -29,15 +29,22 @@ NIGHTLY = (
     "tests/end_to_end/test_security.py",
     "tests/end_to_end/test_scheduled_runs.py",
     "tests/end_to_end/test_disk_faults.py",
+    "tests/spark/test_views.py",
+    "tests/spark/test_compaction.py",
+    "tests/spark/test_rebuild.py",
+    "tests/spark/test_ask_tables.py",
+    "tests/spark/test_compaction_by_spark.py",
+    "tests/spark/test_query_check.py",
+    "tests/spark/test_compaction_of_clusters.py",
+    "tests/spark/test_mirror_breaks.py",
     "tests/spark/test_mirror_like_kafkas_tool.py",
     "tests/peers/test_fast_part.py",
 )
-"""Files of long scenes, the longest first, so that two processes end at about the same time. `test nightly` runs them."""
+"""Files that take more than a minute, the longest first, so that two processes end at about the same time. `test nightly` runs them."""
 LONG = (
     *NIGHTLY,
     "tests/end_to_end/test_end_to_end.py",
-    "tests/spark/test_views.py",
-    "tests/spark/test_compaction.py",
+    "tests/end_to_end/test_object_store.py",
 )
 _RANKS = {file: rank for rank, file in enumerate(LONG)}
 

@@ -44,6 +44,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
         pytest.skip(str(missing))
 
 
+@pytest.mark.nightly
 def test_nothing_is_lost_by_a_kill_and_by_two_drivers_at_once(
     store: S3, broker: EmbeddedBroker, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -123,7 +123,9 @@ def test_a_table_that_takes_no_sample_is_told_and_the_next_round_tries_again(
     caplog.set_level(logging.INFO)
     two = rounds(job, tables_by_spark(spark, job), MIDNIGHT, MIDNIGHT + MINUTE)
     spark.sql("DROP TABLE of_positions.topic_positions")
-    with pytest.raises(JobRefusedError, match="has no table topic_positions: run `group-coordinator init`"):
+    with pytest.raises(
+        JobRefusedError, match="has no table topic_positions: run `group-coordinator init`"
+    ):
         tables_by_spark(spark, job)
 
     two.run_or_report()
