@@ -5,8 +5,9 @@ hash that shows changes of the topics.
 
 Source: consumerGroupFenceMembers in Kafka 4.4's GroupMetadataManager.
 
-Stories: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py, stories/consumer/subscribing.py,
-stories/consumer/cluster_changes.py.
+Stories: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py, stories/consumer/subscribing.py.
+
+Stories: stories/consumer/cluster_changes.py.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ converted here, for the upgrade too.
 Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and convertToClassicGroup in Kafka 4.4's
 GroupMetadataManager, ClassicGroup.fromConsumerGroup.
 
-Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py,
-stories/migration/upgrading.py, stories/migration/classic_members.py.
+Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
+
+Stories: stories/migration/upgrading.py, stories/migration/classic_members.py.
 """
 
 from __future__ import annotations
