@@ -17,17 +17,21 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).parents[2]
 FOLDERS = (".github", "conf", "deploy", "jobs", "lib", "notebooks", "tests")
 TARGET = re.compile(r"(?<=\]\()(?!https?:)[^)#\s]+")
+PICTURE = ".png"
 LANGUAGES = {"conf": "properties", "service": "ini", "yml": "yaml"}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Adds the pages, a page for each other file that they link to, and those that the navigation names by a pattern."""
+    """Adds the pages, their pictures, a page for each other file that they link to, and those that the navigation names by a pattern."""
     pages = [ROOT / "README.md", *(p for name in FOLDERS for p in (ROOT / name).rglob("*.md"))]
     for page in pages:
         file = File.generated(config, path_of(page), abs_src_path=str(page))
         add(files, file, InclusionLevel.INCLUDED)
     for source in sorted({source for page in pages for source in linked_sources(page)}):
-        file = File.generated(config, f"{path_of(source)}.md", content=page_of(source))
+        if source.suffix == PICTURE:
+            file = File.generated(config, path_of(source), abs_src_path=str(source))
+        else:
+            file = File.generated(config, f"{path_of(source)}.md", content=page_of(source))
         add(files, file, InclusionLevel.NOT_IN_NAV)
     config.watch.extend(str(page) for page in pages)
     config.nav = expanded(config.nav, sorted(files.src_uris))
