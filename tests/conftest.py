@@ -12,7 +12,7 @@ from tests.support.short_lived_java import classes_taken_from
 # Nothing here is about speed, and a machine may be busy.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("dev", max_examples=50, **PATIENT)
-settings.register_profile("ci", max_examples=30, derandomize=True, **PATIENT)
+settings.register_profile("ci", max_examples=100, derandomize=True, **PATIENT)
 settings.register_profile("nightly", max_examples=200, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

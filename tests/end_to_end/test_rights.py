@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import click
 import confluent_kafka
 import pytest
 from click.testing import CliRunner, Result
-from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata
 from kafka.admin import NewTopic
 from kafka.errors import CoordinatorNotAvailableError, KafkaError
 
 from group_coordinator.cli import check, consume, groups
-from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
-from group_coordinator.core.acls import Operation, ResourceType, Right
+from group_coordinator.core.acls import Right
 from group_coordinator.driver.checks.rights import (
-    ITS_GROUPS,
-    ITS_TOPICS,
     RIGHTS,
     can_be_asked_for,
     look_at_rights,
-    right_of,
 )
 from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_row
 from group_coordinator.offset_reporter.targets import (
@@ -43,12 +36,24 @@ from group_coordinator.offset_reporter.targets import (
     NotTakenError,
     Target,
 )
-from group_coordinator.settings import JobSettings, load
-from tests.broker.clients.kafka_tool import ALL_TOOLS, java_command
 from tests.end_to_end.installation import Installation
+from tests.end_to_end.users_by_rights import (
+    NO_ONE,
+    ORDERS,
+    ORDERS_0,
+    REPORTED,
+    VARIABLES,
+    confluent_login,
+    connection_of,
+    job_of,
+    login_options,
+    row,
+    run_kafka_acls,
+    user_of,
+    users,
+)
 from tests.support.authorized_broker import (
     ADMIN,
-    PASSWORD,
     admin_of,
     allowed,
     authorized_broker,
@@ -60,71 +65,9 @@ from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
-JOB = load(overrides=["acls.source=cluster"]).job
-ORDERS, REPORTED = "orders", "spark-totals"
-ORDERS_0 = TopicPartition(ORDERS, 0)
-NO_ONE, APP = "no-one", "app"
-"""A user without rights, and a Kafka client behind the gateway."""
-BOUND = {ITS_TOPICS: ORDERS, ITS_GROUPS: REPORTED}
 CHECKED = [program for program, needs in RIGHTS.items() if can_be_asked_for(needs)]
 DEADLINE_S = 120
 SETTINGS = ("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2")
-
-
-def on_group(operation: Operation, name: str) -> Right:
-    return Right(operation, ResourceType.GROUP, name)
-
-
-def on_topic(operation: Operation, name: str) -> Right:
-    return Right(operation, ResourceType.TOPIC, name)
-
-
-READS_ORDERS = on_topic(Operation.READ, ORDERS)
-AS_KAFKA_WANTS: Mapping[str, list[Right]] = {
-    "consume": [on_group(Operation.READ, "consumed")],
-    "groups": [
-        *(on_group(Operation.READ, "consumed"), on_group(Operation.DELETE, "consumed")),
-        READS_ORDERS,
-    ],
-    "OffsetReporter, to the coordinator": [on_group(Operation.READ, REPORTED), READS_ORDERS],
-}
-"""The rights of requests with acls.source = cluster, as at a broker (jobs/reference/events.md, Authorization)."""
-OF_THE_APP = [
-    *(READS_ORDERS, on_topic(Operation.WRITE, ORDERS), on_group(Operation.READ, "shop")),
-    Right(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, "shop-1"),
-]
-
-
-def user_of(program: str, lacking: int | None = None) -> str:
-    """Return the user with the rights of the program, or with all but one."""
-    number = list(RIGHTS).index(program)
-    return f"program-{number}" if lacking is None else f"program-{number}-without-{lacking}"
-
-
-def job_of(program: str, lacking: int | None = None) -> JobSettings:
-    """Return settings with separate topics, which do not exist yet, for `init` without a right."""
-    if program != "init" or lacking is None:
-        return JOB
-    user = user_of(program, lacking)
-    return replace(JOB, events_topic=f"{user}-events", responses_topic=f"{user}-responses")
-
-
-def row(program: str, lacking: int | None = None) -> list[Right]:
-    """Return the rights of the program, with names."""
-    rights = (right_of(need, job_of(program, lacking)) for need in RIGHTS[program])
-    return [right._replace(name=BOUND.get(right.name, right.name)) for right in rights]
-
-
-def users() -> dict[str, list[Right]]:
-    """Everyone's rights."""
-    found = {NO_ONE: [], APP: OF_THE_APP}
-    for program in RIGHTS:
-        found[user_of(program)] = [*row(program), *AS_KAFKA_WANTS.get(program, [])]
-        for lacking in range(len(RIGHTS[program])):
-            rest = row(program, lacking)
-            del rest[lacking]
-            found[user_of(program, lacking)] = rest
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -144,28 +87,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("rights")
 
 
-def login_options(broker: EmbeddedBroker, user: str) -> list[str]:
-    settings = {
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": "PLAIN",
-        "sasl.username": user,
-    }
-    given = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    return ["--bootstrap-server", broker.bootstrap_servers, *given]
-
-
-VARIABLES = MappingProxyType({"GROUP_COORDINATOR_SASL_PASSWORD": PASSWORD})
-
-
 def process(broker: EmbeddedBroker, folder: Path, program: str, *words: str) -> JobProcess:
     """Run the command as the user with its rights."""
     settings = [word for each in SETTINGS for word in ("--set", each)]
     login = login_options(broker, user_of(program))
     return JobProcess([program, *settings, *login, *words], folder, variables=VARIABLES)
-
-
-def connection_of(broker: EmbeddedBroker, user: str) -> Connection:
-    return Connection(broker.bootstrap_servers, login_of(user))
 
 
 @pytest.fixture(scope="module")
@@ -231,19 +157,6 @@ def test_a_right_that_a_program_can_do_without_is_no_failure(broker: EmbeddedBro
         return CliRunner().invoke(check.command, arguments, env=VARIABLES).exit_code
 
     assert [status(lacking) for lacking in range(4)] == [1, 0, 0, 0]
-
-
-def run_kafka_acls(arguments: list[str], folder: Path) -> None:
-    login = folder / "admin.properties"
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-    login.write_text(
-        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
-        f'sasl.jaas.config={module} username="{ADMIN}" password="{PASSWORD}";\n'
-    )
-    tool = java_command(ALL_TOOLS, "org.apache.kafka.tools.AclCommand", *arguments)
-    subprocess.run(  # noqa: S603 - a fixed program
-        [*tool, "--command-config", str(login)], check=True, capture_output=True, timeout=60
-    )
 
 
 def test_init_needs_each_right_to_make_topics(broker: EmbeddedBroker) -> None:
@@ -410,16 +323,6 @@ def offsets_of_a_transaction_come_by_the_gateway(broker: EmbeddedBroker, folder:
             [read] = consumer.committed([confluent_kafka.TopicPartition(ORDERS, 0)], DEADLINE_S)
         assert read.offset == 1
         assert gateway.stop() == 0, gateway.log
-
-
-def confluent_login(servers: str) -> dict[str, str]:
-    return {
-        "bootstrap.servers": servers,
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": "PLAIN",
-        "sasl.username": APP,
-        "sasl.password": PASSWORD,
-    }
 
 
 def in_a_transaction(servers: str, consumer: confluent_kafka.Consumer, offset: int) -> None:

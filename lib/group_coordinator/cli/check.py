@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from pyspark.sql import SparkSession
@@ -14,6 +14,7 @@ from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
 from group_coordinator.cli.job_options import command_config_option, job_options, job_settings
 from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.option_types import Function
 from group_coordinator.driver.checks.preflight import (
     Finding,
     identity_of_clients,
@@ -37,8 +38,6 @@ def print_findings(findings: Iterable[Finding]) -> None:
     if wrong:
         click.get_current_context().exit(_WRONG)
 
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _RUN, _GATEWAY = "run", "gateway"
 _BY_SETTINGS = (_RUN, "init", "rebuild")

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from group_coordinator.cli.client_properties.file import warn_if_others_read
-from group_coordinator.cli.option_types import LAST_INT32, NumberRange
+from group_coordinator.cli.option_types import LAST_INT32, Function, NumberRange, with_options
 from group_coordinator.codecs.host_and_port import AddressError, broker_list
 from group_coordinator.observability.logs import LEVELS, set_level
 from group_coordinator.security import SECRETS, variable_of
@@ -36,9 +35,6 @@ def refuse_given(*parameters: str, why: str) -> None:
         # Defaults are no conflict.
         if parameter.name in parameters and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{parameter.opts[0]} {why}")
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def bootstrap_server_option(meaning: str) -> Callable[[Function], Function]:
@@ -165,10 +161,7 @@ def run_options(function: Function) -> Function:
         metrics_option,
         log_level_option,
     )
-    # click lists options in the reverse order of their decorators.
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def job_settings(

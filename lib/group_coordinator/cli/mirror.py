@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
@@ -19,13 +18,12 @@ from group_coordinator.cli.job_options import (
     settings_options,
 )
 from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.option_types import Function, with_options
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings, run_mirror
 from group_coordinator.mirror.query import QUERY_NAME
 from group_coordinator.settings import Settings, keys_given, load
 from group_coordinator.streaming import compaction_query
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Mirroring(NamedTuple):
@@ -60,9 +58,7 @@ def mirror_options(function: Function) -> Function:
         command_config_option,
         settings_options,
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def mirroring(

@@ -1,18 +1,25 @@
-"""Types of options and fields: whole numbers, times and durations, parsed as Java does."""
+"""Options of commands: their order in the help, and their types: whole numbers, times and durations, parsed as Java does."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Any, TypeVar
 
 import click
 
 from group_coordinator.core.kafka_order import java_number
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 LAST_INT32 = 2**31 - 1
 LAST_INT64 = 2**63 - 1
+
+
+def with_options(function: Function, options: Sequence[Callable[[Function], Function]]) -> Function:
+    """Add options that the help lists in this order: click lists decorators from the last to the first."""
+    return reduce(lambda decorated, option: option(decorated), reversed(options), function)
 
 
 def whole_number(text: str, most: int) -> int | None:
@@ -42,7 +49,6 @@ INT64 = NumberRange(-LAST_INT64 - 1, LAST_INT64)
 LONGEST_S = 366 * 86_400
 """Longest interval of repeated commands, in seconds."""
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")
 

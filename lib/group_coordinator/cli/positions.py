@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,13 +17,11 @@ from group_coordinator.cli.job_options import (
     settings_options,
 )
 from group_coordinator.cli.local_sessions import local_sessions
-from group_coordinator.cli.option_types import LONGEST_S, NumberRange
+from group_coordinator.cli.option_types import LONGEST_S, Function, NumberRange, with_options
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.positions import sample_positions
 from group_coordinator.settings import JobSettings, load
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Sampling(NamedTuple):
@@ -60,9 +57,7 @@ def position_options(function: Function) -> Function:
         command_config_option,
         settings_options,
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def sampling(

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 import click
 import pyarrow as pa
@@ -22,11 +22,11 @@ from rich.console import Console
 from rich.text import Text
 
 from group_coordinator.cli.job_options import refuse_given
+from group_coordinator.cli.option_types import Function
 from group_coordinator.cli.user_errors import visible_json
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.report.phrases import name_text
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Writer = Callable[[pa.Table, TextIO], None]
 
 _PARQUET = "parquet"

@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 from msgspec import json
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, TimestampType
 
 from group_coordinator.mirror.group_so_far import (
     EXPLAINED,
@@ -42,6 +41,7 @@ from group_coordinator.mirror.known_rows import (
 )
 from group_coordinator.tables.append import MOST_ROWS, Size, size_of
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows, from_arrow
+from group_coordinator.tables.compaction.spark import without_instants
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID
 
 _REASONS = "source_partition int, source_offset long, reason string"
@@ -105,25 +105,19 @@ def _is_offset() -> Column:
 
 
 def _row_of_log(frame: DataFrame) -> DataFrame:
-    row = F.struct(*(_without_instants(frame.schema[name]) for name in LoggedRow._fields))
+    row = F.struct(*(without_instants(frame.schema[name]) for name in LoggedRow._fields))
     return frame.select(
         GROUP_ID.name, row.alias("logged"), F.lit(None).alias("table"), F.lit(None).alias("row")
     )
 
 
 def _row_of_table(frame: DataFrame, table: str, columns: list[str]) -> DataFrame:
-    row = F.struct(*(_without_instants(frame.schema[name]) for name in columns))
+    row = F.struct(*(without_instants(frame.schema[name]) for name in columns))
     # Rows of different tables need a common type to pass through one shuffle.
     text = F.to_json(row, {"ignoreNullFields": "false"})
     return frame.select(
         GROUP_ID.name, F.lit(None).alias("logged"), F.lit(table).alias("table"), text.alias("row")
     )
-
-
-def _without_instants(column: StructField) -> Column:
-    if isinstance(column.dataType, TimestampType):
-        return F.unix_millis(column.name).alias(column.name)
-    return F.col(column.name)
 
 
 def _inference(batch_id: int, cluster: ClusterFacts) -> Callable[[pa.Table], pa.Table]:

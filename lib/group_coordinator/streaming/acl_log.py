@@ -6,7 +6,6 @@ its tasks begin. ACLs concern all groups and an event only one group: tasks get 
 
 from __future__ import annotations
 
-import logging
 import zlib
 from base64 import b64decode, b64encode
 from threading import Lock
@@ -23,7 +22,6 @@ PROPERTY = "group.coordinator.acls"
 """Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
 
 _FILE = "acls"
-_log = logging.getLogger(__name__)
 
 
 class AclLog:

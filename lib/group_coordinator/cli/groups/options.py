@@ -9,9 +9,8 @@ import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -19,7 +18,13 @@ from group_coordinator import __version__
 from group_coordinator.cli.groups import reset, usage
 from group_coordinator.cli.groups.output import FORMATS
 from group_coordinator.cli.job_options import bootstrap_server_option
-from group_coordinator.cli.option_types import INT64, LAST_INT32, NumberRange
+from group_coordinator.cli.option_types import (
+    INT64,
+    LAST_INT32,
+    Function,
+    NumberRange,
+    with_options,
+)
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.reset_plan import (
     Scenario,
@@ -77,8 +82,6 @@ def timestamp_ms(text: str) -> int:
     moment = found if found.tzinfo else found.replace(tzinfo=UTC)
     return (moment - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
 
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _ACTIONS = (
     click.option("--list", is_flag=True, help="List the groups, as of the last compaction."),
@@ -215,7 +218,7 @@ _OTHERS = (
 def groups_options(function: Function) -> Function:
     """Add all options of `groups` in the order of the help."""
     every = (*_ACTIONS, *_SCOPE, *_VIEWS, *_RESETS, *_OTHERS)
-    return reduce(lambda decorated, option: option(decorated), reversed(every), function)
+    return with_options(function, every)
 
 
 Options = Mapping[str, Any]

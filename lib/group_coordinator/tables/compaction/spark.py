@@ -244,7 +244,7 @@ def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: Colum
 
 
 def _in_one_shape(frame: DataFrame, kind: str, columns: list[str]) -> DataFrame:
-    row = F.struct(*(_without_instants(frame.schema[name]) for name in columns))
+    row = F.struct(*(without_instants(frame.schema[name]) for name in columns))
     return frame.select(
         *GROUP_KEY,
         F.lit(kind).alias("kind"),
@@ -252,7 +252,8 @@ def _in_one_shape(frame: DataFrame, kind: str, columns: list[str]) -> DataFrame:
     )
 
 
-def _without_instants(column: StructField) -> Column:
+def without_instants(column: StructField) -> Column:
+    """Return the column as JSON can have it: a time as milliseconds since 1970."""
     if isinstance(column.dataType, TimestampType):
         return F.unix_millis(column.name).alias(column.name)
     return F.col(column.name)
