@@ -313,8 +313,8 @@ def _cores(figures: Figures) -> list[Measure]:
     ]
 
 
-def _topic_interests(figures: Figures) -> list[Measure]:
-    few, many = figures["interests"]
+def _topic_subscriptions(figures: Figures) -> list[Measure]:
+    few, many = figures["subscriptions"]
     return [
         Measure(
             f"a batch in which one group says what topics it needs, beside {many['groups']:,}",
@@ -353,7 +353,7 @@ BENCHMARKS = {
     "idle_job": Benchmark([], _idle_job),
     "rebuild": Benchmark([], _rebuild),
     "compaction": Benchmark([], _compaction),
-    "topic_interests": Benchmark([], _topic_interests),
+    "topic_subscriptions": Benchmark([], _topic_subscriptions),
     "topic_looks": Benchmark([], _topic_looks),
     "upkeep": Benchmark([], _upkeep),
 }

@@ -18,7 +18,7 @@ _NO_EPOCH = -1
 _SIMPLE = -1
 
 
-class AnswerTimes:
+class ResponseTimes:
     """Of one way to ask."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class AnswerTimes:
 
 
 async def ask_steadily(
-    ask: Ask, requests: Iterable[Request], rate: int, times: AnswerTimes
+    ask: Ask, requests: Iterable[Request], rate: int, times: ResponseTimes
 ) -> None:
     """So many a second, each request made when it is sent; return when all are answered."""
     begun_s, asked = perf_counter(), []

@@ -11,7 +11,7 @@ from time import process_time
 from group_coordinator import settings
 from group_coordinator.core import coordinator
 from group_coordinator.core.embedded_protocol import encode_subscription
-from group_coordinator.core.model.classic_member import Protocol, Ticket
+from group_coordinator.core.model.classic_member import Protocol, ReplyAddress
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import (
@@ -116,7 +116,7 @@ def _apply(
 def _context(now_ms: int, version: int) -> RequestContext:
     return RequestContext(
         now_ms=now_ms,
-        ticket=Ticket("e", "c", version),
+        ticket=ReplyAddress("e", "c", version),
         client_id="billing",
         client_host="/10.0.0.7",
         fresh_id="",

@@ -29,8 +29,8 @@ from group_coordinator.clients.channel import Body, Request, RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
 from tests.benchmarks.answer_times import (
     TOPIC,
-    AnswerTimes,
     Ask,
+    ResponseTimes,
     ask_steadily,
     commit,
     heartbeat,
@@ -101,17 +101,17 @@ async def added(stage: Stage, rate: int, seconds: int) -> dict[str, Any]:
             "with": load.learning(lambda request: next(clients).ask(request)),
         }
         await load.join(ways["without"])
-        times = {way: AnswerTimes() for way in ways}
+        times = {way: ResponseTimes() for way in ways}
         for turn in range(WARM_UP_TURNS + seconds // TURN_S):
             if turn == WARM_UP_TURNS:
-                times = {way: AnswerTimes() for way in ways}
+                times = {way: ResponseTimes() for way in ways}
             for way, ask in ways.items():
                 await ask_steadily(ask, islice(load, rate * TURN_S), rate, times[way])
     found = {"requests_per_second": rate}
     return found | _compared(times["without"], times["with"])
 
 
-def _compared(without: AnswerTimes, through: AnswerTimes) -> dict[str, Any]:
+def _compared(without: ResponseTimes, through: ResponseTimes) -> dict[str, Any]:
     return {
         "without_gateway_median_ms": without.median_ms,
         "without_gateway_p99_ms": without.ms(0.99),

@@ -27,7 +27,7 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core import coordinator
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
-    KnownGroups,
+    GroupCache,
     OperatorInput,
     OperatorResult,
     SortedEvents,
@@ -97,7 +97,7 @@ def _cost(group: GrownGroup, sent: Sent, way: str, seen: Sequence[dict[str, floa
 
 
 def _cold(snapshot: bytes, sent: Sent) -> dict[str, float]:
-    return _timed(snapshot, sent, in_process=lambda _: KnownGroups())
+    return _timed(snapshot, sent, in_process=lambda _: GroupCache())
 
 
 def _warm(snapshot: bytes, sent: Sent) -> dict[str, float]:
@@ -105,9 +105,9 @@ def _warm(snapshot: bytes, sent: Sent) -> dict[str, float]:
 
 
 def _timed(
-    snapshot: bytes, sent: Sent, in_process: Callable[[KnownGroups], KnownGroups]
+    snapshot: bytes, sent: Sent, in_process: Callable[[GroupCache], GroupCache]
 ) -> dict[str, float]:
-    stored, known = StoredState(STATE_VERSION, snapshot), KnownGroups()
+    stored, known = StoredState(STATE_VERSION, snapshot), GroupCache()
     for event in (_TICK, *sent.events[:-1]):
         stored = _called(stored, event, known).state or stored
     known = in_process(known)
@@ -135,7 +135,7 @@ def one_more(group: GrownGroup, sent: Sent) -> float:
 
 
 def _seconds_of_call(snapshot: bytes, events: Sequence[bytes]) -> float:
-    stored, known = StoredState(STATE_VERSION, snapshot), KnownGroups()
+    stored, known = StoredState(STATE_VERSION, snapshot), GroupCache()
     stored = _called(stored, _TICK, known).state or stored
     gc.collect()
     start = process_time()
@@ -143,13 +143,11 @@ def _seconds_of_call(snapshot: bytes, events: Sequence[bytes]) -> float:
     return process_time() - start
 
 
-def _called(stored: StoredState, event: bytes, known: KnownGroups) -> OperatorResult:
+def _called(stored: StoredState, event: bytes, known: GroupCache) -> OperatorResult:
     return _called_with(stored, [event], known)
 
 
-def _called_with(
-    stored: StoredState, events: Sequence[bytes], known: KnownGroups
-) -> OperatorResult:
+def _called_with(stored: StoredState, events: Sequence[bytes], known: GroupCache) -> OperatorResult:
     packed = [
         HEADER.pack(0, number, NOW_MS, EVENT, len(event)) + event
         for number, event in enumerate(events)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from group_coordinator.gateway.connections.tcp_connection import raise_open_files
-from tests.benchmarks.answer_times import AnswerTimes, heartbeat
+from tests.benchmarks.answer_times import ResponseTimes, heartbeat
 from tests.benchmarks.wire_client import WireClient
 
 MEMBERS_A_GROUP = 10
@@ -39,17 +39,17 @@ class Heartbeats:
     """All members of a crowd: each sends at its own time, and none again before it was answered."""
 
     def __init__(self, clients: Sequence[WireClient]) -> None:
-        self._times = AnswerTimes()
+        self._times = ResponseTimes()
         self._count = len(clients)
         self._members = [
             asyncio.create_task(self._live(number, client)) for number, client in enumerate(clients)
         ]
 
-    async def during(self, seconds: float) -> AnswerTimes:
+    async def during(self, seconds: float) -> ResponseTimes:
         """What was asked in the next so many seconds, when it is answered."""
-        self._times = times = AnswerTimes()
+        self._times = times = ResponseTimes()
         await asyncio.sleep(seconds)
-        self._times = AnswerTimes()
+        self._times = ResponseTimes()
         while times.open:  # noqa: ASYNC110 - a gateway answers in time, or hangs up
             await asyncio.sleep(_LOOK_S)
         return times

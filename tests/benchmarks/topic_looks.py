@@ -22,8 +22,8 @@ from kafka.admin import NewPartitions, NewTopic
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topics import ClusterTopics
-from group_coordinator.driver.agents.topic_agent import TopicAgent
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.tasks.topic_metadata import TopicMetadataTask
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.support.files import FilesInMemory
 from tests.support.until import until
@@ -54,11 +54,11 @@ def create(admin: KafkaAdminClient, topics: int, partitions: int) -> None:
 
 
 @contextmanager
-def looking(address: str, interests: TopicInterests, told: Told) -> Iterator[None]:
+def looking(address: str, subscriptions: GroupSubscriptions, told: Told) -> Iterator[None]:
     """The agent in a thread of its own."""
     stop, cluster = Event(), ClusterTopics(Connection(address))
     interval_s = settings.load().job.topic_metadata_interval_ms / 1000
-    agent = TopicAgent(interests, cluster.look, told.take)
+    agent = TopicMetadataTask(subscriptions, cluster.look, told.take)
     thread = Thread(target=agent.run, args=[stop, interval_s])
     thread.start()
     try:
@@ -85,9 +85,9 @@ def share_of_a_core(seconds: int) -> float:
 
 def measure(admin: KafkaAdminClient, address: str, seconds: int) -> dict[str, float]:
     """One life of the agent."""
-    told, interests = Told(), TopicInterests(FilesInMemory())
-    interests.note([json.dumps({"group_id": "g", "names": [], "regexes": [PATTERN]})])
-    with looking(address, interests, told):
+    told, subscriptions = Told(), GroupSubscriptions(FilesInMemory())
+    subscriptions.note([json.dumps({"group_id": "g", "names": [], "regexes": [PATTERN]})])
+    with looking(address, subscriptions, told):
         until_told(lambda: "g" in told.topics)
         share = share_of_a_core(seconds)
         before = told.topics["g"]["topic-7"]
@@ -95,7 +95,7 @@ def measure(admin: KafkaAdminClient, address: str, seconds: int) -> dict[str, fl
         grown_s = until_told(lambda: told.topics["g"]["topic-7"] > before)
         admin.create_topics([NewTopic("new-7", 1, 1)])
         new_s = until_told(lambda: "new-7" in told.topics["g"])
-        interests.note([json.dumps({"group_id": "h", "names": ["topic-1"], "regexes": []})])
+        subscriptions.note([json.dumps({"group_id": "h", "names": ["topic-1"], "regexes": []})])
         named_s = until_told(lambda: "topic-1" in told.topics.get("h", {}))
     return {
         "share_of_a_core": round(share, 3),

@@ -26,7 +26,7 @@ from group_coordinator import settings
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import LOOK_EVERY_S, Maintenance, Notebook
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 from tests.benchmarks.measured import show
 
 NOON_MS = 1_764_000_000_000
@@ -68,7 +68,7 @@ def run(way: str, appends: int) -> Iterator[Mapping[str, float]]:
 
 def maintenance_of(root: str) -> Maintenance:
     """With the default settings."""
-    pages: list[dict[str, UpkeepNote]] = []
+    pages: list[dict[str, MaintenanceNote]] = []
     job = settings.load(overrides=[f"tables.root={root}"]).job
     notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
     return Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook)
@@ -105,7 +105,7 @@ def main() -> None:
         for step in run(way, arguments.appends):
             say(way, dict(step))
             result |= {f"{way} {step['appends']} {name}": value for name, value in step.items()}
-    show("Upkeep", result)
+    show("DueMaintenance", result)
 
 
 if __name__ == "__main__":

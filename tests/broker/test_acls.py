@@ -24,7 +24,7 @@ from group_coordinator.clients.cluster.held_rights import AclsUnreadableError, C
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.acls import encode
 from group_coordinator.core.acls import AclRule, Acls
-from group_coordinator.driver.agents.acls import way_past_rules
+from group_coordinator.driver.tasks.acls import way_past_rules
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.settings import load

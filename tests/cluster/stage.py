@@ -16,7 +16,7 @@ from tests.support.job_process import JobProcess
 from tests.support.stores import DISK, Store
 
 RUN_S = 400
-"""Patience with one run of the job, on a busy machine."""
+"""Timeouts with one run of the job, on a busy machine."""
 _STEP = 60
 """So many records more mean that the job goes on."""
 _COORDINATOR = "run_coordinator.py"

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from group_coordinator.cli.client_properties.names import OF_EVERY_CLIENT, is_known
+from group_coordinator.cli.client_properties.options import OF_EVERY_CLIENT, is_known
 from group_coordinator.local.jars import broker_jars
 
 ASKED: Final = """

@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager
 import pytest
 
 from group_coordinator import settings
+from group_coordinator.runtime.event_handling import fresh_id
 from group_coordinator.runtime.replay_session import Replay
-from group_coordinator.runtime.taking import fresh_id
 from tests.conformance.kafka.broker_records import lines_of, timeless
 from tests.conformance.kafka.real_broker import RealBroker
 from tests.conformance.language.lines import Json

@@ -14,8 +14,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from group_coordinator.driver.agents import monitors
-from group_coordinator.driver.agents.monitors import OwnerWatch
+from group_coordinator.driver.tasks import monitors
+from group_coordinator.driver.tasks.monitors import OwnerMonitor
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import WRITERS, Claim, write_claim
@@ -89,7 +89,7 @@ def test_a_claim_of_another_is_seen_by_a_look_of_two_requests(
     catalog = TableCatalog(f"s3a://{BUCKET}/claims")
     DeltaTable.create(catalog.location(WRITERS.name), WRITERS.no_rows().schema)
     write_claim(no_spark, catalog, Claim("default", 1, "ours", "s3a://a", "events", "0.3.0"))
-    watch = OwnerWatch(no_spark, Writer(catalog, "default", epoch=1))
+    watch = OwnerMonitor(no_spark, Writer(catalog, "default", epoch=1))
     for clock.now_s in (60.0, 120.0):
         store.store.requests()
         watch.look(query)

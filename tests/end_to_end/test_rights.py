@@ -33,7 +33,7 @@ from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_row
 from group_coordinator.offset_reporter.targets import (
     CoordinatorTarget,
     KafkaTarget,
-    NotTakenError,
+    OffsetsRejectedError,
     Target,
 )
 from tests.end_to_end.installation import Installation
@@ -372,7 +372,7 @@ def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Pa
     def reported(program: str, lacking: int) -> str:
         with (
             closing(target(broker, program, lacking)) as reporter,
-            pytest.raises((NotTakenError, ClientError, KafkaError)) as failure,
+            pytest.raises((OffsetsRejectedError, ClientError, KafkaError)) as failure,
         ):
             reporter.commit(REPORTED, {ORDERS_0: 1})
         return str(failure.value)

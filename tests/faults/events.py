@@ -16,7 +16,7 @@ from kafka import KafkaProducer
 from group_coordinator.clients.channel import Request
 from group_coordinator.clients.member import classic
 from group_coordinator.clients.offset_messages import MemberIdentity
-from group_coordinator.runtime.taking import fresh_id
+from group_coordinator.runtime.event_handling import fresh_id
 
 ACLS = ("acls.source=file", f"acls.file={Path(__file__).with_name('acls.json')}")
 SETTINGS = (

@@ -31,7 +31,7 @@ BATCH_EVENTS = 80
 _EVENTS_TOPIC = "events.topic=events-of-all-runs"
 
 RUN_S = 900
-"""Patience with one run of the job, on a busy machine."""
+"""Timeouts with one run of the job, on a busy machine."""
 
 
 @dataclass

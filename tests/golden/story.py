@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from group_coordinator.core.embedded_protocol import encode_subscription
+from group_coordinator.runtime.event_handling import fresh_id
 from group_coordinator.runtime.outputs import EVENT, HEADER
-from group_coordinator.runtime.taking import fresh_id
 
 FILES = Path(__file__).parent
 """Where the golden files are."""

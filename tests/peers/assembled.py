@@ -10,7 +10,7 @@ from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_tables import GroupSettings
-from group_coordinator.gateway.job.delivery import Patience, Repeats
+from group_coordinator.gateway.job.delivery import Deduplication, RequestTimeouts
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from tests.peers.in_process_job import InProcessJob
@@ -30,12 +30,12 @@ class InProcessGroups:
         self._settings = GroupSettings(self.job, None, ANSWER_TIMEOUT_MS)
         self._view = view
         self.apis = GroupApis(
-            Repeats(self.job),
+            Deduplication(self.job),
             view,
             TransactionEnds(view),
             self._listing,
             self._settings,
-            Patience(ANSWER_TIMEOUT_MS),
+            RequestTimeouts(ANSWER_TIMEOUT_MS),
         )
 
     def learn_topics(self) -> None:

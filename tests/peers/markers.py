@@ -11,7 +11,7 @@ from msgspec import json
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.marker_reader import MarkerReader
-from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers, MarkerFollower
+from group_coordinator.driver.tasks.transaction_markers import AwaitedMarkers, MarkerFollower
 from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from tests.peers.in_process_job import InProcessJob
 

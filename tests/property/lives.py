@@ -15,8 +15,8 @@ from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.group import Group
+from group_coordinator.runtime.event_handling import fresh_id
 from group_coordinator.runtime.outputs import EventRow
-from group_coordinator.runtime.taking import fresh_id
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.group_updates import updated
 

@@ -29,7 +29,7 @@ from group_coordinator.tables.compaction.rows import (
     Retention,
     StoredLogEntry,
 )
-from group_coordinator.tables.compaction.spark import fold
+from group_coordinator.tables.compaction.spark import apply_entries
 from group_coordinator.testing import GroupDriver
 from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.language.lines import Story
@@ -58,7 +58,7 @@ class Tables:
 
     def take(self, stretch: Sequence[StoredLogEntry]) -> int:
         """How many rows a stretch of the log changes."""
-        changes = list(fold(KEY, self.rows, stretch, RETENTION, self.topic_names))
+        changes = list(apply_entries(KEY, self.rows, stretch, RETENTION, self.topic_names))
         for _, delete, row in changes:
             if not delete:
                 self.rows.add(row)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model import consumer_group, topic_offsets
 from group_coordinator.runtime.group_call import (
-    KnownGroups,
+    GroupCache,
     OperatorInput,
     SortedEvents,
     StoredState,
@@ -40,7 +40,7 @@ def everything_is_many() -> Iterator[None]:
         yield
 
 
-def outcomes(calls: list[Call], known_in: Callable[[], KnownGroups]) -> Iterator[Outcome]:
+def outcomes(calls: list[Call], known_in: Callable[[], GroupCache]) -> Iterator[Outcome]:
     """What Spark is told to do after each call; `known_in` is the process that does it."""
     stored = None
     for rows, time_ms in calls:
@@ -69,12 +69,12 @@ def test_it_makes_no_difference_which_process_does_a_call(
     edges = [0, *sorted(data.draw(st.sets(st.integers(0, len(script.rows))))), len(script.rows)]
     times_ms = [row.timestamp_ms for row in script.rows] + [end_ms]
     calls = [(script.rows[start:stop], times_ms[stop]) for start, stop in pairwise(edges)]
-    processes = st.sampled_from([KnownGroups(least_bytes=0), KnownGroups(least_bytes=0)])
+    processes = st.sampled_from([GroupCache(least_bytes=0), GroupCache(least_bytes=0)])
 
     with everything_is_many():
         known = list(outcomes(calls, lambda: data.draw(processes)))
 
-    assert known == list(outcomes(calls, KnownGroups))
+    assert known == list(outcomes(calls, GroupCache))
 
 
 def lived(steps: list[Callable[[Life], None]], check: Callable[[GroupDriver], None]) -> GroupDriver:

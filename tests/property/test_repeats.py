@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from group_coordinator.clients.channel import Body
-from group_coordinator.gateway.job.delivery import Repeats
+from group_coordinator.gateway.job.delivery import Deduplication
 from group_coordinator.gateway.job.job_channel import GroupRequest, PendingRequests
 from group_coordinator.gateway.login import Caller
 from tests.support.hand_clock import HandClock, by_hand
@@ -72,7 +72,7 @@ class Story:
         self.answered: list[int] = []
         """The steps of the job's answers, in the order of its log."""
         self._open = PendingRequests("job")
-        self._repeats = Repeats(self)
+        self._repeats = Deduplication(self)
 
     def ask(self, question: GroupRequest) -> asyncio.Future[Body]:
         self.log.append(Commit(question.body["memberId"], question.body["offset"]))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
 from group_coordinator.settings import load
@@ -23,8 +23,8 @@ from group_coordinator.tables.compaction.rows import (
     StoredLogEntry,
     from_arrow,
 )
-from group_coordinator.tables.compaction.spark import fold
-from group_coordinator.tables.thinning import DAY_MS, Cut, thin_in_folder
+from group_coordinator.tables.compaction.spark import apply_entries
+from group_coordinator.tables.thinning import DAY_MS, ThinningLimits, thin_in_folder
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import EPOCH
 
@@ -32,7 +32,7 @@ RETENTION_MS = 5 * DAY_MS
 LIVES, STEPS = 30, 250
 HOUR_MS = 3_600_000
 DELAYS_MS = (*(0, 1, 60_000) * 4, HOUR_MS // 4, HOUR_MS - 1, HOUR_MS, HOUR_MS + 1, DAY_MS - 1)
-CUT = Cut(closed_ms=30 * DAY_MS, hourly_ms=20 * DAY_MS, daily_ms=6 * DAY_MS)
+CUT = ThinningLimits(closed_ms=30 * DAY_MS, hourly_ms=20 * DAY_MS, daily_ms=6 * DAY_MS)
 ORDER = [("group_id", "ascending"), ("batch_id", "ascending"), ("seq", "ascending")]
 Row = tuple[Any, ...]
 
@@ -139,7 +139,8 @@ def folded(root: Path, until_ms: int) -> dict[GroupKey, list[Any]]:
             log[key].append(StoredLogEntry(*(row[name] for name in StoredLogEntry._fields)))
     retention = Retention(RETENTION_MS, 600_000)
     return {
-        key: [*fold(key, GroupRows(), entries, retention)] for key, entries in sorted(log.items())
+        key: [*apply_entries(key, GroupRows(), entries, retention)]
+        for key, entries in sorted(log.items())
     }
 
 
@@ -171,7 +172,7 @@ def test_an_hour_goes_on_by_as_much_as_it_did(tables: Tables) -> None:
 def test_no_gap_looks_longer_than_it_was(tables: Tables) -> None:
     """A retention of a day or more would have removed what it would have removed."""
     of_a_day = load(overrides=["offsets.retention.ms=86400000"]).coordinator
-    moment = Moment(EPOCH.replace(year=1971), of_a_day)
+    moment = AsOfTime(EPOCH.replace(year=1971), of_a_day)
     whole, thinned = (what_if(str(root), moment) for root in tables)
 
     assert whole.num_rows >= 20

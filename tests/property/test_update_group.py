@@ -16,14 +16,14 @@ from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
 from group_coordinator.core.classic.generation import subscription_of_members
 from group_coordinator.core.deadlines import Outage, Outages
-from group_coordinator.core.model.classic_member import ClassicState, Ticket
+from group_coordinator.core.model.classic_member import ClassicState, ReplyAddress
 from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Record
 from group_coordinator.core.model.requests import RequestContext
 from group_coordinator.core.replay import replay
+from group_coordinator.runtime.event_handling import fresh_id, short_id
 from group_coordinator.runtime.outputs import EventRow
-from group_coordinator.runtime.taking import fresh_id, short_id
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.property.lives import (
     CONFIG,
@@ -147,7 +147,7 @@ def test_the_life_of_a_group_keeps_the_invariants(script: Script) -> None:
 def _handle(live: Group, row: EventRow) -> list[Record]:
     assert row.value is not None
     event = events.decode(row.value)
-    ticket = Ticket(f"{TOPIC}-0-{row.offset}", event.correlation_id, event.version)
+    ticket = ReplyAddress(f"{TOPIC}-0-{row.offset}", event.correlation_id, event.version)
     context = RequestContext(
         now_ms=row.timestamp_ms,
         ticket=ticket,

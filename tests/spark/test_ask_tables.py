@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients import AdminClient
 from group_coordinator.clients.admin.descriptions import GroupListing
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import TablesUnavailableError
-from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.tables import ask_tables
@@ -64,12 +64,12 @@ def test_extremes_are_folded_as_the_command_line_folds_them(
     spark: SparkSession, configured: Settings, tmp_path: Path, table: str
 ) -> None:
     root = str(extreme_tables(tmp_path / "tables"))
-    moment = Moment(datetime(9999, 12, 31, 23, 59, 59, 999_999, UTC), configured.coordinator)
+    as_of_time = AsOfTime(datetime(9999, 12, 31, 23, 59, 59, 999_999, UTC), configured.coordinator)
     about = f"SELECT * FROM {table}"  # noqa: S608 - our own names
 
-    found = ask_tables(configured, lambda: spark, about, moment.at).to_pylist()
+    found = ask_tables(configured, lambda: spark, about, as_of_time.at).to_pylist()
 
-    wanted = query(root, about, moment).to_pylist()
+    wanted = query(root, about, as_of_time).to_pylist()
     assert sorted(found, key=str) == sorted(wanted, key=str)
     assert table == "members" or found
 

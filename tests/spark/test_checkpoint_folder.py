@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.journal import FEW_FILES
 from group_coordinator.streaming.checkpoint.object_store import PACKAGES
@@ -112,11 +112,11 @@ def test_a_checksum_that_hadoop_left_goes_with_its_file(
 def test_what_groups_need_is_kept_as_it_changes(spark: SparkSession, tmp_path: Path) -> None:
     folder = CheckpointFolder(spark, str(tmp_path))
 
-    interests = TopicInterests(folder)
+    subscriptions = GroupSubscriptions(folder)
     for number in range(FEW_FILES + 1):
-        interests.note(['{"group_id": "h-%d", "names": ["pay"], "regexes": []}' % number])  # noqa: UP031
+        subscriptions.note(['{"group_id": "h-%d", "names": ["pay"], "regexes": []}' % number])  # noqa: UP031
 
-    assert len(TopicInterests(folder).take_changed()) == FEW_FILES + 1
+    assert len(GroupSubscriptions(folder).take_changed()) == FEW_FILES + 1
     assert folder.names_in("topics/interests") == {str(FEW_FILES)}
 
 

@@ -24,7 +24,7 @@ from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.state_tables import GROUPS, MEMBERS, OFFSETS
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
 from tests.support.catalog_managed import catalog_managed, row_of_groups
@@ -151,7 +151,7 @@ def test_files_are_put_together_and_sorted_cluster_by_cluster(
     for cluster, group in (("test", "b"), ("test", "a"), ("other", "a"), ("other", "b")):
         write_deltalake(folder, row_of_groups(cluster, group), mode="append")
     job = replace(configured.job, tables_root=elsewhere.root, cluster_id="test")
-    pages: list[dict[str, UpkeepNote]] = []
+    pages: list[dict[str, MaintenanceNote]] = []
     notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
 
     Maintenance(spark, job, [MEMBERS, GROUPS], notebook).look(NOON)
@@ -167,7 +167,7 @@ def test_files_are_put_together_and_sorted_cluster_by_cluster(
 def test_what_a_catalog_manages_is_left_to_it_and_told_once(
     spark: SparkSession, configured: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    pages: list[dict[str, UpkeepNote]] = []
+    pages: list[dict[str, MaintenanceNote]] = []
     notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
     with catalog_managed(spark, tmp_path, [GROUPS]) as catalog:
         job = replace(configured.job, tables_root=catalog.root, cluster_id="test")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
-from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
+from group_coordinator.driver.tasks.transaction_markers import AwaitedMarkers
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.batch_settings import pin, settings_of_open_batch
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
@@ -20,7 +20,7 @@ from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery, notebook_of
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.outage_log import OutageLog
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 
 pytestmark = pytest.mark.spark
 
@@ -36,8 +36,8 @@ def outages(spark: SparkSession, folder: CheckpointFolder) -> object:
     return OutageLog(spark, folder, Plans(folder))
 
 
-def interests(_spark: SparkSession, folder: CheckpointFolder) -> object:
-    return TopicInterests(folder)
+def subscriptions(_spark: SparkSession, folder: CheckpointFolder) -> object:
+    return GroupSubscriptions(folder)
 
 
 def markers(_spark: SparkSession, folder: CheckpointFolder) -> object:
@@ -80,9 +80,9 @@ EMPTY = ("", "Input data was truncated")
             *("outages/12", outages, '[[1000,"soon",false,null]]'),
             "Expected `int`, got `str` - at `$[0][1]`",
         ),
-        ("topics/interests/3", interests, *EMPTY),
+        ("topics/interests/3", subscriptions, *EMPTY),
         (
-            *("topics/interests/3", interests, '{"g":{"names":["orders"]}}'),
+            *("topics/interests/3", subscriptions, '{"g":{"names":["orders"]}}'),
             "Object missing required field `regexes` - at `$[...]`",
         ),
         ("transactions/awaited/0", markers, *EMPTY),
@@ -186,8 +186,8 @@ def test_upkeep_needs_no_notes(
             "the tables get their maintenance once more, and the file is written again"
         )
     ]
-    notebook.replace({"groups": UpkeepNote(3)})
-    assert notebook.notes() == {"groups": UpkeepNote(3)}
+    notebook.replace({"groups": MaintenanceNote(3)})
+    assert notebook.notes() == {"groups": MaintenanceNote(3)}
 
 
 def test_a_compaction_that_does_not_know_whose_it_is_ends(

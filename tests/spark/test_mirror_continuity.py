@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.mirror.arrow_decoder import DECODED
-from group_coordinator.mirror.continuity import Continuity, Lookback, Thread
+from group_coordinator.mirror.continuity import Continuity, GapRepairs, Thread
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import read_origin
@@ -27,7 +27,7 @@ class Checkpoint:
         create_tables(settings.job.tables_root, lambda: spark)
         self.spark = spark
         self.folder = CheckpointFolder(spark, f"{settings.job.checkpoint_location}/mirror")
-        self.lookback = Lookback(self.folder, TableCatalog(settings.job.tables_root), "eu-1")
+        self.lookback = GapRepairs(self.folder, TableCatalog(settings.job.tables_root), "eu-1")
         self.continuity = Continuity(self.folder, TOPIC, self.lookback)
 
     def batch(self, number: int, *, is_done: bool) -> None:

@@ -11,7 +11,7 @@ from deltalake import Transaction, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from group_coordinator.mirror import reasons
+from group_coordinator.mirror import batch_reasons
 from group_coordinator.mirror.group_so_far import EXPLAINED
 from group_coordinator.mirror.known_rows import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
@@ -73,7 +73,7 @@ def explained(
 ) -> DataFrame:
     decoded = spark.createDataFrame(pa.Table.from_pylist(rows, OF_MIRROR))
     batch = MirrorBatch(spark, TableCatalog(root), "live", batch_id, RETENTION, RECORDING.topics)
-    found = reasons.with_reasons(decoded, batch)
+    found = batch_reasons.with_reasons(decoded, batch)
     assert found.columns == decoded.columns
     return found
 
@@ -103,7 +103,7 @@ def test_a_batch_s_tombstones_tell_why(
     batch_id: int,
 ) -> None:
     """Where the second batch is not done yet, it and the last one come as one."""
-    monkeypatch.setattr(reasons, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(batch_reasons, "MOST_ROWS", most_rows)
     rows = [row for batch in of_batches()[batch_id:] for row in batch]
 
     with session_conf(spark, QUICK):
@@ -121,7 +121,7 @@ def test_what_the_topic_has_no_more_is_gone_before_the_batch_s_own_tombstones(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_rows: int
 ) -> None:
     """Of two offsets one went unseen: it does not keep the group alive that was deleted with the other one."""
-    monkeypatch.setattr(reasons, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(batch_reasons, "MOST_ROWS", most_rows)
     known, unseen, own = MirroredLog(), MirroredLog(), MirroredLog()
     known.commit("orders", 0, 1)
     known.commit("refunds", 0, 2)
@@ -138,7 +138,7 @@ def test_what_the_topic_has_no_more_is_gone_before_the_batch_s_own_tombstones(
             *(spark, TableCatalog(root), "eu-1", 2, RETENTION, {"orders": "A", "refunds": "B"}),
             gone=spark.createDataFrame(gone).withColumn("seq", F.lit(-999_999_999)),
         )
-        found = reasons.with_reasons(spark.createDataFrame(decoded), batch).collect()
+        found = batch_reasons.with_reasons(spark.createDataFrame(decoded), batch).collect()
 
     assert {(row.topic, row.reason) for row in found} == {
         ("orders", "group-deleted"),
@@ -151,4 +151,4 @@ def test_rows_without_tombstones_are_left_as_they_are(spark: SparkSession, fille
     decoded = spark.createDataFrame(pa.Table.from_pylist(rows, OF_MIRROR))
     batch = MirrorBatch(spark, TableCatalog(str(filled)), "live", 2, RETENTION, {})
 
-    assert reasons.with_reasons(decoded, batch) is decoded
+    assert batch_reasons.with_reasons(decoded, batch) is decoded

@@ -17,7 +17,7 @@ from group_coordinator.cli import check
 from group_coordinator.cli import check as check_options
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
-from group_coordinator.driver.checks.preflight import Finding, preflight
+from group_coordinator.driver.checks.preflight import CheckResult, preflight
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -49,7 +49,7 @@ def ready(
     return Settings(configured.coordinator, job)
 
 
-def found(spark: SparkSession, settings: Settings) -> dict[str, Finding]:
+def found(spark: SparkSession, settings: Settings) -> dict[str, CheckResult]:
     return {finding.subject: finding for finding in preflight(settings, lambda: spark)}
 
 
@@ -178,16 +178,16 @@ def stamped_by_clients(job: JobSettings) -> None:
 @pytest.mark.parametrize(
     ("finding", "verdict", "status"),
     [
-        (Finding("state partitions", is_right=True, text="2"), "right", 0),
-        (Finding("state partitions", is_right=False, text="2"), "WRONG", 1),
-        (Finding("state partitions", is_right=False, text="2", is_needed=False), "less ", 0),
+        (CheckResult("state partitions", is_right=True, text="2"), "right", 0),
+        (CheckResult("state partitions", is_right=False, text="2"), "WRONG", 1),
+        (CheckResult("state partitions", is_right=False, text="2", is_needed=False), "less ", 0),
     ],
 )
 def test_the_command_prints_a_line_each_and_fails_if_one_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, finding: Finding, verdict: str, status: int
+    monkeypatch: pytest.MonkeyPatch, finding: CheckResult, verdict: str, status: int
 ) -> None:
-    def findings(*_: object) -> Iterator[Finding]:
-        yield Finding("topics", is_right=True, text="two")
+    def findings(*_: object) -> Iterator[CheckResult]:
+        yield CheckResult("topics", is_right=True, text="two")
         yield finding
 
     monkeypatch.setattr(check_options, "preflight", findings)

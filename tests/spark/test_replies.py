@@ -24,7 +24,7 @@ from group_coordinator.streaming.operator.output_rows import (
     TOPIC_NEED,
     Row,
 )
-from group_coordinator.streaming.small_batch import BatchCounts, QuickWay
+from group_coordinator.streaming.small_batch import BatchCounts, SmallBatches
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
 
@@ -63,7 +63,7 @@ class Job:
             report=self.counts.__setitem__,
             topic_needs=lambda _: self.arrived_before_needs.extend(arrived(address, topic, 4)),
             reply_partitions=count.now,
-            quick=QuickWay(lambda _: is_quick, self.responses),
+            quick=SmallBatches(lambda _: is_quick, self.responses),
         )
 
     def write(self, batch_id: int, *rows: Row) -> None:

@@ -14,13 +14,13 @@ from pyspark.sql import functions as F
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.thinning import DAY_MS, Cut, thin_by_spark, thin_in_folder
+from group_coordinator.tables.thinning import DAY_MS, ThinningLimits, thin_by_spark, thin_in_folder
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.log_rows import Log
 
 pytestmark = pytest.mark.spark
 
-CUT = Cut(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
+CUT = ThinningLimits(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
 
 
 def append(

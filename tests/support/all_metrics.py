@@ -14,11 +14,11 @@ from prometheus_client.core import InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from group_coordinator.core.acls import Acls
-from group_coordinator.driver.agents.acls import AclAgent
 from group_coordinator.driver.metrics.collector import UnhandledEvents, behind_families
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges
 from group_coordinator.driver.session import Figures
+from group_coordinator.driver.tasks.acls import AclTask
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.meter_totals import MeterTotals
 from group_coordinator.streaming.small_batch import BatchCounts, BatchMeters
@@ -74,6 +74,6 @@ def _families() -> Iterator[Metric]:
     tables.read()
     yield from tables.families()
     yield from behind_families(UnhandledEvents(1, 1))
-    agent = AclAgent(lambda: Acls(()), lambda _: None)
+    agent = AclTask(lambda: Acls(()), lambda _: None)
     agent.begin()
     yield from agent.families()

@@ -22,7 +22,7 @@ from group_coordinator.tables.compaction.rows import (
     Retention,
     StoredLogEntry,
 )
-from group_coordinator.tables.compaction.spark import fold
+from group_coordinator.tables.compaction.spark import apply_entries
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
@@ -117,7 +117,7 @@ class MirroredTables:
     def take(self, log: MirroredLog) -> None:
         """What is new in the log."""
         new, self._taken = log.entries[self._taken :], len(log.entries)
-        for _, delete, row in list(fold(KEY, self.rows, new, MINUTE, self.topic_names)):
+        for _, delete, row in list(apply_entries(KEY, self.rows, new, MINUTE, self.topic_names)):
             if not delete:
                 self.rows.add(row)
             elif isinstance(row, GroupRow):

@@ -11,7 +11,7 @@ from msgspec import json
 
 from group_coordinator.codecs import events
 from group_coordinator.codecs.events import to_json
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.responses import Reply
 from tests.support.group_history import GroupHistory
 
@@ -58,7 +58,7 @@ class OneGroupJob:
         event = events.decode(record.value)
         self.history.at(max(self.history.now_ms, record.timestamp))
         outcome = self.history.send(event.request, event.version)
-        reply = Reply(Ticket("", event.correlation_id, event.version), outcome.response)
+        reply = Reply(ReplyAddress("", event.correlation_id, event.version), outcome.response)
         value = json.encode(to_json(self.history.group.group_id, reply, record.timestamp))
         producer.send(
             self._responses_topic, value=value, key=record.key, partition=event.reply_partition

@@ -16,7 +16,7 @@ from group_coordinator.driver.checks.rights import (
     ITS_TOPICS,
     RESPONSES,
     RIGHTS,
-    Need,
+    NeededRight,
 )
 from tests.support.table_pages import replaced
 
@@ -39,7 +39,7 @@ def rights_page() -> str:
     )
 
 
-def _row(program: str, need: Need) -> str:
+def _row(program: str, need: NeededRight) -> str:
     command, comma, rest = program.partition(",")
     right, only = need.right, f", with `{need.only}`" if need.only else ""
     name = _NAMES.get(right.name, f"`{right.name}`")

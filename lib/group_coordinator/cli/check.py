@@ -16,7 +16,7 @@ from group_coordinator.cli.job_options import command_config_option, job_options
 from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.cli.option_types import Function
 from group_coordinator.driver.checks.preflight import (
-    Finding,
+    CheckResult,
     identity_of_clients,
     preflight,
     rights_of,
@@ -28,7 +28,7 @@ _WRONG = 1
 _WIDTH = len("events partitions")
 
 
-def print_findings(findings: Iterable[Finding]) -> None:
+def print_findings(findings: Iterable[CheckResult]) -> None:
     """Print each finding as soon as it is known; exit with status 1 if a prerequisite is wrong."""
     wrong = 0
     for finding in findings:
@@ -65,7 +65,7 @@ def findings(
     config: Path | None,
     overrides: tuple[str, ...],
     bootstrap_server: str | None,
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """Yield the findings about the program. Only a check of `run` starts a Spark session."""
     settings = job_settings(config, overrides, bootstrap_server)
     job = settings.job

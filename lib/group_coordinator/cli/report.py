@@ -12,8 +12,8 @@ import click
 from group_coordinator import settings
 from group_coordinator.cli.job_options import refuse_given, settings_options
 from group_coordinator.cli.option_types import LONGEST_S, NumberRange, time_of
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.moment import Moment
 from group_coordinator.codecs.host_and_port import AddressError, host_and_port
 from group_coordinator.driver.signals import stop_on_signals_to_python
 from group_coordinator.report.page import Report, ask, content, page
@@ -116,8 +116,8 @@ def command(
     def report() -> Report:
         # Read again for each page of --watch.
         end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
-        moment = None if as_of is None else Moment(as_of, loaded.coordinator)
-        return ask(root, Scope(_begin(end, hours), end, cluster), moment)
+        as_of_time = None if as_of is None else AsOfTime(as_of, loaded.coordinator)
+        return ask(root, Scope(_begin(end, hours), end, cluster), as_of_time)
 
     try:
         if watch:

@@ -19,8 +19,8 @@ from group_coordinator.cli.query_output import (
     show,
 )
 from group_coordinator.clients import sql_tables
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.moment import Moment
 
 FORMATS = {"table": print_table, **PLAIN_FORMATS}
 
@@ -90,9 +90,9 @@ def command(
     refuse_format_of_file(output)
     loaded = settings.load(config, overrides)
     root = tables or loaded.job.tables_root
-    moment = None if as_of is None else Moment(as_of, loaded.coordinator)
+    as_of_time = None if as_of is None else AsOfTime(as_of, loaded.coordinator)
     try:
-        answer = sql_tables.query(root, query, moment)
+        answer = sql_tables.query(root, query, as_of_time)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
     show(answer, FORMATS, printed, output)

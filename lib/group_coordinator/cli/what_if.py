@@ -20,8 +20,8 @@ from group_coordinator.cli.query_output import (
     refuse_format_of_file,
     show,
 )
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.what_if import what_if
 
 FORMATS = {"table": print_table, **PLAIN_FORMATS}
@@ -78,9 +78,9 @@ def command(
     loaded = settings.load(config, overrides)
     end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
     # The other retention replaces only this setting.
-    moment = Moment(end, replace(loaded.coordinator, offsets_retention_ms=retention_ms))
+    as_of_time = AsOfTime(end, replace(loaded.coordinator, offsets_retention_ms=retention_ms))
     try:
-        answer = what_if(tables or loaded.job.tables_root, moment, groups)
+        answer = what_if(tables or loaded.job.tables_root, as_of_time, groups)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
     show(answer, FORMATS, printed, output)

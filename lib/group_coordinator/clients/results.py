@@ -111,7 +111,7 @@ class MemberResults(ResultsInGroup[MemberToRemove]):
 
 
 @dataclass(frozen=True, eq=False)
-class GroupAnswers(Generic[Answer]):
+class GroupResponses(Generic[Answer]):
     """Response or error of each group, in the order of the request."""
 
     answers: Mapping[str, Answer | ClientError]

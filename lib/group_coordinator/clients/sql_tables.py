@@ -17,8 +17,8 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import QueryError, TablesUnavailableError
-from group_coordinator.clients.moment import Moment
 from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_folder
@@ -94,20 +94,20 @@ _HINTS = {
 """Remedies for errors of the engine, by a pattern of the error; its own messages have none."""
 
 
-def query(root: str, sql: str, moment: Moment | None = None) -> pa.Table:
+def query(root: str, sql: str, as_of_time: AsOfTime | None = None) -> pa.Table:
     """Answer a SQL query (DataFusion's dialect) from the tables under a root folder, and the views over them.
 
     Args:
         root: the tables' folder.
         sql: the query.
-        moment: time travel; None: the current tables.
+        as_of_time: time travel; None: the current tables.
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
         QueryError: the text is no query, or cannot be answered; the message is a single line.
     """
     text = with_lengths_of_bytes(sql)
-    with session(root, sql, moment) as tables:
+    with session(root, sql, as_of_time) as tables:
         tables.check(text)
         return with_headings_restored(tables.sql(text))
 
@@ -159,13 +159,13 @@ class Session:
 
 
 @contextmanager
-def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Session]:
+def session(root: str, about: str, as_of_time: AsOfTime | None = None) -> Iterator[Session]:
     """Open the tables for several queries.
 
     Args:
         root: the tables' folder.
         about: the queries, joined to a text; tables and views that they do not name may be missing.
-        moment: time travel; None: the current tables.
+        as_of_time: time travel; None: the current tables.
 
     Raises:
         TablesUnavailableError: there are no tables under the root.
@@ -175,13 +175,13 @@ def session(root: str, about: str, moment: Moment | None = None) -> Iterator[Ses
     with TemporaryDirectory(prefix="group-coordinator-sql-") as scratch:
         with reported_in_one_line():
             names: Iterable[str]
-            if moment is None:
+            if as_of_time is None:
                 names = _register(builder, tables)
             else:
                 # Compaction needs Spark's types, whose import takes longer than most queries.
-                from group_coordinator.clients import past_tables  # noqa: PLC0415
+                from group_coordinator.clients import time_travel  # noqa: PLC0415
 
-                names = past_tables.register(builder, tables, moment, about, scratch)
+                names = time_travel.register(builder, tables, as_of_time, about, scratch)
             _create_views(builder, names, named_in(about))
         yield Session(builder)
 

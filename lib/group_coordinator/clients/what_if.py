@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 from deltalake import QueryBuilder
 
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import TablesUnavailableError
 from group_coordinator.clients.log_by_group import log_by_group
-from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import open_tables, reported_in_one_line
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
@@ -42,12 +42,12 @@ _COLUMNS = ("key", "value", "reason")
 _REASONS = {reason.value: reason for reason in Reason}
 
 
-def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
+def what_if(root: str, as_of_time: AsOfTime, groups: Sequence[str] = ()) -> pa.Table:
     """Return a row for each offset that the settings would have removed until the time.
 
     Args:
         root: the tables' folder.
-        moment: the end, and the settings with the other retention.
+        as_of_time: the end, and the settings with the other retention.
         groups: only these; none: all.
 
     Raises:
@@ -62,18 +62,20 @@ def what_if(root: str, moment: Moment, groups: Sequence[str] = ()) -> pa.Table:
         )
     builder = QueryBuilder().register("coordinator_log", log)
     with reported_in_one_line():
-        return pa.Table.from_pylist(list(_rows(builder, moment, groups)), SCHEMA)
+        return pa.Table.from_pylist(list(_rows(builder, as_of_time, groups)), SCHEMA)
 
 
-def _rows(builder: QueryBuilder, moment: Moment, groups: Sequence[str]) -> Iterator[dict[str, Any]]:
-    condition = moment.has_seen("event_time")
+def _rows(
+    builder: QueryBuilder, as_of_time: AsOfTime, groups: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    condition = as_of_time.has_seen("event_time")
     if groups:
         names = ", ".join(map(in_datafusion, groups))
         condition += f" AND group_id IN ({names})"
     unseen = set(groups)
     for (cluster_id, group_id), log in log_by_group(builder, _COLUMNS, condition):
         unseen.discard(group_id)
-        for gone in WhatIf(group_id, moment.config).removals(_logged(log), moment.in_ms):
+        for gone in WhatIf(group_id, as_of_time.config).removals(_logged(log), as_of_time.in_ms):
             yield {
                 "cluster_id": cluster_id,
                 "group_id": group_id,

@@ -21,7 +21,7 @@ from group_coordinator.core.apis import api_of, error_response
 from group_coordinator.core.deadlines import Outages, fire, first_deadline
 from group_coordinator.core.handlers import topic_metadata
 from group_coordinator.core.model.changes import Decision, TopicsForgotten
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
@@ -67,7 +67,7 @@ def is_admitted(request: Request, rights: Rights, version: int) -> bool:
     return _denied(request, rights, version) is None
 
 
-def refusal(request: Request, rights: Rights, ticket: Ticket) -> list[Reply] | None:
+def refusal(request: Request, rights: Rights, ticket: ReplyAddress) -> list[Reply] | None:
     """Return the error response to a request that is denied as a whole; an empty list for an API without responses. None: allowed."""
     code = _denied(request, rights, ticket.version)
     if code is None:

@@ -38,27 +38,27 @@ from group_coordinator.core.value import Value
 _REQUESTS_THAT_ASSIGN = frozenset({ConsumerGroupHeartbeat, JoinGroup, LeaveGroup})
 
 
-class TopicNeed(Value, frozen=True):
+class NeededTopics(Value, frozen=True):
     """A topic subscription: names of topics, and regular expressions that names may match. Both are sorted."""
 
     names: tuple[str, ...] = ()
     regexes: tuple[str, ...] = ()
 
 
-NOTHING = TopicNeed()
+NOTHING = NeededTopics()
 
 
-def topic_need(group: Group) -> TopicNeed:
+def topic_need(group: Group) -> NeededTopics:
     """Return the topic subscription of a consumer group's members; other groups need no topics."""
     membership = group.membership
     if not isinstance(membership, ConsumerGroup):
         return NOTHING
-    return TopicNeed(
+    return NeededTopics(
         tuple(sorted(membership.topic_subscribers)), tuple(sorted(membership.regex_subscribers))
     )
 
 
-def missing_topics(group: Group, request: Request) -> TopicNeed | None:
+def missing_topics(group: Group, request: Request) -> NeededTopics | None:
     """Return the topics whose metadata a group needs before it can handle a request; None: no topics are missing.
 
     Without topic ids, members would lose partitions, or a partition would be assigned twice. A broker reads the cluster's
@@ -81,7 +81,9 @@ def _knew_topics(membership: ConsumerGroup) -> bool:
     return bool(membership.metadata_hash or membership.owners)
 
 
-def _before_upgrade(membership: ClassicGroup, request: ConsumerGroupHeartbeat) -> TopicNeed | None:
+def _before_upgrade(
+    membership: ClassicGroup, request: ConsumerGroupHeartbeat
+) -> NeededTopics | None:
     # The assignments of classic members have topic names, those of a consumer group topic ids.
     if (
         request.member_epoch != JOIN_EPOCH
@@ -89,7 +91,7 @@ def _before_upgrade(membership: ClassicGroup, request: ConsumerGroupHeartbeat) -
         or not membership.subscribed_topics
     ):
         return None
-    return TopicNeed(tuple(sorted(membership.subscribed_topics)))
+    return NeededTopics(tuple(sorted(membership.subscribed_topics)))
 
 
 _HASH_VERSION = b"\0"

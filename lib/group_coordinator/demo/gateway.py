@@ -15,7 +15,6 @@ from rich.console import RenderableType
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.demo import tables_watch
-from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.consumers import (
     ACCOUNTING,
     BILLING,
@@ -31,7 +30,7 @@ from group_coordinator.demo.consumers import (
     ShopConsumers,
 )
 from group_coordinator.demo.job_process import WITH_GATEWAY
-from group_coordinator.demo.screen import PanelLine, panel, shown
+from group_coordinator.demo.screen import ClosingPage, PanelLine, panel, shown
 from group_coordinator.demo.stage import TOOLS, Stage, Tool, page_at
 from group_coordinator.demo.story import DemoOptions, Scene, Shop
 from group_coordinator.demo.tables_watch import (
@@ -40,7 +39,7 @@ from group_coordinator.demo.tables_watch import (
     NO_COUNTS,
     RESETS,
     TableCounts,
-    TablesWatch,
+    TablesReader,
     ViewQuestion,
     running,
 )
@@ -229,7 +228,7 @@ class GatewayShow:
         console = stage.start("console", "The console consumer", command)
         self.through_gateway = stage.administrator(_groups_tool(self._listen))
         self.at_broker = stage.administrator(_groups_tool(self._broker))
-        self.watch = TablesWatch(str(stage.folder.tables), stage.board.add, (LOSSES, RESETS, ENDS))
+        self.watch = TablesReader(str(stage.folder.tables), stage.board.add, (LOSSES, RESETS, ENDS))
         stage.tasks.append(self._look)
         since_s = time.monotonic()
         while not (self.consumers.have_all_read and '{"number":' in console.output):

@@ -14,11 +14,10 @@ from group_coordinator import settings
 from group_coordinator.cli.option_types import duration_ms_of
 from group_coordinator.cli.query_output import print_table
 from group_coordinator.clients import sql_tables
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.what_if import what_if
 from group_coordinator.demo import tables_watch
-from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.consumers import (
     ACCOUNTING,
     BILLING,
@@ -33,7 +32,7 @@ from group_coordinator.demo.consumers import (
     Application,
     ShopConsumers,
 )
-from group_coordinator.demo.screen import PanelLine, panel, shown
+from group_coordinator.demo.screen import ClosingPage, PanelLine, panel, shown
 from group_coordinator.demo.stage import Administrator, Stage, Tool, program, typed_name
 from group_coordinator.demo.story import DemoOptions, Scene, Shop
 from group_coordinator.demo.tables_watch import (
@@ -41,7 +40,7 @@ from group_coordinator.demo.tables_watch import (
     NO_COUNTS,
     RESETS,
     TableCounts,
-    TablesWatch,
+    TablesReader,
     ViewQuestion,
     running,
 )
@@ -188,7 +187,7 @@ class MirrorShow:
             stage.tick()
         news = (LOSSES, RESETS)
         tables = str(stage.folder.tables)
-        self.watch = TablesWatch(tables, stage.board.add, news, self._options.prefix)
+        self.watch = TablesReader(tables, stage.board.add, news, self._options.prefix)
         stage.resources.enter_context(running(lambda: self.look(datetime.now(UTC))))
 
     def _open_shop(self, stage: Stage) -> Shop:
@@ -344,7 +343,7 @@ class MirrorShow:
             sql = offsets_of(group)
             text = f"Which offsets did {group} have in the tables, a second before its reset?"
             page.question(text, "sql", *as_of, *page.shown_tables, sql)
-            print_table(sql_tables.query(page.tables, sql, Moment(at, config)))
+            print_table(sql_tables.query(page.tables, sql, AsOfTime(at, config)))
         groups = [self._name(NEWSLETTER), group]
         page.question(
             f"Which offsets of {' and '.join(groups)} would a retention of {_OTHER_RETENTION} have removed?",
@@ -354,7 +353,7 @@ class MirrorShow:
         )
         changed = [_CHECK_EVERY_SECOND, f"offsets.retention.ms={duration_ms_of(_OTHER_RETENTION)}"]
         config = settings.load(page.folder.settings, changed).coordinator
-        print_table(what_if(page.tables, Moment(datetime.now(UTC), config), groups))
+        print_table(what_if(page.tables, AsOfTime(datetime.now(UTC), config), groups))
         words = "mirror --bootstrap-server HOST:PORT --cluster NAME --with-compaction"
         return [("Your cluster", f"{page.program} {words}")]
 

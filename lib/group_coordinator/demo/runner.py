@@ -12,11 +12,10 @@ from typing import Protocol
 
 from rich.console import Console
 
-from group_coordinator.demo.closing_page import ClosingPage
-from group_coordinator.demo.screen import ShowFigures, clock, display
+from group_coordinator.demo.screen import ClosingPage, ShowFigures, clock, display
 from group_coordinator.demo.stage import DemoFolder, Interrupted, Interruption, Stage
 from group_coordinator.demo.story import Board, DemoOptions, Scene, Story
-from group_coordinator.demo.tables_watch import TablesWatch, ViewQuestion
+from group_coordinator.demo.tables_watch import TablesReader, ViewQuestion
 from group_coordinator.local.child_process import CommandFailedError
 
 _PATIENCE_S = 300.0
@@ -34,7 +33,7 @@ class Show(Protocol):
     questions: Sequence[ViewQuestion]
     group_prefix: str
     """Begin of the names of the demo's groups."""
-    watch: TablesWatch
+    watch: TablesReader
     """The runner ends a show when its tables have the end of the story."""
 
     @property

@@ -1,7 +1,13 @@
-"""Display of a running demo: a live screen of 80 by 24 characters or more, or plain lines without a terminal."""
+"""Display of a running demo: a live screen of 80 by 24 characters or more, or plain lines without a terminal.
+
+At its end the closing page: the story again, results of queries with their commands, the report.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import webbrowser
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -13,11 +19,17 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.layout import Layout
 from rich.live import Live
 from rich.panel import Panel
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from group_coordinator.background import Background, repeat
-from group_coordinator.demo.story import Board, Frame, Happening
+from group_coordinator.cli.query_output import print_table
+from group_coordinator.clients import sql_tables
+from group_coordinator.demo.stage import DemoFolder, Interruption, program, typed_name
+from group_coordinator.demo.story import Board, Frame, StoryEvent
+from group_coordinator.demo.tables_watch import ViewQuestion
+from group_coordinator.local.child_process import ChildProcess
 
 _HINT = "Ctrl-C ends the demo; nothing is left running."
 _FIGURES_HEIGHT = 9
@@ -72,7 +84,7 @@ def display(
     return Background(partial(repeat, write_figures, interval_s=_LINES_INTERVAL_S), "figures")
 
 
-def story_lines(happening: Happening) -> list[str]:
+def story_lines(happening: StoryEvent) -> list[str]:
     """Return the sentence of an event, and its details below."""
     return [
         f"{clock(happening.at_s):>5}  {happening.sentence}",
@@ -157,7 +169,7 @@ def _now(frame: Frame) -> RenderableType:
 class _StoryPanel:
     """The end of the story, as much as fits."""
 
-    def __init__(self, story: tuple[Happening, ...]) -> None:
+    def __init__(self, story: tuple[StoryEvent, ...]) -> None:
         self._story = story
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -169,7 +181,7 @@ class _StoryPanel:
         yield Panel(Group(*lines), title="What happened", title_align="left", height=height)
 
 
-def _wrapped(console: Console, width: int, happening: Happening) -> Iterator[Text]:
+def _wrapped(console: Console, width: int, happening: StoryEvent) -> Iterator[Text]:
     margin = Text(f"{clock(happening.at_s):>5}  ", style="dim")
     for line in Text(happening.sentence).wrap(console, width - len(margin)):
         yield margin + line
@@ -193,3 +205,93 @@ def squeezed(lines: Sequence[str]) -> list[str]:
         "".join(line.ljust(width)[at] for at in kept).rstrip() if _GAP in line else line
         for line in lines
     ]
+
+
+class ClosingPage:
+    """Printer of these parts, in order."""
+
+    def __init__(self, console: Console, folder: DemoFolder, interruption: Interruption) -> None:
+        self.console = console
+        self.folder = folder
+        self.program = typed_name(folder)
+        self.tables = str(folder.tables)
+        self._interruption = interruption
+        self._questions = 0
+
+    @property
+    def shown_tables(self) -> tuple[str, str]:
+        """The option that the user types for the tables."""
+        return "--tables", self.folder.shown(self.folder.tables)
+
+    def heading(self, text: str) -> None:
+        """Print a line across the page."""
+        self.console.print()
+        self.console.print(Rule(text, align="left"))
+
+    def line(self, text: str | Text) -> None:
+        """Print a line of any length."""
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def repeat(self, story: Sequence[StoryEvent]) -> None:
+        """Print the story again if it was on the screen, which has removed it."""
+        if self.console.is_terminal:
+            self.heading("What happened")
+            for happening in story:
+                first, *details = story_lines(happening)
+                if happening.sentence.startswith("$"):
+                    self.line(first)  # it can be copied as it is
+                else:
+                    self.console.print(_sentence(happening))
+                for detail in details:
+                    self.line(detail)
+
+    def answer(self, questions: Iterable[ViewQuestion], prefix: str) -> None:
+        """Print each question with its command and its output."""
+        self.heading("The tables' answers, read without Spark (times are UTC)")
+        for question in questions:
+            sql = question.sql(prefix)
+            self.question(question.text, "sql", *self.shown_tables, sql)
+            print_table(sql_tables.query(self.tables, sql))
+
+    def question(self, text: str, *words: str) -> None:
+        """Print the next question, and the command that answers it."""
+        self._interruption.check()
+        self._questions += 1
+        self.line(Text(f"\n{self._questions}. {text}\n", style="bold"))
+        self.command(*words)
+
+    def command(self, *words: str) -> None:
+        """Print a command of group-coordinator as the user types it."""
+        typed = " ".join(f'"{word}"' if " " in word else word for word in (self.program, *words))
+        self.line(Text(f"{typed}\n", style="cyan"))
+
+    def report(self, cluster: str) -> None:
+        """Write the report of a cluster, and open it if there is a display."""
+        self.heading("The report: all of it on a page, with charts")
+        words = ("report", "--cluster", cluster, "--hours", "1", "--output")
+        file = self.folder.report
+        self.command(*words, self.folder.shown(file), *self.shown_tables)
+        # In a process of its own: it takes a second, mostly for the import of the chart library, and Ctrl-C must end
+        # that too.
+        command = program(*words, str(file), "--tables", self.tables)
+        process = ChildProcess("The report", command, self.folder.output("report"))
+        try:
+            process.await_success(self._interruption.pause)
+        finally:
+            process.end()
+        if self.console.is_terminal and _has_display():
+            webbrowser.open(file.as_uri())
+
+
+def _sentence(happening: StoryEvent) -> Table:
+    """Return a sentence behind its time, on as many lines as it needs."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", min_width=5, no_wrap=True)
+    grid.add_row(clock(happening.at_s), Text(happening.sentence))
+    return grid
+
+
+def _has_display() -> bool:
+    return sys.platform == "darwin" or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )

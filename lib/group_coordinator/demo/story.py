@@ -78,7 +78,7 @@ class DemoOptions:
         return [*scaled, *expiry] if self.duration_s >= self.times.expiry_s else scaled
 
 
-class Happening(NamedTuple):
+class StoryEvent(NamedTuple):
     """An event of the story; `detail` has its lines, such as a command's output."""
 
     at_s: float
@@ -95,7 +95,7 @@ class Frame:
     now: str = ""
     """The present event, in a sentence."""
     is_ending: bool = False
-    story: tuple[Happening, ...] = ()
+    story: tuple[StoryEvent, ...] = ()
 
 
 class Board:
@@ -106,7 +106,7 @@ class Board:
         self._started_s = clock()
         self._lock = Lock()
         self._frame = Frame(expected_s=expected_s)
-        self._listeners: list[Callable[[Happening], None]] = []
+        self._listeners: list[Callable[[StoryEvent], None]] = []
 
     @property
     def elapsed_s(self) -> float:
@@ -129,13 +129,13 @@ class Board:
 
     def add(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
         """Add a sentence to the story."""
-        happening = Happening(self.elapsed_s, sentence, detail)
+        happening = StoryEvent(self.elapsed_s, sentence, detail)
         with self._lock:
             self._frame = replace(self._frame, story=(*self._frame.story, happening)[-_KEPT:])
         for listener in self._listeners:
             listener(happening)
 
-    def listen(self, listener: Callable[[Happening], None]) -> None:
+    def listen(self, listener: Callable[[StoryEvent], None]) -> None:
         """Call the listener for all further sentences of the story."""
         self._listeners.append(listener)
 

@@ -52,7 +52,7 @@ class TableCounts(NamedTuple):
 NO_COUNTS = TableCounts()
 
 
-class TableNews(NamedTuple):
+class StoryQuery(NamedTuple):
     """A sentence of the story for each row of a query; `{mine}` in the query selects the demo's groups.
 
     A row is news if its columns are new, except `number`, which may grow.
@@ -62,36 +62,36 @@ class TableNews(NamedTuple):
     sql: str
 
 
-LOSSES = TableNews(
+LOSSES = StoryQuery(
     "The tables say: {group_id} lost its offsets of {topic} ({number}): {reason}.",
     "SELECT group_id, topic, reason, lost_at, count(*) AS number FROM lost_offsets WHERE {mine} "
     "GROUP BY group_id, topic, reason, lost_at ORDER BY lost_at, group_id, topic",
 )
-RESETS = TableNews(
+RESETS = StoryQuery(
     "The tables say: an administrator set {group_id} back by {number} records of {topic}.",
     "SELECT group_id, topic, at, sum(`before` - `after`) AS number FROM audit WHERE change = 'reset' AND {mine} "
     "GROUP BY group_id, topic, at ORDER BY at, group_id, topic",
 )
-ENDS = TableNews(
+ENDS = StoryQuery(
     "The tables say: the group {group_id} expired, its name is free again.",
     # An expiration may remove a group before its first member has joined: it soon exists again.
     "SELECT group_id, at FROM group_timeline WHERE what = 'expired' AND group_id IN "
     "(SELECT group_id FROM lost_offsets) AND {mine} ORDER BY at, group_id",
 )
-UPGRADES = TableNews(
+UPGRADES = StoryQuery(
     "The tables say: {group_id} is a consumer group (KIP-848) from now on; members: {number}.",
     "SELECT group_id, at, members AS number FROM group_timeline WHERE what = 'converted' AND {mine} ORDER BY at",
 )
 
 
-class TablesWatch:
+class TablesReader:
     """Reader of the tables without Spark; `running` repeats `look`. It sees groups whose names begin with the prefix."""
 
     def __init__(
         self,
         tables_root: str,
         add: Callable[[str], None],
-        news: Iterable[TableNews],
+        news: Iterable[StoryQuery],
         prefix: str = "",
     ) -> None:
         self._tables_root = tables_root

@@ -25,9 +25,6 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.lasting_client import ResponseWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics, PartitionCount
-from group_coordinator.driver.agents.acls import acls_of_run
-from group_coordinator.driver.agents.topic_agent import topic_metadata_of_run
-from group_coordinator.driver.agents.transaction_markers import following_of_markers
 from group_coordinator.driver.checks.preflight import (
     check_batch_limit,
     check_no_new_partitions,
@@ -44,13 +41,16 @@ from group_coordinator.driver.error_causes import reported_query_failures, repor
 from group_coordinator.driver.metrics.collector import Endpoint, measuring, metrics_endpoint
 from group_coordinator.driver.outages import ended_if_kafka_is_silent, outlast_outages
 from group_coordinator.driver.session import MakeSession, session, session_and_stop
+from group_coordinator.driver.tasks.acls import acls_of_run
+from group_coordinator.driver.tasks.topic_metadata import topic_metadata_of_run
+from group_coordinator.driver.tasks.transaction_markers import following_of_markers
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.file_lock import locked_checkpoint
 from group_coordinator.streaming.checkpoint.layout import (
     QUERY_NAME,
     checkpoint_of,
     coordinator_folder,
-    locked_checkpoint,
 )
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.checkpoint.plans import partitions_read
@@ -186,7 +186,7 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
                 given.spark,
                 given.connection,
                 job=given.job,
-                acls=given.acls.agent,
+                acls=given.acls.task,
                 stop=stop,
             )
         )
@@ -195,8 +195,8 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
             beside.enter_context(running_beside(given.topic_metadata.run, stop, "topics"))
         if given.following is not None:
             beside.enter_context(running_beside(given.following.run, stop, "markers"))
-        if given.acls.agent is not None:
-            looking = partial(given.acls.agent.run, interval_s=given.job.acls_interval_ms / 1000)
+        if given.acls.task is not None:
+            looking = partial(given.acls.task.run, interval_s=given.job.acls_interval_ms / 1000)
             beside.enter_context(running_beside(looking, stop, "acls"))
         if options.with_compaction:
             compaction = CompactionQuery(given.spark, settings)

@@ -17,12 +17,12 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import NewEvents, Ticks, write_ticks
 from group_coordinator.clients.cluster.lasting_client import ResponseWriter
 from group_coordinator.clients.cluster.topics import Leaders
-from group_coordinator.driver.agents.acls import AclsOfRun
-from group_coordinator.driver.agents.monitors import Clock, KafkaWatch, OwnerWatch
-from group_coordinator.driver.agents.topic_agent import TopicMetadataRun
-from group_coordinator.driver.agents.transaction_markers import FollowingOfMarkers
 from group_coordinator.driver.checks.preflight import report_new_partitions
 from group_coordinator.driver.metrics.collector import Endpoint, Measuring
+from group_coordinator.driver.tasks.acls import AclsOfRun
+from group_coordinator.driver.tasks.monitors import Clock, KafkaMonitor, OwnerMonitor
+from group_coordinator.driver.tasks.topic_metadata import TopicMetadataRun
+from group_coordinator.driver.tasks.transaction_markers import MarkerTask
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.batch_settings import note_empty
@@ -30,7 +30,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import CoordinatorHooks
 from group_coordinator.streaming.outage_log import OutageLog
-from group_coordinator.streaming.small_batch import BatchCounts, Rest, no_rest
+from group_coordinator.streaming.small_batch import BatchCounts, IdleBackOff, no_rest
 from group_coordinator.tables.writer import Writer
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class RunInputs:
     job: JobSettings
     progress_file: Path | None
     topic_metadata: TopicMetadataRun | None
-    following: FollowingOfMarkers | None
+    following: MarkerTask | None
     reply_partitions: Callable[[], int]
     responses: ResponseWriter
     acls: AclsOfRun
@@ -70,7 +70,7 @@ def for_a_long_run(
         closing(Leaders(given.connection, given.job.events_topic)) as leaders,
         closing(NewEvents(given.connection, given.job.events_topic)) as events,
     ):
-        rest = Rest(
+        idle_back_off = IdleBackOff(
             plans,
             partial(note_empty, folder),
             events.wait,
@@ -78,9 +78,9 @@ def for_a_long_run(
             given.job.idle_interval_ms,
         )
         outages = OutageLog(
-            given.spark, folder, plans, rest.ms_after, given.job.max_offsets_per_trigger
+            given.spark, folder, plans, idle_back_off.ms_after, given.job.max_offsets_per_trigger
         )
-        watch = KafkaWatch(leaders.ask, outages.add, stop)
+        watch = KafkaMonitor(leaders.ask, outages.add, stop)
 
         def before_batch(batch_id: int) -> None:
             # The outage must be known before the batch begins, as its timers depend on it.
@@ -89,21 +89,21 @@ def for_a_long_run(
             outages.begin(batch_id)
 
         with running_beside(watch.run, stop, "kafka-watch"):
-            yield _surroundings(given, plans, before_batch, rest, measured)
+            yield _surroundings(given, plans, before_batch, idle_back_off, measured)
 
 
 def _surroundings(
     given: RunInputs,
     plans: Plans,
     before_batch: Callable[[int], None],
-    rest: Rest | None,
+    idle_back_off: IdleBackOff | None,
     measured: Measuring | None = None,
 ) -> CoordinatorHooks:
     def ticks() -> Ticks:
         written = write_ticks(given.connection, given.job.events_topic)
         # Our own Ticks must not end the idle back-off.
-        if rest is not None:
-            rest.note_ticks(written.ends)
+        if idle_back_off is not None:
+            idle_back_off.note_ticks(written.ends)
         return written
 
     clock = Clock(lambda: ticks().ahead_ms, given.job.timer_slack_ms)
@@ -128,7 +128,7 @@ def _surroundings(
             measured.end(counts)
 
     progress = ProgressReport(given.progress_file)
-    owner = OwnerWatch(given.spark, given.writer)
+    owner = OwnerMonitor(given.spark, given.writer)
     return CoordinatorHooks(
         tick=tick,
         must_wait=clock.is_wrong,
@@ -136,10 +136,12 @@ def _surroundings(
         before_query=given.acls.log.before_query,
         before_batch=begin,
         report=report,
-        rest=no_rest if rest is None else rest.after,
+        rest=no_rest if idle_back_off is None else idle_back_off.after,
         watches=(progress.look, owner.look, clock.look),
         reply_partitions=given.reply_partitions,
-        topic_needs=None if given.topic_metadata is None else given.topic_metadata.interests.note,
+        topic_needs=None
+        if given.topic_metadata is None
+        else given.topic_metadata.group_subscriptions.note,
         awaited_markers=None if given.following is None else given.following.awaited.note,
         meters=None if measured is None else measured.meters,
         responses=given.responses,

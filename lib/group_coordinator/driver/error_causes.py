@@ -21,11 +21,11 @@ from group_coordinator.clients.cluster.coordinator_topics import TopicsError
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.folder import DamagedFileError
-from group_coordinator.streaming.checkpoint.layout import (
+from group_coordinator.streaming.checkpoint.file_lock import (
     CheckpointInUseError,
     UnwritableCheckpointError,
 )
+from group_coordinator.streaming.checkpoint.folder import DamagedFileError
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.rebuild.rebuild import ForeignLogError
 from group_coordinator.streaming.spark_lines import UnknownSparkError

@@ -182,20 +182,20 @@ class ClientRequest(NamedTuple):
     frame: bytearray
 
 
-class MadeHere(NamedTuple):
+class LocalResponse(NamedTuple):
     """Local response, with its size."""
 
     answer: bytes | Awaitable[bytes]
 
 
-class SentOn(NamedTuple):
+class ForwardedRequest(NamedTuple):
     """Request to forward, its size first, and how its response is rewritten, if at all."""
 
     request: bytes | bytearray
     rewriting: Rewriting | None
 
 
-class Slot:
+class PipelineEntry:
     """Pending request. Responses leave in the order of requests."""
 
     __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version", "waiting_bytes")
@@ -216,7 +216,7 @@ class Slot:
         """Response to send; None: it is still to come, or it is forwarded."""
 
 
-class Aside(NamedTuple):
+class GatewayRequest(NamedTuple):
     """Request of the gateway itself on a client's connection to a broker. The client does not get the response."""
 
     api: str

@@ -14,7 +14,7 @@ BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 """seconds. Upper bounds of the histogram of response times."""
 
 
-class AnswerTimes:
+class ResponseTimes:
     """Histogram of an API's response times."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Counters:
         self.closed: Counter[str] = Counter()
         """Connections that a limit closed, by the limit's name."""
         self.failed = 0
-        self.answers: dict[str, AnswerTimes] = {}
+        self.answers: dict[str, ResponseTimes] = {}
 
     def count_request(self, api: ServedApi, version: int, node_id: int | None) -> None:
         """Count an accepted request by API, version and node. ApiVersions is accepted in every version."""
@@ -52,7 +52,7 @@ class Counters:
 
     def count_answer(self, api: str, seconds: float) -> None:
         """Count a response of the job and its time."""
-        self.answers.setdefault(api, AnswerTimes()).add(seconds)
+        self.answers.setdefault(api, ResponseTimes()).add(seconds)
 
 
 def _counted(api: ServedApi, version: int) -> int:
@@ -104,7 +104,7 @@ def _lines(counters: Counters, gauges: Gauges) -> Iterator[str]:
         yield from _histogram(api, times)
 
 
-def _histogram(api: str, times: AnswerTimes) -> Iterable[str]:
+def _histogram(api: str, times: ResponseTimes) -> Iterable[str]:
     # Prometheus' buckets are cumulative.
     bounds = [*map(str, BOUNDS_S), "+Inf"]
     for bound, count in zip(bounds, accumulate(times.counts), strict=True):

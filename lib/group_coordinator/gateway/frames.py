@@ -14,7 +14,7 @@ class FrameError(ValueError):
     """Invalid frame; the message gives the reason."""
 
 
-class Course(Enum):
+class FrameRoute(Enum):
     """Kinds of treatment of a frame."""
 
     PASS = auto()
@@ -31,14 +31,14 @@ class Course(Enum):
     """More bytes are needed for a decision."""
 
 
-_NOT_NOW = frozenset({Course.WAIT, Course.MORE})
-_PASSED_ON = (Course.PASS, Course.LOOK)
+_NOT_NOW = frozenset({FrameRoute.WAIT, FrameRoute.MORE})
+_PASSED_ON = (FrameRoute.PASS, FrameRoute.LOOK)
 
 
-class FrameTaker(Protocol):
+class FrameReceiver(Protocol):
     """Receiver of frames, which decides about each frame."""
 
-    def begin(self, data: memoryview, at: int) -> Course:
+    def begin(self, data: memoryview, at: int) -> FrameRoute:
         """Decide about a frame, whose size stands first. Called again after WAIT, and after MORE with twice as many bytes, or all.
 
         The bytes of `data` do not change before `feed` ends.
@@ -71,7 +71,7 @@ class FrameFollower:
 
     def __init__(
         self,
-        taker: FrameTaker,
+        taker: FrameReceiver,
         head_bytes: int,
         sizes: range,
         look: Callable[[memoryview], None] = _never,
@@ -80,7 +80,7 @@ class FrameFollower:
         self._look = look
         self._head_bytes = head_bytes
         self._sizes = sizes
-        self._course = Course.WAIT
+        self._course = FrameRoute.WAIT
         self._frame = bytearray()
         self._left = 0
         self._enough_bytes = 0
@@ -130,33 +130,33 @@ class FrameFollower:
                 return at
             self._end()
 
-    def _open(self, data: memoryview, at: int) -> Course:
+    def _open(self, data: memoryview, at: int) -> FrameRoute:
         present = len(data) - at
         if present < self._head_bytes:
-            return Course.MORE
+            return FrameRoute.MORE
         (size,) = SIZE.unpack_from(data, at)
         # A size out of range may be another protocol, such as HTTP: the bytes behind it have no meaning.
         if size not in self._sizes:
             raise FrameError(f"a frame of {size} bytes, and the allowed sizes are {self._sizes}")
         whole = SIZE.size + size
         if self._enough_bytes and present < min(self._enough_bytes, whole):
-            return Course.MORE
+            return FrameRoute.MORE
         course = self._taker.begin(data, at)
         # All bytes are here, so waiting for more would never end.
-        if course is Course.MORE and present >= whole:
+        if course is FrameRoute.MORE and present >= whole:
             raise FrameError("a frame that ends before its required fields")
-        self._enough_bytes = 2 * present if course is Course.MORE else 0
+        self._enough_bytes = 2 * present if course is FrameRoute.MORE else 0
         if course not in _NOT_NOW:
             self._left = whole
-        self.waits = course is Course.WAIT
+        self.waits = course is FrameRoute.WAIT
         return course
 
     def _follow(self, data: memoryview, at: int) -> int:
         step = min(self._left, len(data) - at)
         self._left -= step
-        if self._course is Course.COLLECT:
+        if self._course is FrameRoute.COLLECT:
             self._frame += data[at : at + step]
-        elif self._course is Course.LOOK:
+        elif self._course is FrameRoute.LOOK:
             self._look(data[at : at + step])
         return at + step
 
@@ -167,7 +167,7 @@ class FrameFollower:
     def _end(self) -> None:
         if self._course in _PASSED_ON:
             self._taker.passed()
-        elif self._course is Course.COLLECT:
+        elif self._course is FrameRoute.COLLECT:
             frame, self._frame = self._frame, bytearray()
             self._taker.collected(frame)
         else:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from group_coordinator.gateway.api_versions import PARKED_APIS
 from group_coordinator.gateway.cluster.addresses import Address, Addresses, Coordinators
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
-from group_coordinator.gateway.cluster.fair_turns import FairTurns
+from group_coordinator.gateway.cluster.fair_queues import FairQueues
 from group_coordinator.gateway.connections.admission import (
     NO_LIMITS,
     Admission,
@@ -22,7 +22,7 @@ from group_coordinator.gateway.connections.admission import (
     ReadQueue,
     Shares,
 )
-from group_coordinator.gateway.connections.connection import ClientConnection, Strangers
+from group_coordinator.gateway.connections.connection import ClientConnection, LoggedPeers
 from group_coordinator.gateway.connections.listeners import Listeners
 from group_coordinator.gateway.connections.tcp_connection import TcpConnection
 from group_coordinator.gateway.counters import Counters, Gauges
@@ -81,8 +81,8 @@ class Gateway:
             own_topics=OwnTopics(options.closed, view),
         )
         self._connections: set[ClientConnection] = set()
-        self._strangers = Strangers()
-        self._turns = defaultdict[Address, FairTurns](partial(FairTurns, _CONNECTING_AT_ONCE))
+        self._strangers = LoggedPeers()
+        self._turns = defaultdict[Address, FairQueues](partial(FairQueues, _CONNECTING_AT_ONCE))
         """Limits of concurrent connects, by broker."""
         self._unreachable: set[int | None] = set()
         """Nodes whose failure was logged, None for all."""
@@ -117,11 +117,11 @@ class Gateway:
                 each.keep_broker(now_s)
 
     def gauges(self) -> Gauges:
-        slots = [slot for each in self._connections for slot in each.exchange.slots]
-        parked = sum(slot.api.name in PARKED_APIS for slot in slots)
+        queue = [pending for each in self._connections for pending in each.pipeline.queue]
+        parked = sum(pending.api.name in PARKED_APIS for pending in queue)
         return Gauges(
             len(self._connections),
-            len(slots),
+            len(queue),
             parked,
             len(self.nodes_without_port()),
             self.shares.throttled_total,

@@ -25,7 +25,7 @@ from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.acls import ANONYMOUS
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.api_versions import ClientRequest, SentOn
+from group_coordinator.gateway.api_versions import ClientRequest, ForwardedRequest
 from group_coordinator.gateway.frames import FrameError
 
 LONGEST_FIRST_BYTES = 64 * 1024
@@ -149,28 +149,28 @@ class Login:
         """The session is over: the broker accepts only another login."""
         return self._ends_at_s is not None and monotonic() > self._ends_at_s
 
-    def plan(self, request: ClientRequest) -> SentOn:
+    def plan(self, request: ClientRequest) -> ForwardedRequest:
         """Forward a step of the login, and read it.
 
         Raises:
             WireError: the request does not parse.
         """
         if not self._is_wanted:
-            return SentOn(request.frame, None)
+            return ForwardedRequest(request.frame, None)
         version = request.version
         if request.api.name == "SaslHandshake":
             mechanism = _body(request)["mechanism"]
             self.has_begun = self.is_open = True
-            return SentOn(request.frame, partial(self._shaken, version, mechanism))
+            return ForwardedRequest(request.frame, partial(self._shaken, version, mechanism))
         if self._mechanism is not None and not self._has_spoken:
             self._has_spoken = True
             self._name = self._named(self._mechanism, request)
         self.has_begun = self.is_open = True
         if version >= _SAYS_LIFETIME:
-            return SentOn(request.frame, partial(self._answered, version))
+            return ForwardedRequest(request.frame, partial(self._answered, version))
         # The broker's response in the later version contains the end of the session, which the gateway needs too.
         request.frame[_VERSION_AT] = _SAYS_LIFETIME.to_bytes(2)
-        return SentOn(request.frame, partial(self._answered_older, version))
+        return ForwardedRequest(request.frame, partial(self._answered_older, version))
 
     def _named(self, mechanism: str, request: ClientRequest) -> str | None:
         # A message that is too long is not even decoded.

@@ -15,9 +15,9 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway import api_versions
 from group_coordinator.gateway.api_versions import (
     ClientRequest,
-    MadeHere,
+    ForwardedRequest,
+    LocalResponse,
     Rewriting,
-    SentOn,
     ServedApi,
     Way,
 )
@@ -40,11 +40,11 @@ from group_coordinator.gateway.groups.config_requests import (
 )
 from group_coordinator.gateway.groups.error_responses import refused_unread
 from group_coordinator.gateway.groups.group_listing import NodeShares
-from group_coordinator.gateway.groups.offset_topics import KnownTopics
+from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.own_topics import OwnTopics
 
-Plan: TypeAlias = MadeHere | SentOn
+Plan: TypeAlias = LocalResponse | ForwardedRequest
 
 
 class RequestRouter:
@@ -56,7 +56,7 @@ class RequestRouter:
         addresses: Addresses,
         coordinators: Coordinators,
         counters: Counters,
-        topics: KnownTopics,
+        topics: TopicCache,
         own_topics: OwnTopics,
     ) -> None:
         self._groups = groups
@@ -89,7 +89,7 @@ class RequestRouter:
         if request.api.way is Way.GROUPS:
             asked = self._asked(request, body, client)
             # The frame is dropped, as a JoinGroup may wait for minutes.
-            return MadeHere(_when_encoded(request._replace(frame=bytearray()), asked))
+            return LocalResponse(_when_encoded(request._replace(frame=bytearray()), asked))
         return self._plans[request.api.name](request, body, client)
 
     def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None:
@@ -116,13 +116,13 @@ class RequestRouter:
     def _about_topics(self, request: ClientRequest, client: Client) -> Plan:
         principal, api = client.login.principal, request.api.name
         if not self._own_topics.traces(principal):
-            return SentOn(request.frame, self._addresses.rewriting(api, request.version))
+            return ForwardedRequest(request.frame, self._addresses.rewriting(api, request.version))
         named = self._own_topics.named_in(request, principal)
         if request.api.way is Way.SHOWN:
-            return SentOn(request.frame, partial(self._without_own, request, named))
+            return ForwardedRequest(request.frame, partial(self._without_own, request, named))
         if named:
-            return MadeHere(self._own_topics.refusal(request, named))
-        return SentOn(request.frame, None)
+            return LocalResponse(self._own_topics.refusal(request, named))
+        return ForwardedRequest(request.frame, None)
 
     def _without_own(
         self, request: ClientRequest, named: Collection[str], frame: memoryview
@@ -134,11 +134,13 @@ class RequestRouter:
     def _find_coordinator(self, request: ClientRequest, body: Body, client: Client) -> Plan:
         if body.get("keyType") == OF_TRANSACTIONS:
             rewriting = self._addresses.rewriting("FindCoordinator", request.version)
-            return SentOn(request.frame, rewriting)
+            return ForwardedRequest(request.frame, rewriting)
         of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
         wanted = [_to_describe(key) for key in keys_of(body)] if of_groups else []
         if client.rights.are_known(wanted):
-            return MadeHere(_encoded(request, self._coordinators.answer(request.version, body)))
+            return LocalResponse(
+                _encoded(request, self._coordinators.answer(request.version, body))
+            )
         # Later requests wait, so that responses and requests keep their order.
         client.hold_requests()
 
@@ -149,19 +151,19 @@ class RequestRouter:
                 client.take_requests()
             return _encoded(request, self._coordinators.answer(request.version, body, denied))
 
-        return MadeHere(found())
+        return LocalResponse(found())
 
     def _configs(self, request: ClientRequest, body: Body, client: Client) -> Plan:
         named = self._own_topics.named_in(request, client.login.principal)
         if named:
-            return MadeHere(self._own_topics.refusal(request, named))
+            return LocalResponse(self._own_topics.refusal(request, named))
         of_groups, others = split(body["resources"])
         if not of_groups:
-            return SentOn(request.frame, None)
+            return ForwardedRequest(request.frame, None)
         # The job's request is sent now, next to the broker's.
         ours = self._configs_of_groups(request, {**body, "resources": of_groups}, client)
         if not others:
-            return MadeHere(_when_encoded(request, ours))
+            return LocalResponse(_when_encoded(request, ours))
 
         client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
 
@@ -177,7 +179,7 @@ class RequestRouter:
             client_id,
             {**body, "resources": others},
         )
-        return SentOn(theirs, together)
+        return ForwardedRequest(theirs, together)
 
     def _configs_of_groups(
         self, request: ClientRequest, body: Body, client: Client
@@ -189,7 +191,7 @@ class RequestRouter:
     def _config_resources(self, request: ClientRequest, body: Body, _client: Client) -> Plan:
         asked_types = body.get("resourceTypes")
         if asked_types is None:
-            return SentOn(request.frame, None)  # version 0 has only client metrics
+            return ForwardedRequest(request.frame, None)  # version 0 has only client metrics
 
         async def with_ours(frame: memoryview) -> bytes:
             _, theirs = wire.response_body(request.api.name, request.version, frame)
@@ -197,7 +199,7 @@ class RequestRouter:
             groups = await self._groups.groups_with_settings() if has_groups else ()
             return _encoded(request, with_groups(groups, theirs))
 
-        return SentOn(request.frame, with_ours)
+        return ForwardedRequest(request.frame, with_ours)
 
     def _asked(self, request: ClientRequest, body: Body, client: Client) -> asyncio.Future[Body]:
         # The job's request is sent before this returns, so a group's requests keep the order of their arrival.
@@ -217,8 +219,8 @@ class RequestRouter:
 
 def _api_versions(request: ClientRequest) -> Plan:
     if request.version not in request.api.versions:
-        return MadeHere(api_versions.too_new(request.correlation_id))
-    return SentOn(request.frame, partial(api_versions.rewritten, request.version))
+        return LocalResponse(api_versions.too_new(request.correlation_id))
+    return ForwardedRequest(request.frame, partial(api_versions.rewritten, request.version))
 
 
 async def _immediate(body: Body) -> Body:

@@ -74,7 +74,7 @@ class _Wish(Struct, frozen=True):
     batch_id: int | None = None
 
 
-class Lookback:
+class GapRepairs:
     """Requests for gap repair, kept in the checkpoint, with the batch that did it.
 
     Args:
@@ -187,7 +187,7 @@ class _Known(Struct, frozen=True):
     """Last time without unread records."""
 
 
-class Thread(NamedTuple):
+class Continuation(NamedTuple):
     """The way the topic is read from here on."""
 
     homes: HomePartitions | None
@@ -198,12 +198,12 @@ class Thread(NamedTuple):
 class Continuity:
     """Detector of gaps, by the memory in a mirror's checkpoint."""
 
-    def __init__(self, folder: CheckpointFolder, topic: str, lookback: Lookback) -> None:
+    def __init__(self, folder: CheckpointFolder, topic: str, lookback: GapRepairs) -> None:
         self._folder = folder
         self._topic = topic
         self._lookback = lookback
 
-    def taken_up(self, found: TopicFacts, now_ms: int) -> Thread:
+    def taken_up(self, found: TopicFacts, now_ms: int) -> Continuation:
         """Compare, log a gap, and have the next batch repair it.
 
         Args:
@@ -236,7 +236,7 @@ class Continuity:
         self._write(known)
         _log.debug("topic=%s gap=%s known=%s", self._topic, broken, known)
         homes = HomePartitions(known.partition_count, known.next_partition_count)
-        return Thread(homes if self._topic == OFFSETS_TOPIC else None, bool(broken))
+        return Continuation(homes if self._topic == OFFSETS_TOPIC else None, bool(broken))
 
     def is_broken(self, found: TopicFacts, now_ms: int) -> bool:
         """Return True if `taken_up` would log a gap."""

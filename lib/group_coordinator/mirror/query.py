@@ -21,7 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.records import record_types
-from group_coordinator.mirror.continuity import Lookback
+from group_coordinator.mirror.continuity import GapRepairs
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.mirror.source import READING, MessageSource
 from group_coordinator.settings import JobSettings
@@ -182,7 +182,7 @@ def make_again_if_lost(
     letters_id = logged.last_batch_id + 1
     writer.append(_letters_not_written(spark, job, logged.last_batch_id), DEAD_LETTERS, letters_id)
     catalog = TableCatalog(job.tables_root)
-    Lookback(folder, catalog, job.cluster_id).wish(now_ms, letters_id)
+    GapRepairs(folder, catalog, job.cluster_id).wish(now_ms, letters_id)
     starts = _starting_offsets(topic, logged.last_offsets)
     # Last, as the checkpoint counts as rebuilt from here on: a crash before it only repeats the rebuild.
     write_origin(folder, Origin(letters_id + 1, starts))

@@ -22,11 +22,17 @@ from pyspark.sql.streaming.listener import (
 )
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.offset_reporter.outbox import Choice, GroupNames, Offsets, Outbox, Parcel
+from group_coordinator.offset_reporter.outbox import (
+    Choice,
+    GroupNames,
+    Offsets,
+    OffsetsToCommit,
+    Outbox,
+)
 from group_coordinator.offset_reporter.targets import (
     CoordinatorTarget,
     KafkaTarget,
-    NotTakenError,
+    OffsetsRejectedError,
     Target,
 )
 
@@ -106,52 +112,52 @@ class Sender:
 
     def _work(self) -> None:
         try:
-            while (parcel := self._next()) is not None:
-                self._commit(parcel)
+            while (commit := self._next()) is not None:
+                self._commit(commit)
         finally:
             self._target.close()
 
-    def _next(self) -> Parcel | None:
+    def _next(self) -> OffsetsToCommit | None:
         # None ends the thread.
         with self._changed:
             while not self._is_closing:
                 now_s = self._clock()
-                if (parcel := self._outbox.take(now_s)) is not None:
-                    return parcel
+                if (commit := self._outbox.take(now_s)) is not None:
+                    return commit
                 next_s = self._outbox.next_s()
                 # `put` and `hurry` wake the thread before the next commit is due.
                 self._changed.wait(None if next_s is None else next_s - now_s)
         return None
 
-    def _commit(self, parcel: Parcel) -> None:
+    def _commit(self, commit: OffsetsToCommit) -> None:
         try:
-            self._target.commit(*parcel)
+            self._target.commit(*commit)
         except Exception as failure:  # noqa: BLE001 - nothing may end the thread: it is logged, counted and tried again
-            self._failed(parcel, failure)
+            self._failed(commit, failure)
             if not _group_has_members(failure):
                 # A broken connection may fail again when it is closed.
                 with suppress(Exception):
                     self._target.close()
         else:
-            self._sent(parcel)
+            self._sent(commit)
 
-    def _sent(self, parcel: Parcel) -> None:
+    def _sent(self, commit: OffsetsToCommit) -> None:
         with self._changed:
             self.counts = self.counts._replace(taken=self.counts.taken + 1)
             self._outbox.sent(self._clock())
             self._changed.notify_all()
-        if self._reported.pop(parcel.group_id, None) is not None:
-            _log.info("the offsets of group %r are committed again", parcel.group_id)
+        if self._reported.pop(commit.group_id, None) is not None:
+            _log.info("the offsets of group %r are committed again", commit.group_id)
 
-    def _failed(self, parcel: Parcel, failure: Exception) -> None:
+    def _failed(self, commit: OffsetsToCommit, failure: Exception) -> None:
         with self._changed:
             self.counts = self.counts._replace(failed=self.counts.failed + 1)
             self._outbox.failed(self._clock())
             self._changed.notify_all()
         # The same failure of a group is logged once.
-        message = failure_message(parcel.group_id, failure)
-        if self._reported.get(parcel.group_id) != message:
-            self._reported[parcel.group_id] = message
+        message = failure_message(commit.group_id, failure)
+        if self._reported.get(commit.group_id) != message:
+            self._reported[commit.group_id] = message
             _log.warning("%s", message)
 
 
@@ -169,7 +175,7 @@ def failure_message(group_id: str, failure: Exception) -> str:
 
 
 def _group_has_members(failure: Exception) -> bool:
-    return isinstance(failure, NotTakenError) and failure.group_has_members
+    return isinstance(failure, OffsetsRejectedError) and failure.group_has_members
 
 
 class Runs:

@@ -153,7 +153,7 @@ _LONGEST_BACKOFF_S = 30.0
 _LARGEST_POWER = 5
 
 
-class Parcel(NamedTuple):
+class OffsetsToCommit(NamedTuple):
     """Offsets to commit for a group."""
 
     group_id: str
@@ -208,7 +208,7 @@ class Outbox:
             group.by_run[run] = offsets
             group.is_news = True
 
-    def take(self, now_s: float) -> Parcel | None:
+    def take(self, now_s: float) -> OffsetsToCommit | None:
         """Return the commit that has been due for longest, or None. `sent` or `failed` must follow."""
         due = [(group.due_s, name) for name, group in self._groups.items() if group.due_s <= now_s]
         if not due:
@@ -216,7 +216,7 @@ class Outbox:
         _, name = min(due)
         self._on_its_way = name
         self._groups[name].is_news = self._groups[name].is_hurried = False
-        return Parcel(name, self._groups[name].offsets)
+        return OffsetsToCommit(name, self._groups[name].offsets)
 
     def next_s(self) -> float | None:
         """Time of the next due commit; None: there is none."""

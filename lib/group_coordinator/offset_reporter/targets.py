@@ -17,7 +17,7 @@ from group_coordinator.offset_reporter.outbox import Offsets
 CLIENT_ID = "group-coordinator-spark"
 
 
-class NotTakenError(Exception):
+class OffsetsRejectedError(Exception):
     """The coordinator rejected some or all offsets of a group."""
 
     def __init__(self, codes: Mapping[TopicPartition, int]) -> None:
@@ -34,7 +34,7 @@ class Target(Protocol):
         """Commit, and wait for the response.
 
         Raises:
-            NotTakenError: the coordinator rejected offsets.
+            OffsetsRejectedError: the coordinator rejected offsets.
             KafkaError: there is no response.
             ClientError: there is no response.
         """
@@ -89,7 +89,7 @@ class CoordinatorTarget:
 def _check(codes: Mapping[TopicPartition, int]) -> None:
     refused = {partition: code for partition, code in codes.items() if code}
     if refused:
-        raise NotTakenError(refused)
+        raise OffsetsRejectedError(refused)
 
 
 _SHOWN = 3

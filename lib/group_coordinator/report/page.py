@@ -15,8 +15,8 @@ import pyarrow as pa
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import QueryError
-from group_coordinator.clients.moment import Moment
 from group_coordinator.clients.sql_tables import Session, session
 from group_coordinator.local.folders import cache_folder, only_one_process
 from group_coordinator.report.phrases import name_text, of_things, time_text
@@ -44,7 +44,7 @@ class Report(NamedTuple):
     contents: Mapping[str, Content | QueryError]
 
 
-def ask(root: str, scope: Scope, moment: Moment | None = None) -> Report:
+def ask(root: str, scope: Scope, moment: AsOfTime | None = None) -> Report:
     """Run the queries of all sections on the same version of each table.
 
     Args:

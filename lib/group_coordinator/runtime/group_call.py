@@ -83,7 +83,7 @@ class _Known(NamedTuple):
     group: Group
 
 
-class KnownGroups:
+class GroupCache:
     """The group cache: the groups that were kept last, up to a limit of bytes."""
 
     def __init__(self, least_bytes: int = _LEAST_BYTES, most_bytes: int = _MOST_BYTES) -> None:
@@ -117,7 +117,7 @@ class KnownGroups:
             self.take(longest_ago, b"")
 
 
-of_this_process = KnownGroups()
+of_this_process = GroupCache()
 
 
 STATE_VERSION = 1
@@ -164,7 +164,7 @@ class OperatorResult(NamedTuple):
 def call_group(
     given: OperatorInput,
     context: UpdateContext,
-    known: KnownGroups = of_this_process,
+    known: GroupCache = of_this_process,
 ) -> OperatorResult:
     """Handle the events of a group and fire the deadlines that are due.
 
@@ -183,7 +183,7 @@ def call_group(
         return _quarantined(given, defect, context.scratch)
 
 
-def _called(given: OperatorInput, context: UpdateContext, known: KnownGroups) -> OperatorResult:
+def _called(given: OperatorInput, context: UpdateContext, known: GroupCache) -> OperatorResult:
     snapshot = None if given.stored is None else _snapshot(given.stored)
     if snapshot is None:
         group = _begun(given, context.config)

@@ -31,7 +31,7 @@ from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.rights import Rights
-from group_coordinator.core.topics import TopicNeed
+from group_coordinator.core.topics import NeededTopics
 from group_coordinator.runtime.what_if import ScratchFolder, SpillFile, usual_scratch
 
 HEADER = Struct(">iqqBi")
@@ -301,7 +301,7 @@ class Outputs:
             )
             self._add(row, len(row.principal) + len(row.client_host) + len(row.resource_name))
 
-    def topic_need(self, need: TopicNeed) -> None:
+    def topic_need(self, need: NeededTopics) -> None:
         row = TopicNeedLine(self.group_id, need.names, need.regexes)
         self._add(row, sum(map(len, need.names + need.regexes)))
 

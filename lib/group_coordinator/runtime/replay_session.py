@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json, to_builtins
 from group_coordinator.codecs import events, group_view
 from group_coordinator.codecs import events as responses
 from group_coordinator.codecs.acls import AclEntry, acls_of
-from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
+from group_coordinator.codecs.apis.topic_metadata import ExistingTopic, known_topics
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.fields import FieldError, Text
 from group_coordinator.codecs.records import log_entry
@@ -24,7 +24,13 @@ from group_coordinator.core.model.records import ConfigRecord
 from group_coordinator.core.model.requests import Topic, TopicMetadata
 from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.core.rights import Rights
-from group_coordinator.runtime.taking import event_id_at, fresh_id, refusal_of, rights_of, take
+from group_coordinator.runtime.event_handling import (
+    event_id_at,
+    fresh_id,
+    refusal_of,
+    rights_of,
+    take,
+)
 
 Output: TypeAlias = dict[str, Any]
 
@@ -34,7 +40,7 @@ _NO_EVENT = Raw(b"")
 
 class _Line(Struct, rename="camel", forbid_unknown_fields=True):
     at: Annotated[int, Meta(ge=0, le=2**63 - 1)] | UnsetType = UNSET
-    topics: list[KnownTopic] | UnsetType = UNSET
+    topics: list[ExistingTopic] | UnsetType = UNSET
     acls: list[AclEntry] | UnsetType | None = UNSET
     super_users: list[Text] | UnsetType = UNSET
     allow_everyone_if_no_acl_found: bool | UnsetType = UNSET
@@ -119,7 +125,7 @@ class Replay:
         )
         return min(deadlines, default=None)
 
-    def _learn(self, given: list[KnownTopic]) -> Iterator[Output]:
+    def _learn(self, given: list[ExistingTopic]) -> Iterator[Output]:
         try:
             topics = {topic.name: topic for topic in known_topics(list(map(_placed, given)))}
         except FieldError as fault:
@@ -261,7 +267,7 @@ def _says_what_happens(line: _Line) -> bool:
     return line.event is not _NO_EVENT or not is_silent
 
 
-def _placed(topic: KnownTopic) -> KnownTopic:
+def _placed(topic: ExistingTopic) -> ExistingTopic:
     # Without racks a topic has one broker, in a rack without a name, as in tests/conformance.
     if topic.racks is UNSET:
         topic.racks = [[""]] * topic.num_partitions

@@ -38,9 +38,8 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.core.rights import Rights
-from group_coordinator.core.topics import NOTHING, TopicNeed, missing_topics, topic_need
-from group_coordinator.runtime.outputs import EventRow, Outputs, Piece
-from group_coordinator.runtime.taking import (
+from group_coordinator.core.topics import NOTHING, NeededTopics, missing_topics, topic_need
+from group_coordinator.runtime.event_handling import (
     event_id_at,
     is_of_the_job,
     refusal_of,
@@ -48,6 +47,7 @@ from group_coordinator.runtime.taking import (
     take,
     ticket_of,
 )
+from group_coordinator.runtime.outputs import EventRow, Outputs, Piece
 from group_coordinator.runtime.what_if import ScratchFolder, usual_scratch
 
 
@@ -121,9 +121,9 @@ class UpdateContext:
     timers_hold: bool
     outages: Outages = ()
     asks_for_topics: bool = False
-    """True: groups output their topic subscriptions. A background task sends them topic metadata (driver/agents/topic_agent.py)."""
+    """True: groups output their topic subscriptions. A background task sends them topic metadata (driver/tasks/topic_metadata.py)."""
     follows_markers: bool = False
-    """True: groups output the markers that they await. A background task reads these (driver/agents/transaction_markers.py)."""
+    """True: groups output the markers that they await. A background task reads these (driver/tasks/transaction_markers.py)."""
     reports_rebalancing: bool = False
     """True: classic groups output that they rebalance, for gauges (driver/metrics)."""
     acls: Authorizer | None = None
@@ -174,7 +174,7 @@ class _GroupRun:
         self.group = group
         self.context = context
         self.output = Outputs(group, context.scratch)
-        self._unmet_need: TopicNeed | None = None
+        self._unmet_need: NeededTopics | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:
         # An internal error costs only the event that raised it; OF_THE_WHOLE_CALL ends the call.
@@ -253,7 +253,7 @@ class _GroupRun:
         )
         return Step(now_ms, [], [Reply(ticket_of(event, event_id), answer)])
 
-    def ask_for_topics(self, need_before: TopicNeed) -> None:
+    def ask_for_topics(self, need_before: NeededTopics) -> None:
         # Repeated until topic metadata arrives: an output may be lost with the process that read
         # it.
         need = self._unmet_need or topic_need(self.group)

@@ -10,7 +10,7 @@ output may come twice or has a mark by which it is skipped.
    repeats by `id`, or by the correlation id, as our clients do. In a small batch they are sent while its log is written
    (small_batch.py).
 5. Topic subscriptions and awaited transaction markers are kept, as other members wait for them and a group reports them once
-   (driver/agents/topic_subscriptions.py, driver/agents/transaction_markers.py).
+   (driver/tasks/topic_subscriptions.py, driver/tasks/transaction_markers.py).
 6. Records go to coordinator_log, then dead letters and denials to their tables: if any table has rows of a batch, the log has its
    records, and a rebuild starts from the last batch that it finds (rebuild/rebuild.py). Each append leaves a mark, by which the
    table takes a batch once (tables/writer.py). A failure between two tables therefore repeats only the second append.
@@ -42,7 +42,7 @@ from group_coordinator.streaming.small_batch import (
     BatchCounts,
     BatchMeters,
     BatchOutputs,
-    QuickWay,
+    SmallBatches,
     outputs_of,
     quick_batch,
 )
@@ -180,7 +180,7 @@ class Sinks:
     """Returns the number of partitions of the responses topic: Kafka's client waits in vain for a missing partition."""
     meters: Callable[[int, BatchMeters], None] | None = None
     """Receives the batch's metrics after its tables are written. A repeated batch is reported again."""
-    quick: QuickWay | None = None
+    quick: SmallBatches | None = None
     """Writer of small batches; None: every batch is written by Spark."""
 
     def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:

@@ -35,14 +35,14 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY, TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.state_tables import GROUPS, SNAPSHOTS
 
 OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
 """Tables that the coordinator, or a mirror in its place, appends to."""
 OF_COMPACTION = (*COMPACTED, SNAPSHOTS)
 
-Notes: TypeAlias = dict[str, UpkeepNote]
+Notes: TypeAlias = dict[str, MaintenanceNote]
 """Notes by table."""
 
 _FILE = "maintenance.json"

@@ -35,7 +35,7 @@ from group_coordinator.streaming.query import (
 from group_coordinator.streaming.small_batch import (
     BatchCounts,
     BatchMeters,
-    QuickWay,
+    SmallBatches,
     WritesResponses,
     has_few_events,
 )
@@ -208,10 +208,10 @@ class CoordinatorRun:
         return False
 
 
-def _quick_way(around: CoordinatorHooks) -> QuickWay | None:
+def _quick_way(around: CoordinatorHooks) -> SmallBatches | None:
     if around.responses is None:
         return None
-    return QuickWay(partial(has_few_events, around.plans), around.responses)
+    return SmallBatches(partial(has_few_events, around.plans), around.responses)
 
 
 def _unplan(folder: CheckpointFolder, held_batch: int) -> None:

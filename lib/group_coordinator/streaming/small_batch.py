@@ -218,14 +218,14 @@ class WritesResponses(Protocol):
         """Write responses while the block runs."""
 
 
-class QuickWay(NamedTuple):
+class SmallBatches(NamedTuple):
     """Test for small batches, by Spark's number, and the writer of their responses."""
 
     has_few_events: Callable[[int], bool]
     responses: WritesResponses
 
 
-class QuickBatch(NamedTuple):
+class SmallBatch(NamedTuple):
     outputs: BatchOutputs
     responses: Sequence[Responses]
 
@@ -235,7 +235,7 @@ def has_few_events(plans: Plans, batch_id: int) -> bool:
     return sum(len(taken) for _, taken in plans.ranges_of(batch_id)) <= _MOST_EVENTS
 
 
-def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
+def quick_batch(batch: DataFrame, response_max_bytes: int) -> SmallBatch | None:
     """Collect a batch; None: the outputs of a task, or the responses of a group for a partition, are too large.
 
     A later reader of the batch runs its operator again, with the same result.
@@ -255,7 +255,7 @@ def quick_batch(batch: DataFrame, response_max_bytes: int) -> QuickBatch | None:
         for row, (kind, _, content) in zip(rows, taken, strict=True)
         if kind == RESPONSE
     ]
-    return QuickBatch(outputs, responses)
+    return SmallBatch(outputs, responses)
 
 
 def _without_responses(spark: SparkSession, rows: Iterable[Row]) -> DataFrame:
@@ -290,7 +290,7 @@ Returns the seconds without events.
 """
 
 
-class Rest:
+class IdleBackOff:
     """Pauses after batches without events and outputs.
 
     Args:

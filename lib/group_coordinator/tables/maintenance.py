@@ -28,13 +28,13 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance_work import (
-    BySpark,
-    InFolder,
-    OnS3,
+    DueMaintenance,
+    FolderMaintenance,
+    MaintenanceNote,
+    MaintenanceRule,
+    S3Maintenance,
+    SparkMaintenance,
     TableWork,
-    Upkeep,
-    UpkeepNote,
-    UpkeepRule,
     due,
     noted,
 )
@@ -58,9 +58,9 @@ _log = logging.getLogger(__name__)
 class Notebook:
     """Storage of the notes between two runs; without them a table gets its maintenance once more."""
 
-    notes: Callable[[], dict[str, UpkeepNote]]
+    notes: Callable[[], dict[str, MaintenanceNote]]
     """Returns the notes by table."""
-    replace: Callable[[dict[str, UpkeepNote]], None]
+    replace: Callable[[dict[str, MaintenanceNote]], None]
     """Replaces the notes."""
 
 
@@ -77,7 +77,7 @@ class Maintenance:
         self._spark = spark
         self._catalog = TableCatalog(job.tables_root)
         self._cluster_id = job.cluster_id
-        self._rule = UpkeepRule(job.maintenance_interval_ms, job.maintenance_new_files)
+        self._rule = MaintenanceRule(job.maintenance_interval_ms, job.maintenance_new_files)
         self._history = HistoryRule(job.history_full_ms, job.history_hourly_ms)
         self._tables = tables
         self._notebook = notebook
@@ -124,17 +124,19 @@ class Maintenance:
                 )
 
     def _look_at(self, table: TableDefinition, now_ms: int) -> None:
-        if isinstance(self._files_of(table), InFolder):
+        if isinstance(self._files_of(table), FolderMaintenance):
             remove_old_log(self._catalog.location(table.name))
         # Notes are kept after each work: a crash in between repeats only the second.
         for work in (self._looked_at, self._thinned):
             notes = self._notebook.notes()
-            before = notes.get(table.name, UpkeepNote())
+            before = notes.get(table.name, MaintenanceNote())
             after = work(table, before, now_ms)
             if after != before:
                 self._notebook.replace({**notes, table.name: after})
 
-    def _thinned(self, table: TableDefinition, note: UpkeepNote, now_ms: int) -> UpkeepNote:
+    def _thinned(
+        self, table: TableDefinition, note: MaintenanceNote, now_ms: int
+    ) -> MaintenanceNote:
         cut = cut_now(self._history, note.thinned_ms, now_ms)
         if table.name != COORDINATOR_LOG.name or cut is None:
             return note
@@ -143,26 +145,28 @@ class Maintenance:
         files.thin(cut)
         return replace(note, thinned_ms=cut.closed_ms, files=files.now().files)
 
-    def _looked_at(self, table: TableDefinition, note: UpkeepNote, now_ms: int) -> UpkeepNote:
+    def _looked_at(
+        self, table: TableDefinition, note: MaintenanceNote, now_ms: int
+    ) -> MaintenanceNote:
         files = self._files_of(table)
         found = files.now()
         need = due(note, found, self._rule, now_ms)
         _log.debug("maintenance: table=%s due=%s found=%s %s", table.name, need.name, found, note)
-        if need is not Upkeep.NONE and self._is_left_to_the_catalog(table, files):
+        if need is not DueMaintenance.NONE and self._is_left_to_the_catalog(table, files):
             return replace(note, **found._asdict(), at_ms=now_ms)
         try:
-            if found.files and need in {Upkeep.GATHER, Upkeep.ALL}:
-                files.put_together(is_sorted=need is Upkeep.ALL)
+            if found.files and need in {DueMaintenance.GATHER, DueMaintenance.ALL}:
+                files.put_together(is_sorted=need is DueMaintenance.ALL)
         finally:
             # Also if another process was faster: the files that this process wrote in vain are removed here.
-            if need in {Upkeep.REMOVE, Upkeep.ALL}:
+            if need in {DueMaintenance.REMOVE, DueMaintenance.ALL}:
                 files.remove_those_of_the_past()
         match need:
-            case Upkeep.NONE:
+            case DueMaintenance.NONE:
                 return noted(note, found)
-            case Upkeep.GATHER:
+            case DueMaintenance.GATHER:
                 return replace(note, files=files.now().files)
-            case Upkeep.REMOVE | Upkeep.ALL:
+            case DueMaintenance.REMOVE | DueMaintenance.ALL:
                 # The commits made here are no reason to do it again.
                 return replace(note, **files.now()._asdict(), at_ms=now_ms)
 
@@ -189,11 +193,11 @@ class Maintenance:
         size = GATHERED_FILE_BYTES if is_thinned else table.file_bytes
         # On a local disk the deltalake package does not have to be alone, unlike Spark (catalog.py).
         if self._spark is None or self._catalog.local_folder(table.name) is not None:
-            return InFolder(self._catalog, table, self._cluster_id, size)
-        by_spark = BySpark(self._spark, self._catalog, table, self._cluster_id, size)
+            return FolderMaintenance(self._catalog, table, self._cluster_id, size)
+        by_spark = SparkMaintenance(self._spark, self._catalog, table, self._cluster_id, size)
         if self._catalog.direct_root is None:
             return by_spark
-        return OnS3(by_spark, self._catalog.location(table.name))
+        return S3Maintenance(by_spark, self._catalog.location(table.name))
 
 
 def _others_were_faster(failure: Exception) -> bool:

@@ -21,7 +21,12 @@ from pyspark.sql import SparkSession
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.catalog_managed import FEATURES
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
-from group_coordinator.tables.thinning import Cut, remove_old_log, thin_by_spark, thin_in_folder
+from group_coordinator.tables.thinning import (
+    ThinningLimits,
+    remove_old_log,
+    thin_by_spark,
+    thin_in_folder,
+)
 
 
 def files_held(catalog: TableCatalog, table: TableDefinition) -> AbstractContextManager[object]:
@@ -57,14 +62,14 @@ def session_conf(session: SparkSession, settings: Mapping[str, str]) -> Iterator
                 session.conf.unset(key)
 
 
-class UpkeepRule(NamedTuple):
+class MaintenanceRule(NamedTuple):
     """Frequency of maintenance: after an interval at the latest, and earlier after this number of new files."""
 
     interval_ms: int
     new_files: int
 
 
-class UpkeepNote(Struct, frozen=True):
+class MaintenanceNote(Struct, frozen=True):
     """Notes on a table: its number of files after they were gathered, or less since; its last complete maintenance.
 
     `thinned_ms`: the days before this midnight have been thinned.
@@ -83,7 +88,7 @@ class TableFiles(NamedTuple):
     version: int
 
 
-class Upkeep(Enum):
+class DueMaintenance(Enum):
     """Due maintenance of a table."""
 
     NONE = "none"
@@ -92,17 +97,19 @@ class Upkeep(Enum):
     ALL = "files become few, large and sorted, and those that no reader needs any more are removed"
 
 
-def due(note: UpkeepNote, table: TableFiles, rule: UpkeepRule, now_ms: int) -> Upkeep:
+def due(
+    note: MaintenanceNote, table: TableFiles, rule: MaintenanceRule, now_ms: int
+) -> DueMaintenance:
     """Return the due maintenance. A clock that was set back makes it due once too often, or an interval later."""
     # Also true if the clock was set back before the last maintenance.
     if not 0 <= now_ms - note.at_ms < rule.interval_ms:
-        return Upkeep.ALL if table.version > note.version else Upkeep.REMOVE
+        return DueMaintenance.ALL if table.version > note.version else DueMaintenance.REMOVE
     if table.files - note.files >= rule.new_files:
-        return Upkeep.GATHER
-    return Upkeep.NONE
+        return DueMaintenance.GATHER
+    return DueMaintenance.NONE
 
 
-def noted(note: UpkeepNote, table: TableFiles) -> UpkeepNote:
+def noted(note: MaintenanceNote, table: TableFiles) -> MaintenanceNote:
     """Return the note after a look: gathering by another process counts too."""
     return note if table.files >= note.files else replace(note, files=table.files)
 
@@ -125,14 +132,14 @@ class TableWork(Protocol):
     def put_together(self, *, is_sorted: bool) -> None:
         """Turn many small files into few large files."""
 
-    def thin(self, cut: Cut) -> None: ...
+    def thin(self, cut: ThinningLimits) -> None: ...
 
     def remove_those_of_the_past(self) -> None:
         """Remove files that no reader needs any more."""
 
 
 @dataclass(frozen=True, slots=True)
-class InFolder:
+class FolderMaintenance:
     """A table on this machine's disk, which Spark should not write, or in a folder of a process without Spark.
 
     Spark's commits have to be alone on a disk (catalog.py), and appends would have to wait.
@@ -172,7 +179,7 @@ class InFolder:
         else:
             table.optimize.compact(ours, target_size=size)
 
-    def thin(self, cut: Cut) -> None:
+    def thin(self, cut: ThinningLimits) -> None:
         """Thin the history. Raises Timeout if another process replaces files."""
         with files_held(self.catalog, self.table), self._commit():
             thin_in_folder(self.catalog.location(self.table.name), self.cluster_id, cut)
@@ -190,7 +197,7 @@ class InFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class BySpark:
+class SparkMaintenance:
     """A table at any other place."""
 
     spark: SparkSession
@@ -221,7 +228,7 @@ class BySpark:
             else:
                 optimize.executeCompaction()
 
-    def thin(self, cut: Cut) -> None:
+    def thin(self, cut: ThinningLimits) -> None:
         thin_by_spark(self.spark, self.catalog, self.cluster_id, cut)
 
     def remove_those_of_the_past(self) -> None:
@@ -232,13 +239,13 @@ class BySpark:
 
 
 @dataclass(slots=True)
-class OnS3:
+class S3Maintenance:
     """A table that Spark and the deltalake package may write.
 
     Spark replaces files, as only Spark notices concurrent replacements.
     """
 
-    by_spark: BySpark
+    by_spark: SparkMaintenance
     location: str
     _seen: DeltaTable | None = None
     """Kept, as an update takes two requests, and reading a log a hundred."""
@@ -259,7 +266,7 @@ class OnS3:
         self._seen = None
         self.by_spark.put_together(is_sorted=is_sorted)
 
-    def thin(self, cut: Cut) -> None:
+    def thin(self, cut: ThinningLimits) -> None:
         self.by_spark.thin(cut)
 
     def remove_those_of_the_past(self) -> None:

@@ -24,7 +24,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
 from group_coordinator.tables.maintenance import Notebook
-from group_coordinator.tables.maintenance_work import UpkeepNote, files_held
+from group_coordinator.tables.maintenance_work import MaintenanceNote, files_held
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.thinning import LEFT_TO_UPKEEP, midnight
@@ -158,16 +158,16 @@ class PositionsFolder:
         """Return the notes of maintenance of both tables of samples: next to the rows, as there is no checkpoint."""
         return Notebook(self._read_notes, self._write_notes)
 
-    def _read_notes(self) -> dict[str, UpkeepNote]:
+    def _read_notes(self) -> dict[str, MaintenanceNote]:
         table = DeltaTable(self.location)
         notes = {}
         for of in SAMPLED:
             known = {name: table.transaction_version(self._mark(name, of)) for name in _NOTED}
             if None not in known.values():
-                notes[of.name] = convert(known, UpkeepNote)
+                notes[of.name] = convert(known, MaintenanceNote)
         return notes
 
-    def _write_notes(self, notes: dict[str, UpkeepNote]) -> None:
+    def _write_notes(self, notes: dict[str, MaintenanceNote]) -> None:
         marks = [
             Transaction(self._mark(name, of), getattr(notes[of.name], name))
             for of in SAMPLED
@@ -184,7 +184,7 @@ class PositionsFolder:
         commit_rows(DeltaTable(self.location), rows, properties)
 
 
-_NOTED = tuple(field.name for field in structs.fields(UpkeepNote))
+_NOTED = tuple(field.name for field in structs.fields(MaintenanceNote))
 
 
 def _instant(milliseconds: int) -> datetime:
@@ -255,7 +255,7 @@ class PositionsBySpark:
             return
         with spark_write_errors(self.location):
             notes = self.notebook.notes()
-            note = notes.get(TOPIC_POSITIONS.name, UpkeepNote())
+            note = notes.get(TOPIC_POSITIONS.name, MaintenanceNote())
             if until_ms > note.thinned_ms:
                 self._thin(note.thinned_ms, until_ms)
                 after = replace(note, thinned_ms=until_ms)

@@ -75,7 +75,7 @@ class HistoryRule(NamedTuple):
     hourly_ms: int = 0
 
 
-class Cut(NamedTuple):
+class ThinningLimits(NamedTuple):
     """The limits of thinning, each a midnight, in milliseconds.
 
     Rows from `closed_ms` on are unchanged. Before `hourly_ms` an hour keeps few ordinary rows, before `daily_ms` a day
@@ -87,7 +87,7 @@ class Cut(NamedTuple):
     daily_ms: int
 
 
-def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
+def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> ThinningLimits | None:
     """Return the present limits; None: thinning is off, or no day has closed since `done_ms`."""
     # Whole days, so that each day is rewritten once and not with every look.
     closed_ms = midnight(now_ms - OPEN_MS)
@@ -95,10 +95,10 @@ def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> Cut | None:
         return None
     hourly_ms = min(closed_ms, midnight(shown_ms(now_ms - rule.full_ms)))
     daily_ms = min(hourly_ms, midnight(shown_ms(now_ms - rule.hourly_ms))) if rule.hourly_ms else 0
-    return Cut(closed_ms, hourly_ms, daily_ms)
+    return ThinningLimits(closed_ms, hourly_ms, daily_ms)
 
 
-def steps(cut: Cut, stretches: Collection[int]) -> Iterator[Cut]:
+def steps(cut: ThinningLimits, stretches: Collection[int]) -> Iterator[ThinningLimits]:
     """Yield the steps to a cut: one for each stretch with rows before it, in order. Each step relies on the steps before it.
 
     Stretches without rows have no step, as the time of a row may be any year.
@@ -107,7 +107,7 @@ def steps(cut: Cut, stretches: Collection[int]) -> Iterator[Cut]:
         end_ms = (stretch + 1) * STEP_MS
         # Old stretches are rewritten singly, so that a first run over years fits into memory and disk.
         if end_ms < cut.closed_ms:
-            yield Cut(end_ms, min(cut.hourly_ms, end_ms), min(cut.daily_ms, end_ms))
+            yield ThinningLimits(end_ms, min(cut.hourly_ms, end_ms), min(cut.daily_ms, end_ms))
     if stretches:
         yield cut
 
@@ -175,7 +175,7 @@ LEFT ANTI JOIN gone
 """  # noqa: S608 - texts of our own
 
 
-def thinned_log(log: str, cut: Cut, dialect: Dialect) -> str:
+def thinned_log(log: str, cut: ThinningLimits, dialect: Dialect) -> str:
     """Return SQL for the remaining rows of a table or view that has the log's rows before `cut.closed_ms`."""
     times = {"hourly_us": cut.hourly_ms * 1_000, "daily_us": cut.daily_ms * 1_000}
     given = {"coordinator_log": log, **times, **dialect._asdict()}
@@ -188,14 +188,14 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Portion(NamedTuple):
+class GroupRange(NamedTuple):
     """Range of groups, both ends included."""
 
     first: str
     last: str
 
 
-def thin_in_folder(location: str, cluster_id: str, cut: Cut) -> None:
+def thin_in_folder(location: str, cluster_id: str, cut: ThinningLimits) -> None:
     """Rewrite a cluster's rows; months that have never been thinned take a commit each.
 
     Args:
@@ -211,7 +211,7 @@ def thin_in_folder(location: str, cluster_id: str, cut: Cut) -> None:
         _rewrite(DeltaTable(location), cluster_id, step)
 
 
-def _old(cluster_id: str, cut: Cut) -> str:
+def _old(cluster_id: str, cut: ThinningLimits) -> str:
     """Return SQL for the condition that a row is rewritten."""
     closed = f"{DATAFUSION.instant}({cut.closed_ms * 1_000})"
     return f"cluster_id = {in_datafusion(cluster_id)} AND event_time < {closed}"
@@ -229,7 +229,7 @@ def _stretches(location: str, old: str) -> list[int]:
     return [begin_us // stretch_us for begin_us in pa.table(answer)["begin_us"].to_pylist()]
 
 
-def _rewrite(table: DeltaTable, cluster_id: str, cut: Cut) -> None:
+def _rewrite(table: DeltaTable, cluster_id: str, cut: ThinningLimits) -> None:
     """Rewrite the rows before a cut."""
     ours = f"cluster_id = {in_datafusion(cluster_id)}"
     old = _old(cluster_id, cut)
@@ -252,7 +252,7 @@ def _rewrite(table: DeltaTable, cluster_id: str, cut: Cut) -> None:
 
 
 def _thinned(
-    builder: QueryBuilder, old: str, cut: Cut, schema: pa.Schema
+    builder: QueryBuilder, old: str, cut: ThinningLimits, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the remaining rows, group by group, in the order of each group."""
     counts = builder.execute(
@@ -276,24 +276,26 @@ def _pairs(answer: Any) -> Iterator[tuple[str, int]]:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-def in_portions(counts: Iterable[tuple[str, int]], most: int) -> Iterator[Portion]:
+def in_portions(counts: Iterable[tuple[str, int]], most: int) -> Iterator[GroupRange]:
     """Yield ranges of groups with at most this number of rows, or with one group; `counts` has the rows of each group."""
     groups: list[str] = []
     rows = 0
     for group_id, count in counts:
         if groups and rows + count > most:
-            yield Portion(groups[0], groups[-1])
+            yield GroupRange(groups[0], groups[-1])
             groups, rows = [], 0
         groups.append(group_id)
         rows += count
     if groups:
-        yield Portion(groups[0], groups[-1])
+        yield GroupRange(groups[0], groups[-1])
 
 
 _OLD = "old_rows_of_coordinator_log"
 
 
-def thin_by_spark(spark: SparkSession, catalog: TableCatalog, cluster_id: str, cut: Cut) -> None:
+def thin_by_spark(
+    spark: SparkSession, catalog: TableCatalog, cluster_id: str, cut: ThinningLimits
+) -> None:
     """Rewrite a cluster's rows in a single commit.
 
     Args:

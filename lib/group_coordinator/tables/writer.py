@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
-class KnownTable:
+class CachedTable:
     """A table, and its known marks: to look for a mark the package reads every commit since the last checkpoint."""
 
     table: DeltaTable
@@ -95,14 +95,14 @@ class KnownTable:
         self._version_of_marks = self.version
 
 
-class KnownTables:
+class TableCache:
     """Cache of tables for several threads; of threads that need the same table, each reads its own."""
 
     def __init__(self) -> None:
-        self._known: dict[Path | str, KnownTable] = {}
+        self._known: dict[Path | str, CachedTable] = {}
 
     @contextmanager
-    def newest(self, folder: Path | str) -> Iterator[KnownTable]:
+    def newest(self, folder: Path | str) -> Iterator[CachedTable]:
         """Yield the present table, which the block may write; after a failure its cached state is dropped.
 
         On S3 it is the table after the last block, as a look takes three requests: a commit notices newer commits.
@@ -123,15 +123,15 @@ class KnownTables:
         self._known[folder] = known
 
 
-def _read_again(folder: Path | str, known: KnownTable | None) -> KnownTable:
+def _read_again(folder: Path | str, known: CachedTable | None) -> CachedTable:
     table = DeltaTable(folder)
     if known is not None and not isinstance(folder, Path):
         # The package does so only after its own commits.
         table.create_checkpoint()
-    return KnownTable(table=table, folder=folder, read_version=table.version())
+    return CachedTable(table=table, folder=folder, read_version=table.version())
 
 
-def _is_worth_it(folder: Path | str, known: KnownTable) -> bool:
+def _is_worth_it(folder: Path | str, known: CachedTable) -> bool:
     # Of a removed or recreated table the package would see no change.
     version = known.version
     is_there = (
@@ -155,7 +155,7 @@ class Writer:
     catalog: TableCatalog
     cluster_id: str
     epoch: int
-    _known: KnownTables = field(default_factory=KnownTables, repr=False, compare=False)
+    _known: TableCache = field(default_factory=TableCache, repr=False, compare=False)
 
     def append_once(self, rows: Rows, table: TableDefinition, batch_id: int) -> None:
         """Append the rows, with batch and time, unless the table has the batch.

@@ -21,7 +21,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.replay import begin_sessions, replay
-from group_coordinator.runtime.taking import event_id_at, rights_of, take
+from group_coordinator.runtime.event_handling import event_id_at, rights_of, take
 from group_coordinator.settings import load
 from group_coordinator.testing.outcome import ConsumerVerbs, NotAnsweredError, Outcome, R_co
 

@@ -24,7 +24,7 @@ from rich.table import Column, Table
 from group_coordinator import settings
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from tests.benchmarks.measured import show
 from tests.benchmarks.year.cluster import Cluster
@@ -59,7 +59,7 @@ def make(root: Path, groups: int, days: int, now_ms: int) -> Mapping[str, float]
 def _look_after(root: Path, now_ms: int) -> None:
     job = settings.load(overrides=[f"tables.root={root}"]).job
     job = replace(job, history_full_ms=RULE.full_ms, history_hourly_ms=RULE.hourly_ms)
-    pages: list[dict[str, UpkeepNote]] = []
+    pages: list[dict[str, MaintenanceNote]] = []
     notebook = Notebook(lambda: pages[-1] if pages else {}, pages.append)
     Maintenance(None, job, [COORDINATOR_LOG, TOPIC_POSITIONS], notebook).look(now_ms)
 

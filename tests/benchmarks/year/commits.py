@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from group_coordinator.tables.thinning import DAY_MS, Cut
+from group_coordinator.tables.thinning import DAY_MS, ThinningLimits
 from tests.benchmarks.year.cluster import DAY_S, PARTITIONS, Cluster
 
 HOUR_MS = 3_600_000
@@ -47,7 +47,7 @@ def offsets_at(group: np.ndarray, at_ms: np.ndarray) -> np.ndarray:
     return (at_ms // 1_000 % (DAY_S * 3_650)) * (1 + group // 10 % 10)
 
 
-def kept(commits: Commits, cut: Cut) -> Commits:
+def kept(commits: Commits, cut: ThinningLimits) -> Commits:
     """As thinning keeps them (tables/thinning.py); rows of a partition come one behind the other."""
     stretch = np.where(
         commits.at_ms < cut.daily_ms,

@@ -16,7 +16,7 @@ from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
-from group_coordinator.tables.thinning import DAY_MS, Cut, HistoryRule, cut_now, midnight
+from group_coordinator.tables.thinning import DAY_MS, HistoryRule, ThinningLimits, cut_now, midnight
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from tests.benchmarks.year.cluster import CLUSTER_ID, GROUPS_A_TOPIC, PARTITIONS, Cluster
 from tests.benchmarks.year.commits import HOUR_MS, commits_of_day, kept, offsets_at
@@ -39,7 +39,7 @@ class Year:
         self._lives = Lives(cluster, self._random)
         cut = cut_now(RULE, 0, now_ms)
         assert cut is not None
-        self._cut: Cut = cut
+        self._cut: ThinningLimits = cut
         self._days = [midnight(now_ms) - DAY_MS * (days - 1 - number) for number in range(days)]
         self.commits = 0
 

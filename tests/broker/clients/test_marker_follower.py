@@ -20,7 +20,7 @@ from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.marker_reader import MarkerReader
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
-from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers, MarkerFollower
+from group_coordinator.driver.tasks.transaction_markers import AwaitedMarkers, MarkerFollower
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import UpdateContext

@@ -16,8 +16,8 @@ from uuid import UUID
 from group_coordinator import settings
 from group_coordinator.local.folders import cache_folder
 from group_coordinator.local.jars import broker_jars, java
+from group_coordinator.runtime.event_handling import fresh_id
 from group_coordinator.runtime.replay_session import Replay
-from group_coordinator.runtime.taking import fresh_id
 from tests.conformance.language.lines import Json
 
 SOURCES = Path(__file__).parent / "oracle"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
 from tests.support.mirrored_log import tables_of_mirror
@@ -24,11 +24,11 @@ CONFIG = settings.load(
 MEMBERS = "SELECT m.group_id, g.group_type, g.state, m.assigned_partitions FROM members m JOIN groups g USING (group_id)"
 
 
-def moment(seconds: float) -> Moment:
-    return Moment(datetime.fromtimestamp(seconds, UTC), CONFIG)
+def as_of_time(seconds: float) -> AsOfTime:
+    return AsOfTime(datetime.fromtimestamp(seconds, UTC), CONFIG)
 
 
-def answer(root: str, sql: str, at: Moment | None = None) -> list[dict[str, Any]]:
+def answer(root: str, sql: str, at: AsOfTime | None = None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = query(root, sql, at).to_pylist()
     return found
 
@@ -57,13 +57,13 @@ def test_a_share_group_has_the_names_of_its_topics_from_the_table_of_ids(tmp_pat
             "assigned_partitions": [{"topic": "orders", "partition": 0}],
         }
     ]
-    assert answer(root, MEMBERS) == answer(root, MEMBERS, moment(5)) == is_now
-    [before] = answer(root, MEMBERS, moment(4.5))
+    assert answer(root, MEMBERS) == answer(root, MEMBERS, as_of_time(5)) == is_now
+    [before] = answer(root, MEMBERS, as_of_time(4.5))
     assert before["assigned_partitions"] == []
 
 
 def test_a_streams_group_as_it_was(streams: str) -> None:
-    [was] = answer(streams, MEMBERS, moment(100))
+    [was] = answer(streams, MEMBERS, as_of_time(100))
     assert (was["group_type"], was["state"]) == ("streams", "Stable")
     assert {"topic": "orders", "partition": 1} in was["assigned_partitions"]
 
@@ -74,10 +74,10 @@ def test_a_streams_group_as_it_was(streams: str) -> None:
 
 
 def test_what_a_streams_group_reads_is_protected_from_another_retention_too(streams: str) -> None:
-    found = what_if(streams, moment(199)).to_pylist()
+    found = what_if(streams, as_of_time(199)).to_pylist()
     assert [(row["topic"], row["last_offset"]) for row in found] == [("elsewhere", 43)]
 
-    found = what_if(streams, moment(300)).to_pylist()
+    found = what_if(streams, as_of_time(300)).to_pylist()
     assert [(row["topic"], row["removed_at"].timestamp()) for row in found] == [
         ("elsewhere", 70),
         ("orders", 210),
@@ -86,4 +86,4 @@ def test_what_a_streams_group_reads_is_protected_from_another_retention_too(stre
 
 def test_a_share_group_loses_no_offsets_by_another_retention(tmp_path: Path) -> None:
     root = tables_of_mirror(tmp_path, share_group(), {})
-    assert what_if(root, moment(300)).num_rows == 0
+    assert what_if(root, as_of_time(300)).num_rows == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.tables.views.all_views import VIEWS
@@ -70,8 +70,8 @@ def then(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(root)
 
 
-def rows(root: str, sql: str, moment: Moment | None = None) -> list[dict[str, Any]]:
-    return sorted(query(root, sql, moment).to_pylist(), key=str)
+def rows(root: str, sql: str, as_of_time: AsOfTime | None = None) -> list[dict[str, Any]]:
+    return sorted(query(root, sql, as_of_time).to_pylist(), key=str)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_every_table_and_view_is_as_it_was(
     root, config = whole
     everything = f"SELECT * FROM {name}"  # noqa: S608 - names of our own
 
-    assert rows(root, everything, Moment(at(10), config)) == rows(then, everything)
+    assert rows(root, everything, AsOfTime(at(10), config)) == rows(then, everything)
 
 
 def test_it_differs_from_what_is_now(whole: tuple[str, CoordinatorConfig]) -> None:
@@ -91,12 +91,12 @@ def test_it_differs_from_what_is_now(whole: tuple[str, CoordinatorConfig]) -> No
     sql = "SELECT topic, `partition`, committed_offset FROM offsets"
 
     assert [tuple(row.values()) for row in rows(root, sql)] == [("orders", 0, 7)]
-    assert [tuple(row.values()) for row in rows(root, sql, Moment(at(10), config))] == [
+    assert [tuple(row.values()) for row in rows(root, sql, AsOfTime(at(10), config))] == [
         ("orders", 0, 10),
         ("orders", 1, 20),
         ("refunds", 0, 5),
     ]
-    assert rows(root, "SELECT value FROM group_configs", Moment(at(10), config)) == [
+    assert rows(root, "SELECT value FROM group_configs", AsOfTime(at(10), config)) == [
         {"value": "30000"}
     ]
 
@@ -105,8 +105,8 @@ def test_a_moment_has_its_own_records(whole: tuple[str, CoordinatorConfig]) -> N
     root, config = whole
     sql = "SELECT count(*) AS lost FROM lost_offsets"
 
-    assert rows(root, sql, Moment(at(10), config)) == [{"lost": 0}]
-    assert rows(root, sql, Moment(at(10.001), config)) == [{"lost": 1}]
+    assert rows(root, sql, AsOfTime(at(10), config)) == [{"lost": 0}]
+    assert rows(root, sql, AsOfTime(at(10.001), config)) == [{"lost": 1}]
 
 
 def test_lag_of_then_is_that_of_the_samples_of_then(whole: tuple[str, CoordinatorConfig]) -> None:
@@ -114,7 +114,7 @@ def test_lag_of_then_is_that_of_the_samples_of_then(whole: tuple[str, Coordinato
     sql = "SELECT topic, `partition`, lag, lag_seconds FROM lag JOIN time_lag USING (topic, `partition`)"
 
     def asked(seconds: float) -> list[tuple[Any, ...]]:
-        return [tuple(row.values()) for row in rows(root, sql, Moment(at(seconds), config))]
+        return [tuple(row.values()) for row in rows(root, sql, AsOfTime(at(seconds), config))]
 
     assert asked(4) == [("orders", 0, 0, 0.0), ("orders", 1, 0, 0.0), ("refunds", 0, None, None)]
     assert asked(10) == [("orders", 0, 30, 6.0), ("orders", 1, 0, 0.0), ("refunds", 0, None, None)]
@@ -124,8 +124,8 @@ def test_lag_of_then_is_that_of_the_samples_of_then(whole: tuple[str, Coordinato
 def test_before_the_first_record_there_is_nothing(whole: tuple[str, CoordinatorConfig]) -> None:
     root, config = whole
 
-    assert rows(root, "SELECT * FROM groups", Moment(at(-1), config)) == []
-    assert rows(root, "SELECT * FROM group_timeline", Moment(at(-1), config)) == []
+    assert rows(root, "SELECT * FROM groups", AsOfTime(at(-1), config)) == []
+    assert rows(root, "SELECT * FROM group_timeline", AsOfTime(at(-1), config)) == []
 
 
 def test_groups_of_several_clusters(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_groups_of_several_clusters(tmp_path: Path) -> None:
 
     sql = "SELECT cluster_id, committed_offset FROM offsets"
     assert rows(root, sql) == [{"cluster_id": "test", "committed_offset": 1}]
-    assert rows(root, sql, Moment(at(0), here.config)) == [
+    assert rows(root, sql, AsOfTime(at(0), here.config)) == [
         {"cluster_id": "test", "committed_offset": 1},
         {"cluster_id": "there", "committed_offset": 2},
     ]

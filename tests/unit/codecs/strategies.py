@@ -13,7 +13,7 @@ from group_coordinator.core.model.classic_member import (
     ClassicMember,
     ClassicState,
     Protocol,
-    Ticket,
+    ReplyAddress,
 )
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import (
@@ -70,7 +70,7 @@ expiring_offsets = st.builds(
     expire_timestamp_ms=times_ms,
     topic_id=st.none(),
 )
-tickets = st.builds(Ticket, names, st.none() | names, st.integers(0, 10))
+tickets = st.builds(ReplyAddress, names, st.none() | names, st.integers(0, 10))
 timers = st.builds(Timer, times_ms, times_ms)
 timer_keys = st.one_of(
     st.sampled_from([JOIN_TIMER, SYNC_TIMER]),

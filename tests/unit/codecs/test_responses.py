@@ -4,7 +4,7 @@ import msgspec
 
 from group_coordinator.codecs import events
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.responses import HeartbeatResponse, Reply
 
@@ -14,7 +14,7 @@ def written(content: object) -> str:
 
 
 def test_a_response_says_what_it_answers() -> None:
-    reply = Reply(Ticket("group-events-3-1742", "c-17", 4), HeartbeatResponse(ErrorCode.NONE))
+    reply = Reply(ReplyAddress("group-events-3-1742", "c-17", 4), HeartbeatResponse(ErrorCode.NONE))
 
     assert written(events.to_json("g", reply, 1_700_000_000_000)) == (
         '{"id":"group-events-3-1742","correlationId":"c-17","api":"Heartbeat","version":4,"groupId":"g",'

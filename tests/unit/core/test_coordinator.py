@@ -5,7 +5,7 @@ from copy import deepcopy
 import pytest
 
 from group_coordinator.core import coordinator
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
@@ -15,7 +15,7 @@ from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE, membership_of, state_of
 
-TICKET = Ticket("topic-0-1", "c-1", 4)
+TICKET = ReplyAddress("topic-0-1", "c-1", 4)
 
 
 def context(now_ms: int) -> RequestContext:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.model.requests import ConsumerGroupHeartbeat, Heartbeat
-from group_coordinator.core.topics import NOTHING, TopicNeed, missing_topics, topic_need
+from group_coordinator.core.topics import NOTHING, NeededTopics, missing_topics, topic_need
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.consumer_groups import cluster
 
-ORDERS = TopicNeed(("orders",))
+ORDERS = NeededTopics(("orders",))
 
 
 def heartbeat(epoch: int) -> ConsumerGroupHeartbeat:
@@ -33,7 +33,7 @@ def test_a_consumer_group_needs_what_its_members_subscribe_to() -> None:
     driver.consumers.join("m1", ["orders", "bills"])
     driver.consumers.join("m2", ["orders"], topic_regex="o.*")
 
-    assert topic_need(driver.group) == TopicNeed(("bills", "orders"), ("o.*",))
+    assert topic_need(driver.group) == NeededTopics(("bills", "orders"), ("o.*",))
     assert topic_need(GroupDriver().group) == NOTHING
 
 
@@ -57,7 +57,7 @@ def test_a_consumer_group_that_never_knew_topics_needs_none() -> None:
 
 @pytest.mark.parametrize(("epoch", "needed"), [(0, ORDERS), (1, None)])
 def test_an_upgrade_needs_the_topics_of_the_classic_members(
-    epoch: int, needed: TopicNeed | None
+    epoch: int, needed: NeededTopics | None
 ) -> None:
     driver = GroupDriver()
     assert missing_topics(driver.group, heartbeat(epoch)) is None

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from group_coordinator.core import coordinator
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.requests import RequestContext
 from group_coordinator.testing import GroupDriver
@@ -35,7 +35,7 @@ def test_a_join_phase_without_time_begins_again_only_now_and_then(
     leader, static = [driver.response_to(join).member_id for join in joins]
     driver.sync(static, 1)
     driver.sync(leader, 1)
-    ticket = Ticket("topic-0-1", None, 5)
+    ticket = ReplyAddress("topic-0-1", None, 5)
     context = RequestContext(
         now_ms=6_000,
         ticket=ticket,

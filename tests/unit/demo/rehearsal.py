@@ -24,8 +24,8 @@ from group_coordinator.demo.coordinator.members import ShopTopics
 from group_coordinator.demo.coordinator.show import CoordinatorShow, settings_of
 from group_coordinator.demo.stage import DemoFolder
 from group_coordinator.demo.story import COORDINATOR, Board, DemoOptions, Story
-from group_coordinator.driver.agents.topic_agent import TopicAgent
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.tasks.topic_metadata import TopicMetadataTask
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from group_coordinator.runtime.outputs import EventRow, LogRow, Output, ResponseRow, TopicNeedLine
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.files import FilesInMemory
@@ -47,8 +47,8 @@ class Coordinator:
         self._context = UpdateContext(
             self.config, "group-events", 1_000, timers_hold=False, asks_for_topics=True
         )
-        self._interests = TopicInterests(FilesInMemory())
-        self._agent = TopicAgent(self._interests, _look_at_topics, self._tell)
+        self._subscriptions = GroupSubscriptions(FilesInMemory())
+        self._agent = TopicMetadataTask(self._subscriptions, _look_at_topics, self._tell)
         self._needs: list[str] = []
         self._waiting: defaultdict[str, list[EventRow]] = defaultdict(list)
         self._replies: dict[str, Future[Body]] = {}
@@ -92,7 +92,7 @@ class Coordinator:
                     self._take(output)
         self._batch_id += 1
         needs, self._needs = self._needs, []
-        self._interests.note(needs)
+        self._subscriptions.note(needs)
         self._agent.look()
 
     def _tell(self, events: Sequence[tuple[str, bytes]]) -> None:

@@ -18,7 +18,7 @@ from group_coordinator.demo.coordinator.applications import (
     other_groups,
 )
 from group_coordinator.demo.coordinator.show import REBALANCES
-from group_coordinator.demo.tables_watch import ENDS, LOSSES, UPGRADES, TablesWatch, ViewQuestion
+from group_coordinator.demo.tables_watch import ENDS, LOSSES, UPGRADES, TablesReader, ViewQuestion
 from tests.support.group_history import tables_of
 from tests.unit.demo.positions import samples
 from tests.unit.demo.rehearsal import Rehearsal
@@ -104,7 +104,7 @@ def test_the_administrator_uses_the_command_line(rehearsal: Rehearsal) -> None:
 
 def test_news_in_the_tables_are_added_once(tables: Path) -> None:
     news: list[str] = []
-    watch = TablesWatch(str(tables), news.append, (LOSSES, ENDS, UPGRADES, REBALANCES))
+    watch = TablesReader(str(tables), news.append, (LOSSES, ENDS, UPGRADES, REBALANCES))
     watch.look()
     added = len(news)
     watch.look()
@@ -126,7 +126,7 @@ def test_the_tables_have_the_end_once_commits_and_samples_are_later(
     rehearsal: Rehearsal, tmp_path: Path
 ) -> None:
     tables = tables_of(tmp_path, rehearsal.coordinator)
-    watch = TablesWatch(str(tables), print, ())
+    watch = TablesReader(str(tables), print, ())
     watch.look()
     at = datetime(2026, 1, 1, 0, 1, 30, tzinfo=UTC)
     assert not watch.have(at)  # no sample yet

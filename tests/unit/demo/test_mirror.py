@@ -15,7 +15,7 @@ from group_coordinator.demo import tables_watch
 from group_coordinator.demo.consumers import Application
 from group_coordinator.demo.mirror import MirrorShow, first_reset
 from group_coordinator.demo.story import MIRROR, Board, DemoOptions, Story
-from group_coordinator.demo.tables_watch import LOSSES, RESETS, TablesWatch, ViewQuestion
+from group_coordinator.demo.tables_watch import LOSSES, RESETS, TablesReader, ViewQuestion
 from tests.support.group_history import GroupHistory, tables_of
 from tests.unit.demo.positions import samples
 
@@ -203,7 +203,7 @@ def test_a_status_is_news_once_it_lasts(tmp_path: Path) -> None:
     write_deltalake(tables / "topic_positions", ends, mode="append")
     news: list[str] = []
     show = MirrorShow(OWN)
-    show.watch = TablesWatch(str(tables), news.append, (LOSSES, RESETS))
+    show.watch = TablesReader(str(tables), news.append, (LOSSES, RESETS))
     for _ in range(3):
         show.look(at(65))
     first = [*news]

@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.coordinator.measures import Latency
 from group_coordinator.demo.coordinator.show import CoordinatorFigures, CoordinatorShow
 from group_coordinator.demo.gateway import GatewayCounts, GatewayFigures, GatewayShow
 from group_coordinator.demo.mirror import MirrorFigures, MirrorShow
 from group_coordinator.demo.runner import Show
-from group_coordinator.demo.screen import ShowFigures, display, picture, squeezed
+from group_coordinator.demo.screen import ClosingPage, ShowFigures, display, picture, squeezed
 from group_coordinator.demo.stage import DemoFolder, Interruption
-from group_coordinator.demo.story import Board, Frame, Happening
+from group_coordinator.demo.story import Board, Frame, StoryEvent
 from group_coordinator.demo.tables_watch import TableCounts
 
 TABLES = TableCounts(record_count=2_417, offset_count=318, lost_count=16, expired_count=12)
@@ -41,8 +40,8 @@ FRAME = Frame(
     expected_s=160,
     now="returns-desk: all members leave.",
     story=(
-        Happening(2, "A broker starts."),
-        Happening(40, "$ groups --delete", ("Error: not empty", "x" * 200)),
+        StoryEvent(2, "A broker starts."),
+        StoryEvent(40, "$ groups --delete", ("Error: not empty", "x" * 200)),
     ),
 )
 
@@ -127,7 +126,7 @@ def test_the_screen_is_filled_and_not_exceeded(width: int, height: int) -> None:
 
 
 def test_the_last_events_are_seen() -> None:
-    story = tuple(Happening(number, f"event {number}") for number in range(100))
+    story = tuple(StoryEvent(number, f"event {number}") for number in range(100))
 
     text = "\n".join(lines(replace(FRAME, story=story)))
 
@@ -137,9 +136,9 @@ def test_the_last_events_are_seen() -> None:
 
 @pytest.mark.parametrize("show", [CoordinatorShow, MirrorShow, GatewayShow])
 def test_an_introduction_fits_on_a_small_terminal(show: type[Show]) -> None:
-    story = (Happening(0, f"{show.title}, in about 2:47 minutes.", show.introduction),)
+    story = (StoryEvent(0, f"{show.title}, in about 2:47 minutes.", show.introduction),)
 
-    text = "\n".join(lines(replace(FRAME, story=(*story, Happening(1, "A broker starts.")))))
+    text = "\n".join(lines(replace(FRAME, story=(*story, StoryEvent(1, "A broker starts.")))))
 
     for line in (f"0:00  {show.title}", *show.introduction, "A broker starts."):
         assert line in text
@@ -163,7 +162,7 @@ def test_without_a_terminal_each_event_is_a_line() -> None:
 def test_rows_of_a_table_are_cut_and_sentences_of_a_command_are_not() -> None:
     error = "* Group 'billing' could not be deleted due to: GroupNotEmptyException: The group is not empty."
     row = f"billing  orders  {'consumer-' * 10}"
-    story = (Happening(1, "$ kafka-consumer-groups --delete", (error, row)),)
+    story = (StoryEvent(1, "$ kafka-consumer-groups --delete", (error, row)),)
 
     shown = [line.strip("│ ") for line in lines(replace(FRAME, story=story))]
 
@@ -198,8 +197,8 @@ def test_the_story_is_repeated_in_whole_words_and_commands_as_they_were_typed(
     page = ClosingPage(console, folder, Interruption())
     page.repeat(
         [
-            Happening(4.0, "A broker starts, and with it a gateway for all of its clients."),
-            Happening(65.0, command, ("billing    Stable",)),
+            StoryEvent(4.0, "A broker starts, and with it a gateway for all of its clients."),
+            StoryEvent(65.0, command, ("billing    Stable",)),
         ]
     )
 

@@ -7,7 +7,7 @@ import pytest
 from group_coordinator.clients.cluster.held_rights import AclsUnreadableError
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.acls import Acls
-from group_coordinator.driver.agents.acls import AclAgent
+from group_coordinator.driver.tasks.acls import AclTask
 from tests.support.acls import rules
 from tests.unit.driver.metrics.scraped import shown
 
@@ -44,7 +44,7 @@ class Hours:
 
 def test_rules_are_given_as_they_change() -> None:
     taken: list[Acls] = []
-    agent = AclAgent(Source(READER, NOBODY), taken.append)
+    agent = AclTask(Source(READER, NOBODY), taken.append)
 
     agent.begin()
     agent.look()
@@ -59,7 +59,7 @@ def test_rules_that_cannot_be_read_any_more_stay_and_that_is_said_once_an_hour(
     broken = AclsUnreadableError("acls.file = rules.json: not JSON")
     taken: list[Acls] = []
     clock = Hours()
-    agent = AclAgent(Source(READER, broken, broken, NOBODY, broken), taken.append, clock)
+    agent = AclTask(Source(READER, broken, broken, NOBODY, broken), taken.append, clock)
     agent.begin()
 
     with caplog.at_level(logging.WARNING):
@@ -78,7 +78,7 @@ def test_a_run_does_not_begin_without_rules(failure: Exception) -> None:
     taken: list[Acls] = []
 
     with pytest.raises(type(failure)):
-        AclAgent(Source(failure), taken.append).begin()
+        AclTask(Source(failure), taken.append).begin()
 
     assert taken == []
 
@@ -88,7 +88,7 @@ def test_the_age_of_the_rules_is_that_of_the_last_look_that_found_some() -> None
     clock = Hours()
     broken, away = AclsUnreadableError("not JSON"), BrokerUnreachableError("no broker answers")
     found = Source(READER, READER, broken, away, NOBODY)
-    agent = AclAgent(found, lambda _: None, clock)
+    agent = AclTask(found, lambda _: None, clock)
     agent.begin()
 
     clock.sleep(10)
@@ -108,7 +108,7 @@ def test_the_age_of_the_rules_is_that_of_the_last_look_that_found_some() -> None
 
 
 def test_rules_that_were_never_read_have_no_age() -> None:
-    agent = AclAgent(Source(AclsUnreadableError("why")), lambda _: None)
+    agent = AclTask(Source(AclsUnreadableError("why")), lambda _: None)
     with pytest.raises(AclsUnreadableError):
         agent.begin()
 

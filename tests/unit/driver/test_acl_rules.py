@@ -8,7 +8,7 @@ import pytest
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.held_rights import AclsUnreadableError
 from group_coordinator.core.acls import Acls
-from group_coordinator.driver.agents.acls import reader_of_acls
+from group_coordinator.driver.tasks.acls import reader_of_acls
 from group_coordinator.settings import JobSettings, load
 from tests.support.acls import rules
 

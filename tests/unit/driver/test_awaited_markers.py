@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import json
 
-from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers
+from group_coordinator.driver.tasks.transaction_markers import AwaitedMarkers
 from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from tests.support.files import FilesInMemory
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from group_coordinator.cli.main import main
-from group_coordinator.streaming.checkpoint.layout import locked_checkpoint
+from group_coordinator.streaming.checkpoint.file_lock import locked_checkpoint
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.driver.agents import monitors
-from group_coordinator.driver.agents.monitors import Clock
 from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.tasks import monitors
+from group_coordinator.driver.tasks.monitors import Clock
 
 SLACK_MS = 1_000
 

@@ -6,8 +6,8 @@ import pytest
 
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.deadlines import Outage
-from group_coordinator.driver.agents import monitors
-from group_coordinator.driver.agents.monitors import OUTAGE_MS, KafkaWatch
+from group_coordinator.driver.tasks import monitors
+from group_coordinator.driver.tasks.monitors import OUTAGE_MS, KafkaMonitor
 from tests.support.until import until
 
 
@@ -20,7 +20,7 @@ class Scene:
         self.outages: list[Outage] = []
         self.stop = Event()
         monkeypatch.setattr(monitors, "time", self)
-        self.watch = KafkaWatch(self._ask, self.outages.append, self.stop)
+        self.watch = KafkaMonitor(self._ask, self.outages.append, self.stop)
 
     def monotonic(self) -> float:
         return self.now_ms / 1_000

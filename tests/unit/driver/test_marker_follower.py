@@ -10,7 +10,7 @@ import pytest
 
 from group_coordinator.clients.cluster.marker_reader import Marker, Stretch
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.driver.agents.transaction_markers import AwaitedMarkers, MarkerFollower
+from group_coordinator.driver.tasks.transaction_markers import AwaitedMarkers, MarkerFollower
 from tests.support.files import FilesInMemory
 from tests.unit.driver.test_awaited_markers import line
 

@@ -8,8 +8,8 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.acls import Operation, ResourceType, Right
 from group_coordinator.driver.checks.rights import (
     RIGHTS,
-    LookedAt,
-    Need,
+    CheckedRight,
+    NeededRight,
     grant_command,
     missing_message,
     right_of,
@@ -51,7 +51,7 @@ def test_the_command_is_one_for_a_shell(right: Right, words: str) -> None:
 def test_a_user_whose_name_only_brokers_know_is_not_guessed(
     options: dict[str, str], principal: str
 ) -> None:
-    missing = LookedAt(Need(READ_GROUP, "commits"), READ_GROUP, is_held=False)
+    missing = CheckedRight(NeededRight(READ_GROUP, "commits"), READ_GROUP, is_held=False)
 
     said = missing_message("run", missing, Connection("kafka-1:9092", options))
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.core.model.requests import Topic
-from group_coordinator.driver.agents.topic_subscriptions import Difference, SeenTopics
+from group_coordinator.driver.tasks.topic_subscriptions import Difference, SeenTopics
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 GROWN = ORDERS.replace(num_partitions=4)

@@ -1,20 +1,20 @@
 from __future__ import annotations
 
-from group_coordinator.driver.agents.topic_subscriptions import Interest, TopicSubscriptions
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscription, TopicSubscriptions
 
 
-def names(*topics: str) -> Interest:
-    return Interest(topics, ())
+def names(*topics: str) -> GroupSubscription:
+    return GroupSubscription(topics, ())
 
 
-def pattern(*regexes: str) -> Interest:
-    return Interest((), regexes)
+def pattern(*regexes: str) -> GroupSubscription:
+    return GroupSubscription((), regexes)
 
 
 def test_groups_are_found_by_the_topics_that_they_name_or_match() -> None:
     subscriptions = TopicSubscriptions()
-    interests = {"g": names("orders"), "h": names("orders", "pay"), "p": pattern("pay.*")}
-    subscriptions.take(interests, {"orders", "pay"})
+    groups = {"g": names("orders"), "h": names("orders", "pay"), "p": pattern("pay.*")}
+    subscriptions.take(groups, {"orders", "pay"})
 
     assert subscriptions.concerned({"orders"}) == {"g", "h"}
     assert subscriptions.concerned({"pay", "audits"}) == {"h", "p"}

@@ -16,8 +16,8 @@ from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupSettings
-from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.job.delivery import Patience, Repeats
+from group_coordinator.gateway.groups.offset_topics import TopicCache
+from group_coordinator.gateway.job.delivery import Deduplication, RequestTimeouts
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login import Caller
@@ -89,7 +89,7 @@ def _nobody_is_asked(api: str, version: int, body: Body) -> Awaitable[Body]:
 
 
 def answered(
-    groups: GroupPart, topics: KnownTopics, api: str, version: int, body: Body, caller: Caller
+    groups: GroupPart, topics: TopicCache, api: str, version: int, body: Body, caller: Caller
 ) -> asyncio.Future[Body]:
     """The answer to a client that may do everything."""
     checked = CheckedGroups(groups, topics)
@@ -120,12 +120,12 @@ class Groups:
         self._settings = GroupSettings(self.job, tables, answer_timeout_ms)
         self.ends = TransactionEnds(self.topics)
         self.apis = GroupApis(
-            Repeats(self.job),
+            Deduplication(self.job),
             self.topics,
             self.ends,
             self._listing,
             self._settings,
-            Patience(answer_timeout_ms),
+            RequestTimeouts(answer_timeout_ms),
         )
         self.job.learn(
             [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.gateway.job.job_channel import Arrival, read
+from group_coordinator.gateway.job.job_channel import ReceivedResponse, read
 from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 
 JOINED = (
@@ -15,8 +15,8 @@ DEEP = b"[" * 100_000
 
 
 def test_an_answer_to_this_gateway_and_one_to_another() -> None:
-    assert read(JOINED % b"mine-1", "mine") == Arrival("mine-1", {"errorCode": 0}, SEEN)
-    assert read(JOINED % b"other-1", "mine") == Arrival(None, {}, SEEN)
+    assert read(JOINED % b"mine-1", "mine") == ReceivedResponse("mine-1", {"errorCode": 0}, SEEN)
+    assert read(JOINED % b"other-1", "mine") == ReceivedResponse(None, {}, SEEN)
 
 
 @pytest.mark.parametrize(

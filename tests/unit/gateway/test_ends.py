@@ -76,7 +76,7 @@ async def test_a_client_whose_answer_needs_a_broker_that_went_is_hung_up_on(stag
     [connection] = stage.gateway._connections  # noqa: SLF001 - it sees that the broker went
     for writer in tuple(stage.broker.writers):
         writer.transport.abort()
-    await until(lambda: connection.exchange.upstream is None)
+    await until(lambda: connection.pipeline.upstream is None)
     question.answer.set_result({"groups": [{"groupId": "billing"}]})
 
     assert await client.is_hung_up()
@@ -232,7 +232,7 @@ async def test_a_connection_that_met_a_defect_takes_nothing_more_from_its_broker
     client.ask("Fetch", 12, FETCH)
     await stage.broker.asked()
     [connection] = stage.gateway._connections  # noqa: SLF001 - one of its lines fails
-    upstream = connection.exchange.upstream
+    upstream = connection.pipeline.upstream
     assert upstream is not None
     connection.line_failed(connection.client, ZeroDivisionError("planted"))
 

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import asyncio
 
-from group_coordinator.gateway.cluster.fair_turns import FairTurns
+from group_coordinator.gateway.cluster.fair_queues import FairQueues
 from tests.unit.gateway.stage import in_loop, settled
 
 
 @in_loop
 async def test_so_many_at_once_and_addresses_in_turns() -> None:
-    turns, begun, end = FairTurns(2), list[str](), asyncio.Event()
+    turns, begun, end = FairQueues(2), list[str](), asyncio.Event()
 
     async def work(name: str) -> None:
         async with turns.turn(name[0]):
@@ -30,7 +30,7 @@ async def test_so_many_at_once_and_addresses_in_turns() -> None:
 
 @in_loop
 async def test_a_turn_that_comes_together_with_the_end_of_the_wait_goes_to_the_next() -> None:
-    turns, begun, end = FairTurns(1), list[str](), asyncio.Event()
+    turns, begun, end = FairQueues(1), list[str](), asyncio.Event()
 
     async def work(name: str) -> None:
         async with turns.turn(name):

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.gateway.frames import Course, FrameFollower
+from group_coordinator.gateway.frames import FrameFollower, FrameRoute
 
 HEAD = 8
 PASSED, COLLECTED, DROPPED, LONG_HEAD = 0, 1, 2, 3
 COURSES = {
-    PASSED: Course.PASS,
-    COLLECTED: Course.COLLECT,
-    DROPPED: Course.DROP,
-    LONG_HEAD: Course.PASS,
+    PASSED: FrameRoute.PASS,
+    COLLECTED: FrameRoute.COLLECT,
+    DROPPED: FrameRoute.DROP,
+    LONG_HEAD: FrameRoute.PASS,
 }
 NEEDED = 20
 """bytes of a frame with a long head."""
@@ -32,13 +32,13 @@ class Taker:
         self.passed_frames = 0
         self.dropped_frames = 0
 
-    def begin(self, data: memoryview, at: int) -> Course:
+    def begin(self, data: memoryview, at: int) -> FrameRoute:
         if self.begun in self.waits_before:
             self.waits_before.discard(self.begun)
-            return Course.WAIT
+            return FrameRoute.WAIT
         kind = data[at + 4]
         if kind == LONG_HEAD and len(data) - at < NEEDED:
-            return Course.MORE
+            return FrameRoute.MORE
         self.begun += 1
         return COURSES[kind]
 
@@ -106,9 +106,9 @@ def test_a_frame_in_single_bytes_is_looked_at_again_with_twice_as_many_or_all() 
     looks: list[int] = []
 
     class Undecided(Taker):
-        def begin(self, data: memoryview, at: int) -> Course:
+        def begin(self, data: memoryview, at: int) -> FrameRoute:
             looks.append(min(len(data) - at, 104))
-            return Course.MORE if looks[-1] < 104 else Course.PASS
+            return FrameRoute.MORE if looks[-1] < 104 else FrameRoute.PASS
 
     taker = Undecided([])
     follower = FrameFollower(taker, HEAD, range(16, 1_000))

@@ -1,4 +1,4 @@
-"""A client that nobody here wrote, before a job that is slower than the gateway's patience."""
+"""A client that nobody here wrote, before a job that is slower than the gateway's timeouts."""
 
 from __future__ import annotations
 

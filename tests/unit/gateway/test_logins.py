@@ -362,7 +362,7 @@ async def test_a_broker_that_goes_takes_the_login_with_it(stage: Stage) -> None:
     client, connection = await logged_in(stage)
     client.ask("Heartbeat", 4, HEARTBEAT)
     await stage.job.asked()
-    upstream = connection.exchange.upstream
+    upstream = connection.pipeline.upstream
     assert upstream is not None
     for writer in tuple(stage.broker.writers):
         writer.transport.abort()

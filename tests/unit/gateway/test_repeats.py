@@ -11,7 +11,7 @@ import pytest
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.delivery import Repeats
+from group_coordinator.gateway.job.delivery import Deduplication
 from group_coordinator.gateway.job.job_channel import GroupRequest, NoAnswerError, PendingRequests
 from group_coordinator.gateway.login import Caller
 from tests.support.hand_clock import HandClock, by_hand
@@ -50,7 +50,7 @@ class Scene:
         self.clock = clock
         self.job = SlowJob()
         self.answers: list[asyncio.Future[Body]] = []
-        self._repeats = Repeats(self.job)
+        self._repeats = Deduplication(self.job)
 
     def commit(
         self, offset: int, *, member: str = "m1", caller: Caller = CALLER

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from group_coordinator.clients.channel import Body
-from group_coordinator.gateway.groups.offset_apis import Turns
+from group_coordinator.gateway.groups.offset_apis import GroupQueues
 from tests.unit.gateway.scripted_broker import PATIENCE_S
 from tests.unit.gateway.stage import in_loop
 
@@ -30,7 +30,7 @@ def broken_hand_over() -> asyncio.Future[Body]:
 @pytest.mark.parametrize("fails", ["look up", "hand over"])
 @in_loop
 async def test_a_defect_of_one_request_holds_back_none_behind_it(fails: str) -> None:
-    turns = Turns()
+    turns = GroupQueues()
     if fails == "look up":
         first = turns.take("billing", lambda: told(0), broken)
     else:
@@ -48,7 +48,7 @@ async def test_a_defect_of_one_request_holds_back_none_behind_it(fails: str) -> 
 async def test_a_defect_of_a_request_whose_client_is_gone_is_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    turns = Turns()
+    turns = GroupQueues()
     is_gone = asyncio.Event()
 
     async def broken_later() -> None:

@@ -11,7 +11,7 @@ import pytest
 from group_coordinator.mirror.group_so_far import GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, Retention, StoredLogEntry
-from group_coordinator.tables.compaction.spark import fold
+from group_coordinator.tables.compaction.spark import apply_entries
 from tests.support.endings import ENDINGS, RETENTION_MS, GroupSaid, as_logged, recording
 
 RECORDING = recording()
@@ -52,7 +52,7 @@ def compacted(group_id: str, rows: Sequence[LoggedRow]) -> GroupRows:
         for row in rows
     ]
     left = GroupRows()
-    for change in fold(GroupKey("c", group_id), GroupRows(), entries, RETENTION):
+    for change in apply_entries(GroupKey("c", group_id), GroupRows(), entries, RETENTION):
         left.add(change.row)
     return left
 

@@ -20,7 +20,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.offset_reporter import OffsetReporter
 from group_coordinator.offset_reporter.offset_reporter import CommitCounts, Sender
 from group_coordinator.offset_reporter.outbox import Offsets, Outbox
-from group_coordinator.offset_reporter.targets import NotTakenError
+from group_coordinator.offset_reporter.targets import OffsetsRejectedError
 from tests.support.until import until
 from tests.unit.offset_reporter.progress import ORDERS, QUERY, RUN, offsets, progress, source
 
@@ -70,8 +70,8 @@ def end(reporter: OffsetReporter, run: UUID = RUN) -> None:
     reporter.onQueryTerminated(QueryTerminatedEvent(QUERY, run, None, None))
 
 
-def refused(code: int) -> NotTakenError:
-    return NotTakenError(dict.fromkeys(offsets("orders", 5, 7), code))
+def refused(code: int) -> OffsetsRejectedError:
+    return OffsetsRejectedError(dict.fromkeys(offsets("orders", 5, 7), code))
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -161,7 +161,7 @@ def test_a_group_with_members_is_told_once(
         (OSError("no route"), "OSError: no route"),
         (
             refused(ErrorCode.GROUP_AUTHORIZATION_FAILED),
-            "NotTakenError: GroupAuthorizationFailedError for orders-0, orders-1",
+            "OffsetsRejectedError: GroupAuthorizationFailedError for orders-0, orders-1",
         ),
     ],
 )

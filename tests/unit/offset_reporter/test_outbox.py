@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from kafka import TopicPartition
 
-from group_coordinator.offset_reporter.outbox import Outbox, Parcel
+from group_coordinator.offset_reporter.outbox import OffsetsToCommit, Outbox
 from tests.unit.offset_reporter.progress import offsets
 
 HOUR = 3_600.0
@@ -15,7 +15,7 @@ def outbox() -> Outbox:
     return Outbox(interval_s=1.0, refresh_s=HOUR)
 
 
-def sent_at(outbox: Outbox, now_s: float) -> Parcel | None:
+def sent_at(outbox: Outbox, now_s: float) -> OffsetsToCommit | None:
     parcel = outbox.take(now_s)
     if parcel is not None:
         outbox.sent(now_s)

@@ -33,7 +33,7 @@ from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, W
 from group_coordinator.gateway.job.job_channel import ResponsesIn
 from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.runtime.group_call import (
-    KnownGroups,
+    GroupCache,
     OperatorInput,
     OperatorResult,
     StoredState,
@@ -95,7 +95,7 @@ class GroupCalls:
 
     def __init__(self, **context: bool) -> None:
         self._context = update_context(timer_slack_ms=5_000, **context)
-        self._known = KnownGroups()
+        self._known = GroupCache()
         self._stored: StoredState | None = None
         self._offset = 0
 

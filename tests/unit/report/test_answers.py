@@ -8,8 +8,8 @@ from shutil import rmtree
 
 import pytest
 
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import QueryError
-from group_coordinator.clients.moment import Moment
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.report.page import Report, ask, page
 from group_coordinator.report.section import Content, Scope
@@ -196,7 +196,7 @@ def test_one_cluster_of_several(two_clusters: str) -> None:
 def test_an_earlier_time(two_clusters: str, config: CoordinatorConfig) -> None:
     before = scope().begin + timedelta(seconds=59)
 
-    report = ask(two_clusters, scope(end=before), Moment(before, config))
+    report = ask(two_clusters, scope(end=before), AsOfTime(before, config))
 
     assert [line[0] for line in table(report, "groups")] == ["here / billing", "it's / billing"]
     assert tiles(report, "lost") == ["0 offsets lost, in this time"]

@@ -6,7 +6,7 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.group_call import (
     STATE_VERSION,
-    KnownGroups,
+    GroupCache,
     OperatorInput,
     OperatorResult,
     SortedEvents,
@@ -29,7 +29,7 @@ def group_of(name: str) -> tuple[Group, bytes]:
 
 def test_a_group_is_known_by_all_of_its_snapshot() -> None:
     group, snapshot = group_of("g")
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
 
     known.keep(group, snapshot)
 
@@ -39,7 +39,7 @@ def test_a_group_is_known_by_all_of_its_snapshot() -> None:
 
 def test_a_group_with_another_snapshot_is_not_known_any_more() -> None:
     group, snapshot = group_of("g")
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
     known.keep(group, snapshot)
 
     assert known.take("g", snapshot + b"?") is None
@@ -48,7 +48,7 @@ def test_a_group_with_another_snapshot_is_not_known_any_more() -> None:
 
 def test_a_group_is_given_away_once() -> None:
     group, snapshot = group_of("g")
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
     known.keep(group, snapshot)
 
     assert known.take("g", snapshot) is group
@@ -58,7 +58,7 @@ def test_a_group_is_given_away_once() -> None:
 def test_settings_may_have_changed_since() -> None:
     group, snapshot = group_of("g")
     group.wake_ms = HOUR_MS
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
     known.keep(group, snapshot)
 
     taken = known.take("g", snapshot)
@@ -69,7 +69,7 @@ def test_settings_may_have_changed_since() -> None:
 
 def test_small_groups_are_read_again() -> None:
     group, snapshot = group_of("g")
-    known = KnownGroups(least_bytes=len(snapshot) + 1)
+    known = GroupCache(least_bytes=len(snapshot) + 1)
 
     known.keep(group, snapshot)
 
@@ -78,7 +78,7 @@ def test_small_groups_are_read_again() -> None:
 
 def test_there_is_room_for_the_last_ones() -> None:
     (a, of_a), (b, of_b), (c, of_c) = group_of("a"), group_of("b"), group_of("c")
-    known = KnownGroups(least_bytes=0, most_bytes=2 * len(of_a))
+    known = GroupCache(least_bytes=0, most_bytes=2 * len(of_a))
     for group, snapshot in ((a, of_a), (b, of_b), (a, of_a), (c, of_c)):
         known.keep(group, snapshot)
 
@@ -88,7 +88,7 @@ def test_there_is_room_for_the_last_ones() -> None:
 
 def test_a_group_that_takes_all_room_is_not_kept() -> None:
     (a, of_a), (b, of_b) = group_of("a"), group_of("b")
-    known = KnownGroups(least_bytes=0, most_bytes=len(of_a))
+    known = GroupCache(least_bytes=0, most_bytes=len(of_a))
 
     known.keep(a, of_a)
     known.keep(b, of_b + b"?")
@@ -96,7 +96,7 @@ def test_a_group_that_takes_all_room_is_not_kept() -> None:
     assert known.take("a", of_a) is a
 
 
-def call(stored: StoredState | None, known: KnownGroups, offset: int) -> OperatorResult:
+def call(stored: StoredState | None, known: GroupCache, offset: int) -> OperatorResult:
     value = commit_of("g", {"orders": {0: offset}})
     packed = HEADER.pack(0, offset, HOUR_MS, EVENT, len(value)) + value
     given = OperatorInput("g", stored, SortedEvents([packed]), HOUR_MS, has_timed_out=False)
@@ -106,7 +106,7 @@ def call(stored: StoredState | None, known: KnownGroups, offset: int) -> Operato
 def test_a_call_goes_on_with_the_group_that_the_one_before_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
     first = call(None, known, 1)
     monkeypatch.delattr(snapshots, "load")
 
@@ -117,7 +117,7 @@ def test_a_call_goes_on_with_the_group_that_the_one_before_left(
 
 
 def test_a_batch_that_is_done_again_begins_where_it_began() -> None:
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
     before = call(None, known, 1).state
     done = call(before, known, 2)
 
@@ -129,9 +129,9 @@ def test_a_batch_that_is_done_again_begins_where_it_began() -> None:
 def test_a_call_that_fails_in_the_middle_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
     before = call(None, known, 1).state
-    expected = call(before, KnownGroups(), 2)
+    expected = call(before, GroupCache(), 2)
     with monkeypatch.context() as broken:
         broken.setattr(snapshots, "dump", None)
         failed = call(before, known, 2)
@@ -143,7 +143,7 @@ def test_a_call_that_fails_in_the_middle_leaves_nothing_behind(
 
 
 def test_a_group_that_is_gone_is_not_known() -> None:
-    known = KnownGroups(least_bytes=0)
+    known = GroupCache(least_bytes=0)
     _, snapshot = group_of("g")
     value = b'{"api":"DeleteGroups","version":2,"correlationId":"c","body":{"groupsNames":["g"]}}'
     packed = HEADER.pack(0, 1, HOUR_MS, EVENT, len(value)) + value

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.runtime.taking import fresh_id, short_id
+from group_coordinator.runtime.event_handling import fresh_id, short_id
 
 
 def test_an_event_makes_the_same_id_again() -> None:

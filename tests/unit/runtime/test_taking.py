@@ -8,10 +8,15 @@ import pytest
 
 from group_coordinator.codecs import events
 from group_coordinator.codecs.events import InvalidEventError
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.runtime.taking import Refusal, event_id_at, refusal_of, take
+from group_coordinator.runtime.event_handling import (
+    InvalidEventResult,
+    event_id_at,
+    refusal_of,
+    take,
+)
 from group_coordinator.settings import load
 from group_coordinator.testing import GroupDriver
 from tests.unit.runtime.group_updates import Json, call, lines, row
@@ -36,7 +41,7 @@ def test_an_event_is_answered_at_its_time_to_its_sender() -> None:
     (reply,) = step.replies
     assert (step.at_ms, group.clock_ms) == (1_000, 1_000)
     assert group.offsets["orders"][0].offset == 42
-    assert reply.ticket == Ticket("e-0-7", "c-1", 8)
+    assert reply.ticket == ReplyAddress("e-0-7", "c-1", 8)
 
 
 @pytest.mark.parametrize(
@@ -65,15 +70,35 @@ def test_an_id_is_made_for_a_member_without_one_only(content: Json, *, asks: boo
 @pytest.mark.parametrize(
     ("code", "correlation_id", "refusal"),
     [
-        (ErrorCode.INVALID_REQUEST, None, Refusal(is_answered=False, is_dead_letter=True)),
-        (ErrorCode.INVALID_REQUEST, "c-1", Refusal(is_answered=True, is_dead_letter=True)),
-        (ErrorCode.MESSAGE_TOO_LARGE, None, Refusal(is_answered=False, is_dead_letter=True)),
-        (ErrorCode.UNSUPPORTED_VERSION, None, Refusal(is_answered=False, is_dead_letter=True)),
-        (ErrorCode.UNSUPPORTED_VERSION, "c-1", Refusal(is_answered=True, is_dead_letter=False)),
+        (
+            ErrorCode.INVALID_REQUEST,
+            None,
+            InvalidEventResult(is_answered=False, is_dead_letter=True),
+        ),
+        (
+            ErrorCode.INVALID_REQUEST,
+            "c-1",
+            InvalidEventResult(is_answered=True, is_dead_letter=True),
+        ),
+        (
+            ErrorCode.MESSAGE_TOO_LARGE,
+            None,
+            InvalidEventResult(is_answered=False, is_dead_letter=True),
+        ),
+        (
+            ErrorCode.UNSUPPORTED_VERSION,
+            None,
+            InvalidEventResult(is_answered=False, is_dead_letter=True),
+        ),
+        (
+            ErrorCode.UNSUPPORTED_VERSION,
+            "c-1",
+            InvalidEventResult(is_answered=True, is_dead_letter=False),
+        ),
     ],
 )
 def test_bad_input_is_answered_where_somebody_asks_and_kept_unless_the_question_was_fair(
-    code: ErrorCode, correlation_id: str | None, refusal: Refusal
+    code: ErrorCode, correlation_id: str | None, refusal: InvalidEventResult
 ) -> None:
     assert refusal_of(InvalidEventError("bad", code, correlation_id=correlation_id)) == refusal
 

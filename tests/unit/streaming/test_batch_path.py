@@ -14,7 +14,7 @@ from group_coordinator.runtime.outputs import Responses
 from group_coordinator.settings import load
 from group_coordinator.streaming import batch_writer
 from group_coordinator.streaming.batch_writer import Sinks
-from group_coordinator.streaming.small_batch import QuickBatch, QuickWay, sorted_by_kind
+from group_coordinator.streaming.small_batch import SmallBatch, SmallBatches, sorted_by_kind
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
 
@@ -43,7 +43,7 @@ NO_OUTPUTS = sorted_by_kind(cast("SparkSession", None), lambda: cast("DataFrame"
 def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Any:
     """Log the path of batch 7 of Spark, given if it has few events and what the driver collects."""
 
-    def path(*, has_few_events: bool, collected: QuickBatch | None) -> list[str]:
+    def path(*, has_few_events: bool, collected: SmallBatch | None) -> list[str]:
         monkeypatch.setattr(batch_writer, "quick_batch", lambda *_: collected)
         monkeypatch.setattr(batch_writer, "responses_of", lambda *_: None)
         monkeypatch.setattr(batch_writer, "send", lambda *_: None)
@@ -53,7 +53,7 @@ def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> 
             writer=Writer(TableCatalog(JOB.tables_root), JOB.cluster_id, 1),
             report=lambda *_: None,
             first_batch_id=FIRST_BATCH_ID,
-            quick=QuickWay(lambda _: has_few_events, NoResponses()),
+            quick=SmallBatches(lambda _: has_few_events, NoResponses()),
         )
         with caplog.at_level(logging.DEBUG, "group_coordinator"):
             sinks.write(cast("DataFrame", Spark()), 7)
@@ -63,7 +63,7 @@ def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_a_small_batch_names_its_path(lines: Any) -> None:
-    collected = QuickBatch(NO_OUTPUTS, ())
+    collected = SmallBatch(NO_OUTPUTS, ())
 
     assert lines(has_few_events=True, collected=collected) == ["batch=107 path=small-batch"]
 

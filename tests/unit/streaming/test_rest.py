@@ -10,7 +10,7 @@ import pytest
 
 from group_coordinator.streaming import small_batch
 from group_coordinator.streaming.checkpoint.plans import Offsets, PlannedBatch
-from group_coordinator.streaming.small_batch import BatchCounts, Rest
+from group_coordinator.streaming.small_batch import BatchCounts, IdleBackOff
 
 NOTHING = BatchCounts()
 ENDS = {"group-events": {0: 7}}
@@ -29,7 +29,7 @@ class World:
             of=lambda batch_id: PlannedBatch(5_000 + batch_id, self.ends), ranges_of=self._ranges
         )
         self.empty: list[int] = []
-        self.rest = Rest(plans, self.empty.append, self._await, 250, longest_ms)
+        self.rest = IdleBackOff(plans, self.empty.append, self._await, 250, longest_ms)
 
     def _await(self, ends: Offsets, seconds: float, _must_go_on: Callable[[], bool]) -> float:
         assert ends == self.ends

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from group_coordinator.tables import writer
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
-from group_coordinator.tables.writer import KnownTable, KnownTables
+from group_coordinator.tables.writer import CachedTable, TableCache
 
 SCHEMA = pa.schema([("a", pa.int64())])
 MARK = "group-coordinator/test/coordinator_log"
@@ -45,7 +45,7 @@ def append(table: DeltaTable | Path, mark: int) -> None:
     )
 
 
-def append_known(known: KnownTable, mark: int) -> None:
+def append_known(known: CachedTable, mark: int) -> None:
     no_spark = cast("SparkSession", None)
     known.append(no_spark, pa.table({"a": [mark]}), Transaction(MARK, mark))
 
@@ -61,14 +61,14 @@ def log_away(folder: Path) -> Iterator[None]:
         aside.rename(log)
 
 
-def seen(known: KnownTables, folder: Path) -> tuple[int, int | None, int]:
+def seen(known: TableCache, folder: Path) -> tuple[int, int | None, int]:
     """Version, last mark, number of files."""
     with known.newest(folder) as seen:
         return seen.table.version(), seen.last_mark(MARK), len(seen.table.file_uris())
 
 
 def test_a_table_that_is_known_is_not_read_again(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     with known.newest(folder) as first:
         append(first.table, 1)
 
@@ -78,7 +78,7 @@ def test_a_table_that_is_known_is_not_read_again(folder: Path) -> None:
 
 
 def test_after_twenty_commits_it_is_read_again(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     objects = []
     for mark in range(1, 43):
         with known.newest(folder) as table:
@@ -89,7 +89,7 @@ def test_after_twenty_commits_it_is_read_again(folder: Path) -> None:
 
 
 def test_marks_are_read_once_a_version(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     append(folder, 1)
     with known.newest(folder) as first:
         assert (first.last_mark(MARK), first.last_mark("of-another")) == (1, None)
@@ -99,7 +99,7 @@ def test_marks_are_read_once_a_version(folder: Path) -> None:
 
 
 def test_a_mark_of_another_process_is_seen_after_ones_own(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     with known.newest(folder) as first:
         assert first.last_mark("of-another") is None
         write_deltalake(
@@ -115,7 +115,7 @@ def test_a_mark_of_another_process_is_seen_after_ones_own(folder: Path) -> None:
 def test_a_later_mark_of_ones_own_successor_is_seen(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = KnownTables()
+    known = TableCache()
     with known.newest(folder) as first:
         assert first.last_mark(MARK) is None
         real = writer.append_on_disk
@@ -131,7 +131,7 @@ def test_a_later_mark_of_ones_own_successor_is_seen(
 
 
 def test_what_others_have_written_is_there(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     assert seen(known, folder) == (0, None, 0)
 
     for mark in (5, 6):
@@ -142,7 +142,7 @@ def test_what_others_have_written_is_there(folder: Path) -> None:
 
 
 def test_a_log_of_which_all_was_removed_that_came_since_is_read(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     seen(known, folder)
     for mark in range(1, COMMITS_A_CHECKPOINT + 3):
         append(folder, mark)
@@ -153,7 +153,7 @@ def test_a_log_of_which_all_was_removed_that_came_since_is_read(folder: Path) ->
 
 
 def test_a_table_that_is_gone_is_not_made_again(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     append(folder, 1)
     seen(known, folder)
     shutil.rmtree(folder)
@@ -163,7 +163,7 @@ def test_a_table_that_is_gone_is_not_made_again(folder: Path) -> None:
 
 
 def test_a_table_that_was_made_anew_is_read_again(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     for mark in (1, 2):
         append(folder, mark)
     assert seen(known, folder) == (2, 2, 2)
@@ -174,7 +174,7 @@ def test_a_table_that_was_made_anew_is_read_again(folder: Path) -> None:
 
 
 def test_after_a_failure_nothing_is_known(folder: Path) -> None:
-    known = KnownTables()
+    known = TableCache()
     with pytest.raises(OSError, match="disk full"), known.newest(folder) as failed:
         raise OSError("disk full")
 

@@ -1,4 +1,4 @@
-"""Upkeep of tables on a local disk: real Delta tables, no JVM."""
+"""Maintenance of tables on a local disk: real Delta tables, no JVM."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.state_tables import GROUPS
 
 HOUR = 3_600_000
@@ -38,7 +38,7 @@ def job(tmp_path: Path) -> JobSettings:
 
 @pytest.fixture
 def notebook() -> Notebook:
-    pages: list[dict[str, UpkeepNote]] = []
+    pages: list[dict[str, MaintenanceNote]] = []
     return Notebook(lambda: pages[-1] if pages else {}, pages.append)
 
 
@@ -249,7 +249,7 @@ def test_what_fails_does_not_end_the_run(
     folder = made(job, DEAD_LETTERS)
     append(folder, DEAD_LETTERS, 5)
 
-    def away() -> dict[str, UpkeepNote]:
+    def away() -> dict[str, MaintenanceNote]:
         raise OSError("no route to host")
 
     Maintenance(NO_SPARK, job, [COORDINATOR_LOG, DEAD_LETTERS], notebook).look(NOON)

@@ -1,4 +1,4 @@
-"""Upkeep of a log whose history grows thin: real Delta tables, no JVM."""
+"""Maintenance of a log whose history grows thin: real Delta tables, no JVM."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.tables import maintenance_work
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.thinning import OPEN_MS
 from tests.support import commit_rows
 
@@ -35,7 +35,7 @@ def job(tmp_path: Path) -> JobSettings:
 
 @pytest.fixture
 def notebook() -> Notebook:
-    pages: list[dict[str, UpkeepNote]] = []
+    pages: list[dict[str, MaintenanceNote]] = []
     return Notebook(lambda: pages[-1] if pages else {}, pages.append)
 
 

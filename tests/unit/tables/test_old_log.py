@@ -28,11 +28,11 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import SAMPLED, TABLES, upgrade_tables
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.denials import DENIALS
-from group_coordinator.tables.maintenance_work import UpkeepNote
+from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.positions_store import PositionsFolder
 from group_coordinator.tables.state_tables import OFFSETS
-from group_coordinator.tables.thinning import Cut, thin_in_folder
+from group_coordinator.tables.thinning import ThinningLimits, thin_in_folder
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_ids_in_folder
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from tests.support import commit_rows
@@ -99,7 +99,7 @@ def note_a_topic_id(root: Path) -> None:
 
 
 def note_upkeep(root: Path) -> None:
-    positions(root).notebook().replace({TOPIC_POSITIONS.name: UpkeepNote()})
+    positions(root).notebook().replace({TOPIC_POSITIONS.name: MaintenanceNote()})
 
 
 def append_to_the_log(root: Path) -> None:
@@ -108,7 +108,7 @@ def append_to_the_log(root: Path) -> None:
 
 
 def thin_the_log(root: Path) -> None:
-    thin_in_folder(str(root / COORDINATOR_LOG.name), EU, Cut(DAY, DAY, 0))
+    thin_in_folder(str(root / COORDINATOR_LOG.name), EU, ThinningLimits(DAY, DAY, 0))
 
 
 def compact(root: Path, batch: int = 4) -> None:
@@ -192,7 +192,7 @@ def test_every_table_is_looked_after_by_one_process() -> None:
 BARE = Counter(
     {
         # To a folder that nobody else knows.
-        ("clients/past_tables.py", "write_deltalake"): 1,
+        ("clients/time_travel.py", "write_deltalake"): 1,
         # They are upkeep themselves, and old_log.py says why they remove all the same; one VACUUM is Spark's.
         ("tables/maintenance_work.py", "compact"): 1,
         ("tables/maintenance_work.py", "z_order"): 1,

@@ -10,11 +10,11 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.thinning import DAY_MS, Cut, in_portions, thin_in_folder
+from group_coordinator.tables.thinning import DAY_MS, ThinningLimits, in_portions, thin_in_folder
 from group_coordinator.tables.timestamps import FIRST_MS
 from tests.support.commit_rows import Row, append, commit, raw
 
-CUT = Cut(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
+CUT = ThinningLimits(closed_ms=3 * DAY_MS, hourly_ms=2 * DAY_MS, daily_ms=DAY_MS)
 
 
 def end_of_group(minute: int) -> Row:

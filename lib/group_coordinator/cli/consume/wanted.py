@@ -14,8 +14,11 @@ from typing import Any
 
 import click
 
-from group_coordinator.cli.client_properties.names import secrets_in
-from group_coordinator.cli.client_properties.options import given_properties, python_options
+from group_coordinator.cli.client_properties.options import (
+    given_properties,
+    python_options,
+    secrets_in,
+)
 from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
 from group_coordinator.clients.member.membership import MemberOptions
 from group_coordinator.core.kafka_order import java_trimmed

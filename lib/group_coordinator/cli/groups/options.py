@@ -79,8 +79,8 @@ def timestamp_ms(text: str) -> int:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         raise click.BadParameter(f'Unparseable date: "{text}"') from error
-    moment = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return (moment - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
+    as_of_time = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (as_of_time - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
 
 
 _ACTIONS = (

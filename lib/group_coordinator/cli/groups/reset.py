@@ -113,14 +113,14 @@ class NoPlanError(ClientError):
     """No plan has offsets for the group."""
 
 
-class Aim(NamedTuple):
+class ResetTarget(NamedTuple):
     """Partitions and scenario of a group's reset."""
 
     partitions: Collection[TopicPartition]
     scenario: Scenario
 
 
-Aiming = Callable[[ResetPlanner, str], Aim]
+Aiming = Callable[[ResetPlanner, str], ResetTarget]
 Showing = Callable[[ActionContext, Mapping[str, Offsets]], None]
 
 
@@ -134,18 +134,18 @@ class ResetRequest:
 
 
 def at_topics(scenario: Scenario, topics: Topics) -> Aiming:
-    return lambda planner, _: Aim(planner.partitions_of(topics), scenario)
+    return lambda planner, _: ResetTarget(planner.partitions_of(topics), scenario)
 
 
 def at_all_topics(scenario: Scenario) -> Aiming:
-    return lambda planner, group: Aim(planner.committed(group).keys(), scenario)
+    return lambda planner, group: ResetTarget(planner.committed(group).keys(), scenario)
 
 
 def at_file(plans: Mapping[str, Offsets]) -> Aiming:
-    def aim(_: ResetPlanner, group: str) -> Aim:
+    def aim(_: ResetPlanner, group: str) -> ResetTarget:
         if group not in plans:
             raise NoPlanError(f"No reset plan for group {group} found")
-        return Aim(plans[group].keys(), ToOffsets(plans[group]))
+        return ResetTarget(plans[group].keys(), ToOffsets(plans[group]))
 
     return aim
 
@@ -153,7 +153,7 @@ def at_file(plans: Mapping[str, Offsets]) -> Aiming:
 def at_group(other: str, topics: Topics) -> Aiming:
     """Reset to another group's offsets; without topics to all of them."""
 
-    def aim(planner: ResetPlanner, _: str) -> Aim:
+    def aim(planner: ResetPlanner, _: str) -> ResetTarget:
         offsets = {
             partition: offset
             for partition, offset in planner.committed(other).items()
@@ -161,7 +161,7 @@ def at_group(other: str, topics: Topics) -> Aiming:
         }
         if not offsets:
             raise NoPlanError(f"Group {other} has no committed offsets of these topics.")
-        return Aim(offsets.keys(), ToOffsets(offsets))
+        return ResetTarget(offsets.keys(), ToOffsets(offsets))
 
     return aim
 

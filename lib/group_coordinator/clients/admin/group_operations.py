@@ -21,7 +21,7 @@ from group_coordinator.clients.admin.operation import AdminBase, ClientMethod
 from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import CoordinatorResponseError
 from group_coordinator.clients.results import (
-    GroupAnswers,
+    GroupResponses,
     GroupResults,
     MemberResults,
     MemberToRemove,
@@ -253,7 +253,7 @@ class GroupOperations(AdminBase):
         names: Collection[str] | None = None,
         *,
         include_documentation: bool = False,
-    ) -> GroupAnswers[Configs]:
+    ) -> GroupResponses[Configs]:
         """Current settings of each group by name; a group need not exist.
 
         >>> settings = admin.describe_group_configs(["billing"])["billing"]
@@ -271,7 +271,7 @@ class GroupOperations(AdminBase):
             group: describe_configs(group, names, include_documentation=include_documentation)
             for group in dict.fromkeys(group_ids)
         }
-        return GroupAnswers(await self._outcomes(asked, described_configs))
+        return GroupResponses(await self._outcomes(asked, described_configs))
 
     @ClientMethod
     async def alter_group_configs(

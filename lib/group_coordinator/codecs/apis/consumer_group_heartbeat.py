@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType, json
 
 from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
-from group_coordinator.codecs.apis.topic_metadata import KnownTopic, known_topics
+from group_coordinator.codecs.apis.topic_metadata import ExistingTopic, known_topics
 from group_coordinator.codecs.fields import (
     ABSENT,
     ZERO_UUID,
@@ -40,7 +40,7 @@ class ConsumerGroupHeartbeatBody(Body):
     subscribed_topic_regex: Text | UnsetType | None = UNSET
     server_assignor: Text | UnsetType | None = UNSET
     topic_partitions: list[OwnedTopic] | UnsetType | None = UNSET
-    known_topics: list[KnownTopic] | UnsetType = UNSET
+    known_topics: list[ExistingTopic] | UnsetType = UNSET
     """Our own field."""
 
 

@@ -19,7 +19,7 @@ TopicsVersion = Annotated[int, Meta(ge=0, le=2**62)]
 """The group increases this number, and must not reach the end of an int64."""
 
 
-class KnownTopic(Body):
+class ExistingTopic(Body):
     """A topic of a TopicMetadata event."""
 
     name: Text
@@ -28,7 +28,7 @@ class KnownTopic(Body):
     racks: list[list[Text]] | UnsetType | None = UNSET
 
 
-class GoneTopic(Body):
+class RemovedTopic(Body):
     """A deleted topic of a TopicMetadata event."""
 
     name: Text
@@ -37,8 +37,8 @@ class GoneTopic(Body):
 
 class TopicMetadataBody(Body):
     group_id: Text
-    topics: list[KnownTopic]
-    deleted_topics: list[GoneTopic] | UnsetType = UNSET
+    topics: list[ExistingTopic]
+    deleted_topics: list[RemovedTopic] | UnsetType = UNSET
     version: TopicsVersion | UnsetType = UNSET
     complete: bool | UnsetType = UNSET
 
@@ -53,7 +53,7 @@ def _to_request(body: TopicMetadataBody, _version: int) -> TopicMetadata:
     )
 
 
-def known_topics(entries: Sequence[KnownTopic]) -> tuple[Topic, ...]:
+def known_topics(entries: Sequence[ExistingTopic]) -> tuple[Topic, ...]:
     """Convert the topics. Names and ids must be unique.
 
     Raises:
@@ -78,13 +78,13 @@ def known_topics(entries: Sequence[KnownTopic]) -> tuple[Topic, ...]:
     )
 
 
-def known_topic(topic: Topic) -> KnownTopic:
+def known_topic(topic: Topic) -> ExistingTopic:
     """Return the topic in the form of events."""
     racks = UNSET if topic.racks is None else [list(of_partition) for of_partition in topic.racks]
-    return KnownTopic(topic.name, topic.topic_id, topic.num_partitions, racks)
+    return ExistingTopic(topic.name, topic.topic_id, topic.num_partitions, racks)
 
 
-def _racks(topic: KnownTopic) -> tuple[tuple[str, ...], ...] | None:
+def _racks(topic: ExistingTopic) -> tuple[tuple[str, ...], ...] | None:
     racks = tuple([tuple(sorted(of_partition)) for of_partition in topic.racks or ()])
     # Without any rack the racks count as unknown.
     return racks if any(racks) else None

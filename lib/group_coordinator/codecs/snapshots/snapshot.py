@@ -6,6 +6,8 @@ UPCASTERS that converts the version before. tests/golden keeps the states that e
 Members, targets, owners and offsets are separate bytes inside, which are decoded when they are read: most events need few of them.
 Committed offsets are in buckets of neighbouring partitions, with the number and ages of their offsets. Of pending offsets, some
 end by any marker, and others depend on the markers' offsets.
+
+The membership of a classic group has the bytes of each member, and the index over all members.
 """
 
 from __future__ import annotations
@@ -16,8 +18,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Raw, Struct, msgpack
 
-from group_coordinator.codecs.snapshots import classic, consumer
-from group_coordinator.codecs.snapshots.classic import PackedClassicGroup
+from group_coordinator.codecs.snapshots import consumer
 from group_coordinator.codecs.snapshots.consumer import (
     PackedConsumerGroup,
     SnapshotError,
@@ -25,10 +26,13 @@ from group_coordinator.codecs.snapshots.consumer import (
     reader_of_a_part,
 )
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
 from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.consumer_member import MemberIndex
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.stored_values import StoredValues
+from group_coordinator.core.model.timers import Timer, Timers
 from group_coordinator.core.model.topic_offsets import (
     CommittedOffset,
     LastMarker,
@@ -39,15 +43,97 @@ from group_coordinator.core.model.topic_offsets import (
     TopicOffsets,
 )
 
+
+class PackedClassicGroup(Struct, array_like=True, tag="classic", gc=False, kw_only=True):
+    """The membership of a classic group. The tag makes other types possible."""
+
+    state: ClassicState
+    previous_state: ClassicState
+    state_timestamp_ms: int | None
+    generation: int
+    protocol_type: str | None
+    protocol: str | None
+    leader: str | None
+    subscribed_topics: list[str] | None
+    # Raw: a heartbeat of one member must not decode ten thousand others.
+    members: dict[str, Raw]
+    """The members by id, in core's order."""
+    index: MemberIndex
+    pending_joins: list[str]
+    pending_syncs: list[str]
+    timers: dict[str, Timer]
+    initial_delay_left_ms: int | None
+    new_member_added: bool
+
+
+_OF_NO_MEMBERS = MemberIndex()
+
+_encode = msgpack.Encoder().encode
+_decode_member = msgpack.Decoder(ClassicMember).decode
+
+
+def pack_classic(membership: ClassicGroup) -> PackedClassicGroup:
+    """Convert the membership for encoding; sets are sorted."""
+    subscribed = membership.subscribed_topics
+    return PackedClassicGroup(
+        state=membership.state,
+        previous_state=membership.previous_state,
+        state_timestamp_ms=membership.state_timestamp_ms,
+        generation=membership.generation,
+        protocol_type=membership.protocol_type,
+        protocol=membership.protocol,
+        leader=membership.leader,
+        subscribed_topics=None if subscribed is None else sorted(subscribed),
+        members=membership.members.stored(_stored_member),
+        # Sorted, as equal groups must have equal bytes in any order of joins.
+        index=membership.index.sorted() if membership.members else _OF_NO_MEMBERS,
+        pending_joins=sorted(membership.pending_joins),
+        pending_syncs=list(membership.pending_syncs),
+        timers=membership.timers.by_text,
+        initial_delay_left_ms=membership.initial_delay_left_ms,
+        new_member_added=membership.new_member_added,
+    )
+
+
+def unpack_classic(membership: PackedClassicGroup) -> ClassicGroup:
+    """Convert a decoded membership. Members are decoded when they are read."""
+    subscribed = membership.subscribed_topics
+    return ClassicGroup(
+        state=membership.state,
+        previous_state=membership.previous_state,
+        state_timestamp_ms=membership.state_timestamp_ms,
+        generation=membership.generation,
+        protocol_type=membership.protocol_type,
+        protocol=membership.protocol,
+        leader=membership.leader,
+        subscribed_topics=None if subscribed is None else frozenset(subscribed),
+        members=StoredValues.unread(membership.members, _member),
+        pending_joins=set(membership.pending_joins),
+        pending_syncs=dict.fromkeys(membership.pending_syncs),
+        timers=Timers.of_texts(membership.timers),
+        initial_delay_left_ms=membership.initial_delay_left_ms,
+        new_member_added=membership.new_member_added,
+        known_index=membership.index,
+    )
+
+
+def _stored_member(member: ClassicMember) -> Raw:
+    return Raw(_encode(member))
+
+
+@reader_of_a_part
+def _member(_member_id: str, encoded: Raw) -> ClassicMember:
+    return _decode_member(encoded)
+
+
 PackedBuckets: TypeAlias = dict[int, tuple[int, OffsetAges, Raw]]
 """Buckets by number: the number of offsets, their ages, and the offsets by partition."""
 
-_encode = msgpack.Encoder().encode
 _decode_buckets = msgpack.Decoder(PackedBuckets).decode
 _decode_bucket = msgpack.Decoder(dict[int, CommittedOffset]).decode
 
 
-def pack(offsets: StoredValues[TopicOffsets, StoredTopic]) -> dict[str, StoredTopic]:
+def pack_offsets(offsets: StoredValues[TopicOffsets, StoredTopic]) -> dict[str, StoredTopic]:
     """Convert the offsets for encoding. Only changed buckets are encoded."""
     return offsets.stored(_packed)
 
@@ -70,7 +156,7 @@ def _encoded(bucket: OffsetBucket) -> Raw:
     return bucket.encoded
 
 
-def unpack(packed: dict[str, StoredTopic]) -> StoredValues[TopicOffsets, StoredTopic]:
+def unpack_offsets(packed: dict[str, StoredTopic]) -> StoredValues[TopicOffsets, StoredTopic]:
     """Convert decoded offsets. Buckets are decoded when they are read."""
     return StoredValues.unread(packed, _unpacked)
 
@@ -201,7 +287,7 @@ def dump(group: Group) -> bytes:
     usual = (
         SCHEMA_VERSION,
         _packed_membership(group),
-        pack(group.offsets),
+        pack_offsets(group.offsets),
         None if group.topics is None else list(group.topics.values()),
         group.clock_ms,
         packed(group) if group.pending else [],
@@ -228,7 +314,7 @@ def load(group_id: str, blob: bytes) -> Group:
     return Group(
         group_id,
         _unpacked_membership(snapshot.membership),
-        unpack(snapshot.offsets),
+        unpack_offsets(snapshot.offsets),
         None if snapshot.topics is None else {topic.name: topic for topic in snapshot.topics},
         snapshot.clock_ms,
         pending=unpacked(snapshot.pending, placed),
@@ -276,7 +362,7 @@ def _packed_membership(group: Group) -> PackedClassicGroup | PackedConsumerGroup
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
         return consumer.pack(membership)
-    return None if membership is None else classic.pack(membership)
+    return None if membership is None else pack_classic(membership)
 
 
 def _unpacked_membership(
@@ -284,7 +370,7 @@ def _unpacked_membership(
 ) -> ClassicGroup | ConsumerGroup | None:
     if isinstance(membership, PackedConsumerGroup):
         return consumer.unpack(membership)
-    return None if membership is None else classic.unpack(membership)
+    return None if membership is None else unpack_classic(membership)
 
 
 def _complaint(group_id: str, blob: bytes) -> str:

@@ -36,7 +36,7 @@ from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import (
     ClassicMember,
     ClassicState,
-    Ticket,
+    ReplyAddress,
     check_transition,
 )
 from group_coordinator.core.model.config import NEW_MEMBER_JOIN_TIMEOUT_MS, CoordinatorConfig
@@ -115,7 +115,7 @@ class Rebalance:
             self.records, self.replies, (MembershipReplaced(self.membership, self._soonest_ms),)
         )
 
-    def answer(self, ticket: Ticket, response: Response) -> None:
+    def answer(self, ticket: ReplyAddress, response: Response) -> None:
         self.replies.append(Reply(ticket, response))
 
     # Timers and states.

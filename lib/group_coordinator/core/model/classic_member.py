@@ -12,7 +12,7 @@ from group_coordinator.core.model.errors import IllegalTransitionError
 from group_coordinator.core.value import Value
 
 
-class Ticket(Value, frozen=True):
+class ReplyAddress(Value, frozen=True):
     """The reply address of a request. Pending requests keep theirs in the group state."""
 
     event_id: str
@@ -47,8 +47,8 @@ class ClassicMember(Value, frozen=True, kw_only=True):
     assignment: bytes = b""
     is_new: bool = False
     """True until the first response to its JoinGroup: such a member cannot send heartbeats, so its session may end in the meantime."""
-    awaiting_join: Ticket | None = None
-    awaiting_sync: Ticket | None = None
+    awaiting_join: ReplyAddress | None = None
+    awaiting_sync: ReplyAddress | None = None
 
     @property
     def is_waiting(self) -> bool:

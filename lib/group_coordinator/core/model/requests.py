@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from group_coordinator.core.model.classic_member import Protocol, Ticket
+from group_coordinator.core.model.classic_member import Protocol, ReplyAddress
 from group_coordinator.core.rights import Rights
 from group_coordinator.core.value import Value
 
@@ -53,7 +53,7 @@ class RequestContext(Value, frozen=True, kw_only=True):
     """
 
     now_ms: int
-    ticket: Ticket
+    ticket: ReplyAddress
     client_id: str
     client_host: str
     fresh_id: str

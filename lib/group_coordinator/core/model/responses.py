@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from group_coordinator.core.assignors.spec import Assignment
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import Topic
@@ -270,5 +270,5 @@ Response = (
 class Reply(Value, frozen=True):
     """A response with its reply address."""
 
-    ticket: Ticket
+    ticket: ReplyAddress
     response: Response

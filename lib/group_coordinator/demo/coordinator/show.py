@@ -14,7 +14,6 @@ from group_coordinator import settings
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.demo import tables_watch
-from group_coordinator.demo.closing_page import ClosingPage
 from group_coordinator.demo.coordinator.applications import (
     LEADING,
     PARTITION_COUNTS,
@@ -31,7 +30,7 @@ from group_coordinator.demo.coordinator.measures import (
 )
 from group_coordinator.demo.coordinator.members import Arrivals, Shifts, ShopGroups, ShopTopics
 from group_coordinator.demo.coordinator.scenes import CoordinatorScenes
-from group_coordinator.demo.screen import PanelLine, panel, shown
+from group_coordinator.demo.screen import ClosingPage, PanelLine, panel, shown
 from group_coordinator.demo.stage import Stage, Tool, page_at, program
 from group_coordinator.demo.story import DemoOptions, Scene, Shop
 from group_coordinator.demo.tables_watch import (
@@ -39,9 +38,9 @@ from group_coordinator.demo.tables_watch import (
     LOSSES,
     NO_COUNTS,
     UPGRADES,
+    StoryQuery,
     TableCounts,
-    TableNews,
-    TablesWatch,
+    TablesReader,
     ViewQuestion,
     running,
 )
@@ -57,7 +56,7 @@ _FIRST_SHIFT_S, _SHIFT_S = 3.0, 4.0
 """Time of the first change of a member, and interval of the further changes."""
 
 _NAMES = ", ".join(f"'{group.group_id}'" for group in LEADING)
-REBALANCES = TableNews(
+REBALANCES = StoryQuery(
     "The tables say: {group_id} assigned its partitions again; members now: {number}.",
     f"""
 SELECT group_id, at, members AS number FROM (
@@ -189,7 +188,7 @@ class CoordinatorShow:
         self._stage = stage
         self.channel = channel
         news = (LOSSES, ENDS, UPGRADES, REBALANCES)
-        self.watch = TablesWatch(str(stage.folder.tables), stage.board.add, news)
+        self.watch = TablesReader(str(stage.folder.tables), stage.board.add, news)
         config = ("--config", str(stage.folder.settings))
         tool = Tool("group-coordinator", tuple(program()), config)
         self._administrator = stage.administrator(tool)

@@ -23,8 +23,6 @@ from group_coordinator.clients.cluster.coordinator_topics import (
 )
 from group_coordinator.clients.cluster.event_writer import write_ticks
 from group_coordinator.clients.cluster.topics import offsets_present
-from group_coordinator.driver.agents.acls import reader_of_acls, way_past_rules
-from group_coordinator.driver.agents.monitors import check_clock
 from group_coordinator.driver.checks.rights import look_at_rights, missing_message, named
 from group_coordinator.driver.checks.storage import (
     check_catalog_takes_appends,
@@ -41,6 +39,8 @@ from group_coordinator.driver.checks.workers import (
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.session import MakeSession, session
+from group_coordinator.driver.tasks.acls import reader_of_acls, way_past_rules
+from group_coordinator.driver.tasks.monitors import check_clock
 from group_coordinator.gateway.run import ONE_USER_TOLD, clients_share_one_user
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.batch_settings import settings_of_open_batch
@@ -165,7 +165,7 @@ def _chosen(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> 
     return of_the_rebuild
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of a check: the state of a prerequisite, or its fault and the remedy.
 
     `is_needed` is false if the program runs without it, with less function.
@@ -177,7 +177,7 @@ class Finding(NamedTuple):
     is_needed: bool = True
 
 
-def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding]:
+def preflight(settings: Settings, make_session: MakeSession) -> Iterator[CheckResult]:
     """Check all prerequisites of a run of the coordinator.
 
     Only a Tick in every partition of the events topic, and the checkpoint's empty folder, stay behind.
@@ -196,35 +196,37 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[Finding
                 yield from _with_spark_and_kafka(spark, job, connection)
             yield from _with_spark(spark, settings, connection)
     except JobRefusedError as refusal:
-        yield Finding("Spark", is_right=False, text=str(refusal))
+        yield CheckResult("Spark", is_right=False, text=str(refusal))
 
 
-def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterator[Finding]:
+def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterator[CheckResult]:
     """Check the program's rows of RIGHTS; yield the rights that its user has, then each missing right."""
     try:
         with reported_start_errors():
             looked = list(look_at_rights(program, job, connection))
     except JobRefusedError as refusal:
-        yield Finding("rights", is_right=False, text=str(refusal))
+        yield CheckResult("rights", is_right=False, text=str(refusal))
         return
     if held := [named(each.right) for each in looked if each.is_held]:
-        yield Finding("rights", is_right=True, text=", ".join(held))
+        yield CheckResult("rights", is_right=True, text=", ".join(held))
     if untold := [named(each.right) for each in looked if each.is_held is None]:
         text = f"the brokers do not show whether this user has {', '.join(untold)}"
-        yield Finding("rights", is_right=True, text=text)
+        yield CheckResult("rights", is_right=True, text=text)
     for each in looked:
         if each.is_held is False:
             text = missing_message(program, each, connection)
-            yield Finding("rights", is_right=False, text=text, is_needed=each.need.without is None)
+            yield CheckResult(
+                "rights", is_right=False, text=text, is_needed=each.need.without is None
+            )
 
 
-def identity_of_clients(job: JobSettings, connection: Connection) -> Iterator[Finding]:
+def identity_of_clients(job: JobSettings, connection: Connection) -> Iterator[CheckResult]:
     """Report if the clients of a gateway with these settings share a user."""
     if clients_share_one_user(job, connection.options):
-        yield Finding("gateway", is_right=False, text=ONE_USER_TOLD, is_needed=False)
+        yield CheckResult("gateway", is_right=False, text=ONE_USER_TOLD, is_needed=False)
 
 
-def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[Finding]:
+def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[CheckResult]:
     yield _looked("clock", lambda: _clock(connection, job))
     yield _looked("rate limit", lambda: _batch_limit(connection, job))
     yield _looked("ACLs", lambda: _acls(connection, job))
@@ -235,7 +237,7 @@ def _with_kafka(connection: Connection, job: JobSettings) -> Iterator[Finding]:
 
 def _with_spark(
     spark: SparkSession, settings: Settings, connection: Connection
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     job = settings.job
     yield _looked("workers", lambda: _workers(spark, job))
     yield _looked("storage", lambda: _storage(spark, job))
@@ -250,24 +252,24 @@ def _with_spark(
 
 def _with_spark_and_kafka(
     spark: SparkSession, job: JobSettings, connection: Connection
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     yield _looked("Kafka from tasks", lambda: _events(spark, connection, job))
     yield _looked("events partitions", lambda: _events_partitions(spark, connection, job))
 
 
-def _looked(subject: str, look: Callable[[], str]) -> Finding:
+def _looked(subject: str, look: Callable[[], str]) -> CheckResult:
     try:
         with reported_start_errors():
-            return Finding(subject, is_right=True, text=look())
+            return CheckResult(subject, is_right=True, text=look())
     except JobRefusedError as refusal:
-        return Finding(subject, is_right=False, text=str(refusal))
+        return CheckResult(subject, is_right=False, text=str(refusal))
     except DeltaError as failure:
         text = in_one_line(failure)
     except Py4JJavaError as failure:
         text = _in_one_line(str(failure.java_exception))
     except (PySparkException, Py4JError) as failure:
         text = _in_one_line(str(failure))
-    return Finding(subject, is_right=False, text=text)
+    return CheckResult(subject, is_right=False, text=text)
 
 
 def _in_one_line(failure: str) -> str:

@@ -33,7 +33,7 @@ ITS_TOPICS, ITS_GROUPS = "<its topics>", "<its groups>"
 """Placeholders for the topics that the program reads, and the groups for which it commits."""
 
 
-class Need(NamedTuple):
+class NeededRight(NamedTuple):
     """A right that a program needs, and its purpose.
 
     `without` is the consequence of a missing right; None: the program does not run, or ends. `due` returns True if
@@ -55,55 +55,55 @@ _READ, _WRITE, _DESCRIBE = Operation.READ, Operation.WRITE, Operation.DESCRIBE
 _DESCRIBE_CONFIGS = Operation.DESCRIBE_CONFIGS
 _ALL_TOPICS = _topic(_DESCRIBE, WILDCARD)
 _ASKING = (
-    Need(_topic(_WRITE, EVENTS), "requests"),
-    Need(_topic(_READ, RESPONSES), "responses"),
+    NeededRight(_topic(_WRITE, EVENTS), "requests"),
+    NeededRight(_topic(_READ, RESPONSES), "responses"),
 )
 
-RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
+RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
     {
         "init": (
-            Need(
+            NeededRight(
                 _topic(Operation.CREATE, EVENTS),
                 "creating the topic",
                 "the topic must exist already",
             ),
-            Need(
+            NeededRight(
                 _topic(Operation.CREATE, RESPONSES),
                 "creating the topic",
                 "the topic must exist already",
             ),
-            Need(_topic(_DESCRIBE, EVENTS), "finding the topic"),
-            Need(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
-            Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
-            Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
+            NeededRight(_topic(_DESCRIBE, EVENTS), "finding the topic"),
+            NeededRight(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
+            NeededRight(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
+            NeededRight(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
         ),
         "run": (
-            Need(_topic(_READ, EVENTS), "events"),
-            Need(_topic(_WRITE, EVENTS), "ticks, topic metadata, transaction markers"),
-            Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
-            Need(_topic(_WRITE, RESPONSES), "responses"),
-            Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
-            Need(
+            NeededRight(_topic(_READ, EVENTS), "events"),
+            NeededRight(_topic(_WRITE, EVENTS), "ticks, topic metadata, transaction markers"),
+            NeededRight(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
+            NeededRight(_topic(_WRITE, RESPONSES), "responses"),
+            NeededRight(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
+            NeededRight(
                 Right(_DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME),
                 "the cluster's ACLs",
                 only="acls.source = cluster",
                 due=lambda job: job.acls_source == "cluster",
             ),
-            Need(
+            NeededRight(
                 _ALL_TOPICS,
                 "the topics of consumer groups",
                 "consumer groups get no partitions of topics that it may not describe",
                 "topic.metadata.interval.ms > 0",
                 lambda job: job.topic_metadata_interval_ms > 0,
             ),
-            Need(
+            NeededRight(
                 _topic(_READ, OFFSETS_TOPIC),
                 "transaction markers",
                 "offsets of transactions stay pending",
                 "transactions.markers.interval.ms > 0",
                 lambda job: job.transactions_markers_interval_ms > 0,
             ),
-            Need(
+            NeededRight(
                 Right(_DESCRIBE, ResourceType.GROUP, ANY_GROUP),
                 f"having the brokers create `{OFFSETS_TOPIC}`",
                 f"offsets of transactions stay pending until `{OFFSETS_TOPIC}` exists",
@@ -112,50 +112,50 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
             ),
         ),
         "rebuild": (
-            Need(_topic(_DESCRIBE, EVENTS), "the offsets of the events"),
-            Need(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
-            Need(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
-            Need(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
+            NeededRight(_topic(_DESCRIBE, EVENTS), "the offsets of the events"),
+            NeededRight(_topic(_DESCRIBE, RESPONSES), "finding the topic"),
+            NeededRight(_topic(_DESCRIBE_CONFIGS, EVENTS), "`message.timestamp.type`"),
+            NeededRight(_topic(_DESCRIBE_CONFIGS, RESPONSES), "`max.message.bytes`"),
         ),
         "mirror": (
-            Need(_topic(_READ, OFFSETS_TOPIC), "groups"),
-            Need(
+            NeededRight(_topic(_READ, OFFSETS_TOPIC), "groups"),
+            NeededRight(
                 _topic(_DESCRIBE_CONFIGS, OFFSETS_TOPIC),
                 "`delete.retention.ms`",
                 "Kafka's default applies, a day",
             ),
-            Need(
+            NeededRight(
                 Right(_DESCRIBE_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME),
                 "`offsets.retention.minutes`",
                 "forecasts use the setting `offsets.retention.minutes`",
             ),
-            Need(
+            NeededRight(
                 _ALL_TOPICS,
                 "log ends, lag and deletions of topics",
                 "log ends, lag and deletions are unknown for topics that it may not describe",
             ),
         ),
         "positions": (
-            Need(_ALL_TOPICS, "log ends", "topics that it may not describe are left out"),
+            NeededRight(_ALL_TOPICS, "log ends", "topics that it may not describe are left out"),
         ),
         "gateway": (
             *_ASKING,
-            Need(
+            NeededRight(
                 _ALL_TOPICS,
                 "partitions, ids and leaders of topics",
                 "topics that it may not describe are unknown to groups",
             ),
-            Need(
+            NeededRight(
                 Right(_DESCRIBE, ResourceType.TRANSACTIONAL_ID, WILDCARD),
                 "the state of transactions",
                 "offsets that come after the end of their transaction are accepted, and stay pending until the producer's next marker",
             ),
-            Need(
+            NeededRight(
                 Right(_DESCRIBE, ResourceType.GROUP, ANY_GROUP),
                 f"having the brokers create `{OFFSETS_TOPIC}`",
                 f"no offsets of transactions are accepted until `{OFFSETS_TOPIC}` exists",
             ),
-            Need(
+            NeededRight(
                 Right(_DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME),
                 "finding out whether there is an authorizer",
                 "brokers log a denial every 30 s",
@@ -163,16 +163,16 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
         ),
         "groups": (
             *_ASKING,
-            Need(
+            NeededRight(
                 _ALL_TOPICS,
                 "log ends, for lag and resets",
                 "topics that it may not describe have no log end or lag, and their offsets are not reset",
             ),
         ),
-        "consume": (*_ASKING, Need(_topic(_READ, ITS_TOPICS), "records")),
+        "consume": (*_ASKING, NeededRight(_topic(_READ, ITS_TOPICS), "records")),
         "OffsetReporter, to the brokers": (
-            Need(Right(_READ, ResourceType.GROUP, ITS_GROUPS), "commits"),
-            Need(_topic(_READ, ITS_TOPICS), "commits"),
+            NeededRight(Right(_READ, ResourceType.GROUP, ITS_GROUPS), "commits"),
+            NeededRight(_topic(_READ, ITS_TOPICS), "commits"),
         ),
         "OffsetReporter, to the coordinator": _ASKING,
     }
@@ -180,14 +180,14 @@ RIGHTS: Mapping[str, Sequence[Need]] = MappingProxyType(
 """Rights by program: a command of `group-coordinator`, or an OffsetReporter in another job."""
 
 
-def right_of(need: Need, job: JobSettings) -> Right:
+def right_of(need: NeededRight, job: JobSettings) -> Right:
     """Return the right with topic names from the settings."""
     # The table is fixed for the page deploy/security/rights.md, the topics are a setting.
     names = {EVENTS: job.events_topic, RESPONSES: job.responses_topic}
     return need.right._replace(name=names.get(need.right.name, need.right.name))
 
 
-def can_be_asked_for(needs: Sequence[Need]) -> bool:
+def can_be_asked_for(needs: Sequence[NeededRight]) -> bool:
     """Return True if the rights have no placeholders that only the program's arguments fill."""
     return not {ITS_TOPICS, ITS_GROUPS} & {need.right.name for need in needs}
 
@@ -202,15 +202,17 @@ _NAMED_ELSEWHERE = ("sasl_mechanism", "ssl_certfile")
 """Options of logins whose principal only the brokers know."""
 
 
-class LookedAt(NamedTuple):
+class CheckedRight(NamedTuple):
     """A right of a program, and if its user has it; None: the brokers do not report it."""
 
-    need: Need
+    need: NeededRight
     right: Right
     is_held: bool | None
 
 
-def look_at_rights(program: str, job: JobSettings, connection: Connection) -> Iterator[LookedAt]:
+def look_at_rights(
+    program: str, job: JobSettings, connection: Connection
+) -> Iterator[CheckedRight]:
     """Ask the brokers for each right that the program needs with these settings.
 
     Raises:
@@ -220,10 +222,10 @@ def look_at_rights(program: str, job: JobSettings, connection: Connection) -> It
         for need in RIGHTS[program]:
             if need.due(job):
                 right = right_of(need, job)
-                yield LookedAt(need, right, has_right(admin, right))
+                yield CheckedRight(need, right, has_right(admin, right))
 
 
-def missing_message(program: str, missing: LookedAt, connection: Connection) -> str:
+def missing_message(program: str, missing: CheckedRight, connection: Connection) -> str:
     """Describe a missing right in a sentence: user, right, consequence, and the command that grants the right."""
     need, principal = missing.need, _principal(connection)
     consequence = f"; without it {need.without}" if need.without else ""

@@ -28,12 +28,12 @@ from group_coordinator.background import repeat, running_beside
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.errors import ChannelError
-from group_coordinator.driver.agents.acls import AclAgent
 from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
 from group_coordinator.driver.session import Figures, gauge
+from group_coordinator.driver.tasks.acls import AclTask
 from group_coordinator.gateway.cluster.addresses import listen_address
 from group_coordinator.observability.http_server import Trouble, metrics_port
 from group_coordinator.settings import JobSettings
@@ -229,7 +229,7 @@ def measuring(
     connection: Connection,
     *,
     job: JobSettings,
-    acls: AclAgent | None,
+    acls: AclTask | None,
     stop: Event,
 ) -> Iterator[Measuring | None]:
     """Measure while the block runs, and keep the totals at its end; None: there is no endpoint."""

@@ -25,7 +25,6 @@ from group_coordinator.clients.cluster.cluster import (
 )
 from group_coordinator.clients.cluster.connection import Connection, login_options
 from group_coordinator.clients.cluster.positions import PositionSampler
-from group_coordinator.driver.agents.monitors import OwnerWatch
 from group_coordinator.driver.checks.storage import check_other_clusters, check_storage
 from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
 from group_coordinator.driver.coordinator import prepare_tables
@@ -40,9 +39,10 @@ from group_coordinator.driver.positions import (
     tables_in_folder,
 )
 from group_coordinator.driver.session import MakeSession, session_and_stop
+from group_coordinator.driver.tasks.monitors import OwnerMonitor
+from group_coordinator.mirror.batch_reasons import with_reasons
 from group_coordinator.mirror.known_rows import MirrorBatch
 from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun, make_again_if_lost
-from group_coordinator.mirror.reasons import with_reasons
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
@@ -247,7 +247,7 @@ class _Mirror:
             report=self._progress.batch_done,
             gone=self._topic.gone,
         )
-        watches = (self._progress.look, OwnerWatch(spark, writer).look, self._topic.look)
+        watches = (self._progress.look, OwnerMonitor(spark, writer).look, self._topic.look)
         self._query = MirrorRun(
             spark=spark,
             job=job,

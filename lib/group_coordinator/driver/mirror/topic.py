@@ -25,7 +25,7 @@ from group_coordinator.driver.error_causes import (
     unreadable_time_message,
 )
 from group_coordinator.driver.errors import JobRefusedError
-from group_coordinator.mirror.continuity import Continuity, Lookback
+from group_coordinator.mirror.continuity import Continuity, GapRepairs
 from group_coordinator.mirror.query import MIRROR, Reading, TopicChangedError
 from group_coordinator.mirror.sinks import GroupsMovedError, MirroredBatch
 from group_coordinator.mirror.source import MessageSource
@@ -64,7 +64,7 @@ class MirroredTopic:
         self._now_ms = now_ms
         self._clock = clock
         self._folder = MIRROR.folder(spark, job)
-        self._lookback = Lookback(self._folder, TableCatalog(job.tables_root), job.cluster_id)
+        self._lookback = GapRepairs(self._folder, TableCatalog(job.tables_root), job.cluster_id)
         self._continuity = Continuity(self._folder, job.events_topic, self._lookback)
         self._source = MessageSource(cluster, job.events_topic, ())
         self._topic_id = ""

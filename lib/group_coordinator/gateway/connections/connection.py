@@ -20,8 +20,8 @@ from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
 from group_coordinator.gateway.connections.admission import ReadQueue, Share, Shares
 from group_coordinator.gateway.connections.pipeline import (
     MOST_OPEN_REQUESTS,
-    AnswerReader,
-    Exchange,
+    Pipeline,
+    ResponseMatcher,
 )
 from group_coordinator.gateway.connections.requests import RequestReader, Router
 from group_coordinator.gateway.connections.tcp_connection import TcpConnection
@@ -95,15 +95,15 @@ class ClientConnection:
         self._has_waited = False
         self.login = gateway.login(self._login_failed)
         self.share = Share(gateway.shares, lambda: self.caller(None).payer, self._go_on)
-        self.exchange = Exchange(self._connect, self._fail, self.share, self._note_held)
+        self.pipeline = Pipeline(self._connect, self._fail, self.share, self._note_held)
         if not self.login.is_accepted:
             # Brokers handle the steps of a login in order too.
-            self.exchange.most_open = 1
-        self.rights = ClientRights(self.exchange.ask_aside, gateway.has_authorizer)
+            self.pipeline.most_open = 1
+        self.rights = ClientRights(self.pipeline.ask_aside, gateway.has_authorizer)
         # The reader needs the pipeline, and the pipeline the line to the client: both are linked here.
-        self._reader = RequestReader(self.exchange, gateway.router, self)
+        self._reader = RequestReader(self.pipeline, gateway.router, self)
         self.client = TcpConnection(self, self._reader.follower(), gateway.unknown)
-        self.exchange.client = self.client
+        self.pipeline.client = self.client
         self._connecting: Task[None] | None = None
 
     def caller(self, client_id: str | None) -> Caller:
@@ -119,22 +119,22 @@ class ClientConnection:
 
     def keep_broker(self, now_s: float) -> None:
         # A broker closes idle connections, and sees no group requests. A request of our own keeps the login alive.
-        upstream = self.exchange.upstream
-        if not self.login.has_begun or upstream is None or self.exchange.owed:
+        upstream = self.pipeline.upstream
+        if not self.login.has_begun or upstream is None or self.pipeline.owed:
             return
         if self.login.has_ended:
             return  # the broker would hang up on the expired session
         if not self.client.is_between_frames:
             return  # the broker would read our request as the rest of the client's
         if now_s - upstream.used_at_s > _KEEP_AFTER_S:
-            self.exchange.owed.append(None)
+            self.pipeline.owed.append(None)
             upstream.write(_ANY_QUESTION)
 
     def hold_requests(self) -> None:
-        self.exchange.is_held = True
+        self.pipeline.is_held = True
 
     def take_requests(self) -> None:
-        self.exchange.release()
+        self.pipeline.release()
 
     def is_login_delayed(self) -> bool:
         """Return True if failed logins from the host delay this login. A timer starts it later."""
@@ -148,18 +148,18 @@ class ClientConnection:
 
     def drain(self) -> None:
         """Read no more requests. Requests in the pipeline continue."""
-        self.exchange.is_draining = True
+        self.pipeline.is_draining = True
 
     @property
     def waits(self) -> bool:
         """The pipeline is not empty, and the client can still be reached."""
-        return bool(self.exchange.slots) and self.client.is_open
+        return bool(self.pipeline.queue) and self.client.is_open
 
     @property
     def is_drained(self) -> bool:
         """All responses have left, except those that wait for other members."""
         # A member of a pending JoinGroup or SyncGroup joins again at another gateway.
-        waiting = any(slot.api.name not in PARKED_APIS for slot in self.exchange.slots)
+        waiting = any(pending.api.name not in PARKED_APIS for pending in self.pipeline.queue)
         return self.client.is_between_frames and not waiting
 
     # Called by lines:
@@ -176,7 +176,7 @@ class ClientConnection:
         # The first complete request after the login ends the time limits of an unknown client.
         if self.is_new and self.login.is_accepted and self._reader.has_read:
             self._become_known()
-        self.exchange.flush()
+        self.pipeline.flush()
         # Known clients without pending bytes are the usual case, and need no accounting.
         if self.is_new or self._held or self._reader.is_collecting:
             self._note_held()
@@ -188,7 +188,7 @@ class ClientConnection:
             other.hold()
 
     def line_has_room(self, line: TcpConnection) -> None:
-        self.exchange.flush()
+        self.pipeline.flush()
         self._note_held()
         other = self._other(line)
         if other is not None and not line.is_full:
@@ -211,7 +211,7 @@ class ClientConnection:
     def line_lost(self, line: TcpConnection) -> None:
         if line is self.client:
             self._end()
-        elif line is self.exchange.upstream:
+        elif line is self.pipeline.upstream:
             self._lose_broker()
 
     def _become_known(self) -> None:
@@ -219,10 +219,10 @@ class ClientConnection:
         self.is_new, self._held = False, 0
         self._cancel_deadline()
         # After the login the usual limits and large buffers apply.
-        self.exchange.most_open = MOST_OPEN_REQUESTS
+        self.pipeline.most_open = MOST_OPEN_REQUESTS
         self.client.widen()
-        if self.exchange.upstream is not None:
-            self.exchange.upstream.widen()
+        if self.pipeline.upstream is not None:
+            self.pipeline.upstream.widen()
 
     def _cancel_deadline(self) -> None:
         if self._too_late is not None:
@@ -238,23 +238,23 @@ class ClientConnection:
     def _held_bytes(self) -> int:
         """Before the login the bytes unread and unsent to the broker, afterwards incomplete frames and pending local responses."""
         if not self.is_new:
-            return self.client.collected_bytes + self.exchange.waiting_bytes
-        upstream = self.exchange.upstream
+            return self.client.collected_bytes + self.pipeline.waiting_bytes
+        upstream = self.pipeline.upstream
         return self.client.unread_bytes + (0 if upstream is None else upstream.unsent_bytes)
 
     def _login_failed(self) -> None:
         self._gateway.login_failed(self.host)
 
     def _other(self, line: TcpConnection) -> TcpConnection | None:
-        return self.exchange.upstream if line is self.client else self.client
+        return self.pipeline.upstream if line is self.client else self.client
 
     def _lose_broker(self) -> None:
         is_amid_request = not self.client.is_between_frames
-        if self.exchange.owed or is_amid_request or self.login.has_begun:
+        if self.pipeline.owed or is_amid_request or self.login.has_begun:
             # A lost login, response or partial request cannot be repeated on another connection.
             self.client.close()
         # Otherwise the next request connects to the broker again.
-        self.exchange.lose_upstream()
+        self.pipeline.lose_upstream()
         self.client.go_on()  # it may have been held back for this broker
 
     def _go_on(self) -> None:
@@ -265,12 +265,12 @@ class ClientConnection:
         self._gateway.held(self, 0)
         self.client.forget()
         self.share.close()
-        self.exchange.forget()
+        self.pipeline.forget()
         if self._connecting is not None:
             self._connecting.cancel()
-        if self.exchange.upstream is not None:
+        if self.pipeline.upstream is not None:
             # The broker still gets a client's last requests without responses, such as Produce with acks=0.
-            self.exchange.upstream.close()
+            self.pipeline.upstream.close()
         self._gateway.went(self)
 
     def _fail(self, error: BaseException) -> None:
@@ -278,9 +278,9 @@ class ClientConnection:
             self._gateway.refused(self, error)
         else:
             self._gateway.failed(self, error)
-        self.exchange.forget()
-        if self.exchange.upstream is not None:
-            self.exchange.upstream.close()  # later responses have no slot
+        self.pipeline.forget()
+        if self.pipeline.upstream is not None:
+            self.pipeline.upstream.close()  # later responses have no pending request
         self.client.abort()
 
     def _connect(self) -> None:
@@ -289,7 +289,7 @@ class ClientConnection:
 
     async def _open_upstream(self) -> None:
         upstream = TcpConnection(
-            self, AnswerReader(self.exchange).follower(), self._gateway.unknown
+            self, ResponseMatcher(self.pipeline).follower(), self._gateway.unknown
         )
         try:
             await self._gateway.connect(self.node_id, upstream, self.host)
@@ -299,7 +299,7 @@ class ClientConnection:
         finally:
             self._connecting = None
         if upstream.is_open:
-            self.exchange.upstream = upstream
+            self.pipeline.upstream = upstream
             self.client.go_on()
         else:
             self.client.close()
@@ -311,7 +311,7 @@ _TLS_HANDSHAKE = b"\x16\x03"
 _HTTP_METHODS = (b"GET ", b"POST", b"HEAD", b"PUT ", b"OPTI", b"CONN", b"DELE", b"PATC")
 
 
-class Strangers:
+class LoggedPeers:
     """Remembers the logged addresses and defects."""
 
     def __init__(self) -> None:

@@ -3,17 +3,17 @@
 A client of Kafka may send several requests without waiting, and reads the responses in the order of its requests. Some are made by
 the broker, some by the job, after milliseconds or minutes. No response may overtake another, and no memory may pile up.
 
-1. A request gets a slot behind all earlier slots (`RequestReader` in requests.py): `expect` for a forwarded request, `answer` for a
+1. A request gets a pending behind all earlier queue (`RequestReader` in requests.py): `expect` for a forwarded request, `answer` for a
    local response that is ready, `promise` for a local response that comes later.
-2. Forwarded bytes go to the broker as they arrive. Brokers respond in order, so `owed` lists the slots of their responses.
-3. `AnswerReader` lets a broker's response through only if its slot is the first. Otherwise the broker's connection is not read
+2. Forwarded bytes go to the broker as they arrive. Brokers respond in order, so `owed` lists the queue of their responses.
+3. `ResponseMatcher` lets a broker's response through only if its pending is the first. Otherwise the broker's connection is not read
    any further: TCP then holds its data back at the broker, not in this process.
-4. A response without addresses is forwarded piece by piece; another response is collected and rewritten into its slot.
-5. `flush` sends the ready responses from the first slot on, until a slot has none or the client's connection is full. A slot that
+4. A response without addresses is forwarded piece by piece; another response is collected and rewritten into its pending.
+5. `flush` sends the ready responses from the first pending on, until a pending has none or the client's connection is full. A pending that
    is free lets both connections continue.
 
 Requests of the gateway itself (`ask_aside`, about the rights of the client) use the connection to the broker too, as the broker
-knows the login only there. They have a place in `owed` and no slot.
+knows the login only there. They have a place in `owed` and no pending.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from typing import Any
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
-from group_coordinator.gateway.api_versions import Aside, Slot
+from group_coordinator.gateway.api_versions import GatewayRequest, PipelineEntry
 from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
 from group_coordinator.gateway.connections.admission import Share
 from group_coordinator.gateway.connections.tcp_connection import TcpConnection
-from group_coordinator.gateway.frames import Course, FrameError, FrameFollower
+from group_coordinator.gateway.frames import FrameError, FrameFollower, FrameRoute
 
 MOST_OPEN_REQUESTS = 100
 """Limit of pending requests. A connection at the limit is read again after its next response."""
 _ASIDES_CORRELATION_ID = 0
 
 
-class Exchange:
+class Pipeline:
     """Pending requests whose responses leave in order. A local response holds back the broker's responses behind it.
 
     The broker's responses are held back by not reading them, so that nothing piles up.
@@ -66,8 +66,8 @@ class Exchange:
         self._answering: set[Future[bytes]] = set()
         self.client: TcpConnection | None = None
         self.upstream: TcpConnection | None = None
-        self.slots: deque[Slot] = deque()
-        self.owed: deque[Slot | Aside | None] = deque()
+        self.queue: deque[PipelineEntry] = deque()
+        self.owed: deque[PipelineEntry | GatewayRequest | None] = deque()
         """Slots whose responses the broker owes; None: a response to discard."""
         self.most_open = MOST_OPEN_REQUESTS
         """Limit of pending requests."""
@@ -80,7 +80,7 @@ class Exchange:
 
     @property
     def takes_requests(self) -> bool:
-        return len(self.slots) < self.most_open and not self.is_draining and not self.is_held
+        return len(self.queue) < self.most_open and not self.is_draining and not self.is_held
 
     def has_upstream(self) -> bool:
         """Return True if a request can be forwarded. Otherwise the broker is being connected."""
@@ -89,20 +89,20 @@ class Exchange:
         self._connect()
         return False
 
-    def expect(self, slot: Slot) -> None:
+    def expect(self, pending: PipelineEntry) -> None:
         """Add a request that the broker answers."""
-        self.slots.append(slot)
-        self.owed.append(slot)
+        self.queue.append(pending)
+        self.owed.append(pending)
 
-    def promise(self, slot: Slot, answer: Awaitable[bytes]) -> None:
+    def promise(self, pending: PipelineEntry, answer: Awaitable[bytes]) -> None:
         """Add a request whose local response follows later."""
-        self.slots.append(slot)
-        self._fill(slot, answer)
+        self.queue.append(pending)
+        self._fill(pending, answer)
 
-    def answer(self, slot: Slot, answer: bytes) -> None:
+    def answer(self, pending: PipelineEntry, answer: bytes) -> None:
         """Add a request with its local response."""
-        slot.answer = answer
-        self.slots.append(slot)
+        pending.answer = answer
+        self.queue.append(pending)
         self.flush()
 
     def send_on(self, data: bytes | bytearray | memoryview) -> None:
@@ -116,7 +116,7 @@ class Exchange:
         if self.upstream is None:
             answer.cancel()
             return answer
-        self.owed.append(Aside(api, version, answer))
+        self.owed.append(GatewayRequest(api, version, answer))
         self.send_on(wire.request(api, version, _ASIDES_CORRELATION_ID, CLIENT_ID, body))
         return answer
 
@@ -129,7 +129,7 @@ class Exchange:
         """Drop the broker's connection, and all pending responses of the broker."""
         self.upstream = None
         for owed in self.owed:
-            if isinstance(owed, Aside):
+            if isinstance(owed, GatewayRequest):
                 owed.answer.cancel()
         self.owed.clear()
 
@@ -145,27 +145,27 @@ class Exchange:
             WireError: the response does not parse.
         """
         owed = self.owed.popleft()
-        if isinstance(owed, Aside):
+        if isinstance(owed, GatewayRequest):
             _, body = wire.response_body(owed.api, owed.version, frame)
             if not owed.answer.done():
                 owed.answer.set_result(body)
             return
-        # Brokers answer in order, so the response is for the first slot.
-        slot = self.slots[0]
-        if slot.rewriting is None:
-            raise RuntimeError(f"{slot.api.name}: a response was collected without a reader")
-        answer = slot.rewriting(frame)
+        # Brokers answer in order, so the response is for the first pending request.
+        pending = self.queue[0]
+        if pending.rewriting is None:
+            raise RuntimeError(f"{pending.api.name}: a response was collected without a reader")
+        answer = pending.rewriting(frame)
         if isinstance(answer, bytes):
-            slot.answer = answer
+            pending.answer = answer
         else:
-            self._fill(slot, answer)
+            self._fill(pending, answer)
 
     def flush(self) -> None:
-        """Send the ready responses, then resume the connections that waited for a free slot."""
+        """Send the ready responses, then resume the connections that waited for a free place in the queue."""
         client = self.client
         # A full connection continues in `line_has_room`.
-        while self.slots and client is not None and not client.is_full:
-            answer = self.slots[0].answer
+        while self.queue and client is not None and not client.is_full:
+            answer = self.queue[0].answer
             if answer is None:
                 break
             self._leave()
@@ -176,48 +176,48 @@ class Exchange:
 
     def forget(self) -> None:
         """Drop all pending requests, as the client is gone."""
-        self.slots.clear()
+        self.queue.clear()
         self.waiting_bytes = 0
         for task in tuple(self._answering):
             task.cancel()
 
     def _leave(self) -> None:
-        slot = self.slots.popleft()
-        self.waiting_bytes -= slot.waiting_bytes
-        if slot.size:
-            self.share.give_back(slot.size)
+        pending = self.queue.popleft()
+        self.waiting_bytes -= pending.waiting_bytes
+        if pending.size:
+            self.share.give_back(pending.size)
         self._has_slot_left = True
 
     def _let_go_on(self) -> None:
-        # A connection waits until a slot is free: then another slot is the first, or a request fits.
+        # A connection waits until a place is free: then another request is the first, or a request fits.
         for line, other in ((self.upstream, self.client), (self.client, self.upstream)):
             if line is not None and line.waits and not (other is not None and other.is_full):
                 line.go_on()
 
-    def _fill(self, slot: Slot, answer: Awaitable[bytes]) -> None:
+    def _fill(self, pending: PipelineEntry, answer: Awaitable[bytes]) -> None:
         task = asyncio.ensure_future(answer)
         self._answering.add(task)
-        task.add_done_callback(lambda done: self._filled(slot, done))
+        task.add_done_callback(lambda done: self._filled(pending, done))
 
-    def _filled(self, slot: Slot, done: Future[bytes]) -> None:
+    def _filled(self, pending: PipelineEntry, done: Future[bytes]) -> None:
         self._answering.discard(done)
         if done.cancelled():
-            self._give_up(slot)
+            self._give_up(pending)
             return
         error = done.exception()
         if error is not None:
             self._fail(error)
             return
-        slot.answer = done.result()
-        slot.waiting_bytes = len(slot.answer)
-        self.waiting_bytes += slot.waiting_bytes
+        pending.answer = done.result()
+        pending.waiting_bytes = len(pending.answer)
+        self.waiting_bytes += pending.waiting_bytes
         self.flush()
         if self.waiting_bytes and self.client is not None and self.client.is_open:
             self._waits()
 
-    def _give_up(self, slot: Slot) -> None:
+    def _give_up(self, pending: PipelineEntry) -> None:
         # Responses keep their order, so without this response no later response can leave.
-        if slot in self.slots and self.client is not None:
+        if pending in self.queue and self.client is not None:
             self.client.close()
 
 
@@ -226,43 +226,43 @@ _SIZES = range(4, 1 << 31)
 """Kafka's brokers have no lower limit of response sizes."""
 
 
-class AnswerReader:
-    """Matches each response of the broker to its slot: brokers answer in the order of requests."""
+class ResponseMatcher:
+    """Matches each response of the broker to its request: brokers answer in the order of requests."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
 
     def follower(self) -> FrameFollower:
         """Frame follower for the broker's connection."""
         return FrameFollower(self, _HEAD.size, _SIZES)
 
-    def begin(self, data: memoryview, at: int) -> Course:
+    def begin(self, data: memoryview, at: int) -> FrameRoute:
         """Accept only the response to the first pending request."""
-        owed, slots = self._exchange.owed, self._exchange.slots
+        owed, queue = self._pipeline.owed, self._pipeline.queue
         if not owed:
             raise FrameError("a response without a request")
-        slot = owed[0]
-        if slot is None:
+        pending = owed[0]
+        if pending is None:
             owed.popleft()
-            return Course.DROP
-        if isinstance(slot, Aside):
-            return Course.COLLECT
-        if not slots or slots[0] is not slot:  # without any, the client is going
+            return FrameRoute.DROP
+        if isinstance(pending, GatewayRequest):
+            return FrameRoute.COLLECT
+        if not queue or queue[0] is not pending:  # without any, the client is going
             # A local response before it has not left yet.
-            return Course.WAIT
+            return FrameRoute.WAIT
         _, correlation_id = _HEAD.unpack_from(data, at)
-        if correlation_id != slot.correlation_id:
+        if correlation_id != pending.correlation_id:
             raise FrameError(
-                f"the response to {slot.api.name} has correlation id {correlation_id}, not {slot.correlation_id}"
+                f"the response to {pending.api.name} has correlation id {correlation_id}, not {pending.correlation_id}"
             )
-        return Course.PASS if slot.rewriting is None else Course.COLLECT
+        return FrameRoute.PASS if pending.rewriting is None else FrameRoute.COLLECT
 
     def pass_on(self, piece: memoryview) -> None:
-        if self._exchange.client is not None:
-            self._exchange.client.write(piece)
+        if self._pipeline.client is not None:
+            self._pipeline.client.write(piece)
 
     def passed(self) -> None:
-        self._exchange.passed()
+        self._pipeline.passed()
 
     def collected(self, frame: bytearray) -> None:
         """Handle a response that may contain addresses.
@@ -271,7 +271,7 @@ class AnswerReader:
             FrameError: the response does not parse.
         """
         try:
-            self._exchange.read(memoryview(frame)[4:])
+            self._pipeline.read(memoryview(frame)[4:])
         except WireError as error:
             raise FrameError(str(error)) from error
 

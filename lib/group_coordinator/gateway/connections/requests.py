@@ -13,14 +13,14 @@ from group_coordinator.gateway.api_versions import (
     API_VERSIONS,
     PARKED_APIS,
     ClientRequest,
-    MadeHere,
+    ForwardedRequest,
+    LocalResponse,
+    PipelineEntry,
     Rewriting,
-    SentOn,
     ServedApi,
-    Slot,
     Way,
 )
-from group_coordinator.gateway.connections.pipeline import Exchange
+from group_coordinator.gateway.connections.pipeline import Pipeline
 from group_coordinator.gateway.connections.produce_request import (
     ClosedTopics,
     ProducedTopics,
@@ -28,7 +28,7 @@ from group_coordinator.gateway.connections.produce_request import (
     only_topic,
     read_beginning,
 )
-from group_coordinator.gateway.frames import SIZE, Course, FrameError, FrameFollower
+from group_coordinator.gateway.frames import SIZE, FrameError, FrameFollower, FrameRoute
 from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
 
@@ -61,7 +61,7 @@ class LoginOfClient(Protocol):
     def trouble(self) -> str | None:
         """Reason why group requests are not allowed now; None: they are."""
 
-    def plan(self, request: ClientRequest) -> SentOn:
+    def plan(self, request: ClientRequest) -> ForwardedRequest:
         """Read a login step that is forwarded.
 
         Raises:
@@ -87,7 +87,7 @@ class Client(RightsHolder, Protocol):
 class Router(Protocol):
     """Router of collected requests, and of brokers' responses."""
 
-    def plan(self, request: ClientRequest, client: Client) -> MadeHere | SentOn:
+    def plan(self, request: ClientRequest, client: Client) -> LocalResponse | ForwardedRequest:
         """Choose between forwarding and a local response.
 
         Raises:
@@ -114,8 +114,8 @@ class Router(Protocol):
 class RequestReader:
     """Decides about each request by the table of APIs."""
 
-    def __init__(self, exchange: Exchange, router: Router, client: Client) -> None:
-        self._exchange = exchange
+    def __init__(self, pipeline: Pipeline, router: Router, client: Client) -> None:
+        self._pipeline = pipeline
         self._router = router
         self._own_topics = router.own_topics
         self._search = TopicSearch(router.own_topics, client.login)
@@ -124,8 +124,8 @@ class RequestReader:
         """A request was read to its end."""
         self.is_collecting = False
         """A request is being collected."""
-        self._read = Slot(API_VERSIONS, 0, 0)
-        """Slot of the request that is being collected or discarded."""
+        self._read = PipelineEntry(API_VERSIONS, 0, 0)
+        """Entry of the request that is being collected or discarded."""
         self._answer_unread = b""
         self._produced: ProducedTopics | None = None
         """Parser of the request that is being forwarded."""
@@ -134,78 +134,82 @@ class RequestReader:
         """Frame follower for the client's connection."""
         return FrameFollower(self, _HEAD.size, _SIZES, self._look)
 
-    def begin(self, data: memoryview, at: int) -> Course:
-        if not self._exchange.takes_requests or self._client.login.is_open:
-            return Course.WAIT
+    def begin(self, data: memoryview, at: int) -> FrameRoute:
+        if not self._pipeline.takes_requests or self._client.login.is_open:
+            return FrameRoute.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(data, at)
         api = self._served(key, version)
         # The size is checked before the bytes are collected.
         is_delayed = api.name in _MOST_BYTES and self._is_delayed(api, size)
-        if is_delayed or (self._needs_broker(api) and not self._exchange.has_upstream()):
-            return Course.WAIT
-        # The slot of a forwarded request is added here, the slot of a collected request at its end.
-        slot = Slot(api, version, correlation_id)
+        if is_delayed or (self._needs_broker(api) and not self._pipeline.has_upstream()):
+            return FrameRoute.WAIT
+        # A forwarded request is added to the queue here, a collected request at its end.
+        pending = PipelineEntry(api, version, correlation_id)
         if api.way is Way.PRODUCED:
-            return self._begin_produce(slot, data, at, size)
+            return self._begin_produce(pending, data, at, size)
         if api.way is Way.PASSED or (
             api.way is Way.TOPICS and self._search.is_clear(data, at, size)
         ):
-            self._pass(slot, wants_answer=True)
-            return Course.PASS
-        return self._begin_read(slot, size)
+            self._pass(pending, wants_answer=True)
+            return FrameRoute.PASS
+        return self._begin_read(pending, size)
 
     def _is_delayed(self, api: ServedApi, size: int) -> bool:
         if size > _MOST_BYTES[api.name]:
             raise FrameError(f"{api.name} with {size} bytes, more than {_MOST_BYTES[api.name]}")
         return api.name == "SaslAuthenticate" and self._client.is_login_delayed()
 
-    def _begin_read(self, slot: Slot, size: int) -> Course:
-        api = slot.api
+    def _begin_read(self, pending: PipelineEntry, size: int) -> FrameRoute:
+        api = pending.api
         most_bytes = _TOPICS_MAX_BYTES if api.way in _ABOUT_TOPICS else READ_MAX_BYTES
         pays = size <= most_bytes and _counts_for_client(api)
-        if pays and self._exchange.share.must_wait():
-            return Course.WAIT
+        if pays and self._pipeline.share.must_wait():
+            return FrameRoute.WAIT
         if size > most_bytes:
-            answer = self._router.too_large(api, slot.version, slot.correlation_id)
+            answer = self._router.too_large(api, pending.version, pending.correlation_id)
             if answer is None:
                 raise FrameError(f"{api.name} with {size} bytes, more than {most_bytes}")
             # A client whose connection is closed repeats its request for ever, so it gets an error response where the
             # API has one for the whole request.
             self._answer_unread = answer
-        self._read = slot
+        self._read = pending
         if pays:
-            slot.size = size
-            self._exchange.share.take(size)
-        self._router.count(api, slot.version, self._client.node_id)
+            pending.size = size
+            self._pipeline.share.take(size)
+        self._router.count(api, pending.version, self._client.node_id)
         self.is_collecting = size <= most_bytes
-        return Course.COLLECT if self.is_collecting else Course.DROP
+        return FrameRoute.COLLECT if self.is_collecting else FrameRoute.DROP
 
-    def _begin_produce(self, slot: Slot, data: memoryview, at: int, size: int) -> Course:
+    def _begin_produce(
+        self, pending: PipelineEntry, data: memoryview, at: int, size: int
+    ) -> FrameRoute:
         head = data[at : at + SIZE.size + size]
-        beginning = read_beginning(slot.version, head)
+        beginning = read_beginning(pending.version, head)
         if beginning is None:
-            return Course.MORE
-        self._pass(slot, wants_answer=beginning.wants_answer)
+            return FrameRoute.MORE
+        self._pass(pending, wants_answer=beginning.wants_answer)
         closed = self._own_topics.encoded
-        only = only_topic(slot.version, head, beginning.topics_at)
+        only = only_topic(pending.version, head, beginning.topics_at)
         if only is not None and only not in closed:
             # Most requests have one topic, which needs no further parsing.
-            return Course.PASS
+            return FrameRoute.PASS
         if not self._own_topics.traces(self._client.login.principal):
-            return Course.PASS
-        self._produced = ProducedTopics(slot.version, beginning.topics_at, closed)
-        return Course.LOOK
+            return FrameRoute.PASS
+        self._produced = ProducedTopics(pending.version, beginning.topics_at, closed)
+        return FrameRoute.LOOK
 
     def _look(self, piece: memoryview) -> None:
         if self._produced is not None:
             self._produced.follow(piece)
 
-    def _pass(self, slot: Slot, *, wants_answer: bool) -> None:
-        _log.debug("api=%s correlation_id=%d route=broker", slot.api.name, slot.correlation_id)
-        self._router.count(slot.api, slot.version, self._client.node_id)
+    def _pass(self, pending: PipelineEntry, *, wants_answer: bool) -> None:
+        _log.debug(
+            "api=%s correlation_id=%d route=broker", pending.api.name, pending.correlation_id
+        )
+        self._router.count(pending.api, pending.version, self._client.node_id)
         if wants_answer:
-            slot.rewriting = self._router.rewriting(slot.api.name, slot.version)
-            self._exchange.expect(slot)
+            pending.rewriting = self._router.rewriting(pending.api.name, pending.version)
+            self._pipeline.expect(pending)
 
     def _needs_broker(self, api: ServedApi) -> bool:
         # The broker itself decides which requests need a login. Local responses go only to clients with a login.
@@ -222,42 +226,48 @@ class RequestReader:
         return api.way is Way.READ or self._client.rights.is_checked
 
     def pass_on(self, piece: memoryview) -> None:
-        self._exchange.send_on(piece)
+        self._pipeline.send_on(piece)
 
     def passed(self) -> None:
         self.has_read = True
 
     def collected(self, frame: bytearray) -> None:
         self.has_read, self.is_collecting = True, False
-        slot = self._read
+        pending = self._read
         begun_s = thread_time()
         try:
             plan = self._router.plan(
-                ClientRequest(slot.api, slot.version, slot.correlation_id, frame), self._client
+                ClientRequest(pending.api, pending.version, pending.correlation_id, frame),
+                self._client,
             )
         except WireError as error:
             raise FrameError(str(error)) from error
         finally:
             # The thread's CPU time is the time that other clients waited.
-            self._exchange.share.note_taken(thread_time() - begun_s)
+            self._pipeline.share.note_taken(thread_time() - begun_s)
         _log.debug(
             "api=%s version=%d correlation_id=%d principal=%r route=%s",
-            *(slot.api.name, slot.version, slot.correlation_id, self._client.login.principal),
-            "broker" if isinstance(plan, SentOn) else "gateway",
+            *(
+                pending.api.name,
+                pending.version,
+                pending.correlation_id,
+                self._client.login.principal,
+            ),
+            "broker" if isinstance(plan, ForwardedRequest) else "gateway",
         )
-        if isinstance(plan, SentOn):
-            slot.rewriting = plan.rewriting
-            self._exchange.expect(slot)
-            self._exchange.send_on(plan.request)
+        if isinstance(plan, ForwardedRequest):
+            pending.rewriting = plan.rewriting
+            self._pipeline.expect(pending)
+            self._pipeline.send_on(plan.request)
         elif isinstance(plan.answer, bytes):
-            self._exchange.answer(slot, plan.answer)
+            self._pipeline.answer(pending, plan.answer)
         else:
-            self._exchange.promise(slot, plan.answer)
+            self._pipeline.promise(pending, plan.answer)
 
     def dropped(self) -> None:
         # Java's clients expect the response behind the last byte of their request.
         self.has_read = True
-        self._exchange.answer(self._read, self._answer_unread)
+        self._pipeline.answer(self._read, self._answer_unread)
 
     def _served(self, key: int, version: int) -> ServedApi:
         # As in Kafka, an unknown API closes the connection, and ApiVersions always gets a response.

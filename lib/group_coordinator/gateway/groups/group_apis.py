@@ -23,8 +23,8 @@ from group_coordinator.gateway.groups.error_responses import ListFields, OfOneGr
 from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupSettings, GroupTables
 from group_coordinator.gateway.groups.offset_apis import OffsetApis, Subscriptions
-from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.job.delivery import JobPulse, Patience, Repeats
+from group_coordinator.gateway.groups.offset_topics import TopicCache
+from group_coordinator.gateway.job.delivery import Deduplication, JobPulse, RequestTimeouts
 from group_coordinator.gateway.job.job_channel import (
     ChannelTopics,
     GroupRequest,
@@ -50,16 +50,16 @@ class GroupApis:
     def __init__(
         self,
         job: JobClient,
-        topics: KnownTopics,
+        topics: TopicCache,
         ends: TransactionEnds,
         listing: AllGroups,
         settings: GroupSettings,
-        patience: Patience,
+        timeouts: RequestTimeouts,
     ) -> None:
         self._job = job
         self._listing = listing
         self._settings = settings
-        self._patience = patience
+        self._timeouts = timeouts
         self._offsets = OffsetApis(self._ask, topics, ends)
         self._subscriptions = Subscriptions(self._ask, topics)
 
@@ -110,7 +110,7 @@ class GroupApis:
     def _ask(
         self, api: str, version: int, group_id: str, body: Body, caller: Caller
     ) -> Awaitable[Body]:
-        timeout_s = self._patience.timeout_s(api, version, body)
+        timeout_s = self._timeouts.timeout_s(api, version, body)
         _log.debug("api=%s group=%r route=job timeout_s=%g", api, group_id, timeout_s)
         request = GroupRequest(
             api=api,
@@ -135,7 +135,7 @@ class GroupApis:
             _log.warning("a response of the job is not valid for its API: %s", fault)
             code = ErrorCode.UNKNOWN_SERVER_ERROR
             return refused(request.api, request.version, request.body, code)
-        self._patience.learn(request, answer)
+        self._timeouts.learn(request, answer)
         return answer
 
 
@@ -201,12 +201,12 @@ class _GroupsByJob:
         self._group_settings = GroupSettings(self._pulse, tables, list_timeout_ms)
         self._ends = TransactionEnds(view, view.access)
         self._apis = GroupApis(
-            job=Repeats(self._pulse),
+            job=Deduplication(self._pulse),
             topics=view,
             ends=self._ends,
             listing=self._listing,
             settings=self._group_settings,
-            patience=Patience(timeout_ms),
+            timeouts=RequestTimeouts(timeout_ms),
         )
 
     @asynccontextmanager

@@ -13,7 +13,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Coordinators
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_tables import FreshTables, TableOfGroups
-from group_coordinator.gateway.job.delivery import Remembered
+from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.gateway.job.job_channel import ASKER, GroupRequest, JobClient, NoAnswerError
 from group_coordinator.gateway.job.sightings import (
     CLASSIC,
@@ -49,14 +49,14 @@ class _Seen:
     epoch: int | None = None
 
 
-class GroupPicture:
+class GroupsById:
     """Groups by id as the responses show them.
 
     Nothing here waits: the caller describes the groups in doubt, then calls `listed`.
     """
 
     def __init__(self) -> None:
-        self._seen: Remembered[str, _Seen] = Remembered(_MOST_BYTES)
+        self._seen: RecentEntries[str, _Seen] = RecentEntries(_MOST_BYTES)
 
     def see(self, sighting: Sighting) -> None:
         """Apply a response to its group; a response older than the known state changes nothing."""
@@ -156,7 +156,7 @@ class AllGroups:
         self._job = job
         self._tables = tables
         self._timeout_s = answer_timeout_ms / 1000
-        self._picture = GroupPicture()
+        self._picture = GroupsById()
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def see(self, sighting: Sighting) -> None:

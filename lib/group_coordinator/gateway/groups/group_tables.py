@@ -17,7 +17,7 @@ from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.responses import ConfigSource
-from group_coordinator.gateway.job.delivery import Remembered
+from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.gateway.job.job_channel import ASKER, GroupRequest, JobClient, NoAnswerError
 from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup, Sighting, SightingKind
 from group_coordinator.tables.catalog_managed import open_table
@@ -28,7 +28,7 @@ SELECT group_id, group_type, state, protocol_type, updated_at FROM groups WHERE 
 _CONFIGS = "SELECT DISTINCT group_id FROM group_configs WHERE cluster_id = '{}'"
 
 
-class KnownRow(NamedTuple):
+class ListedRow(NamedTuple):
     """Group of a row of `groups`."""
 
     group: ListedGroup
@@ -39,7 +39,7 @@ class KnownRow(NamedTuple):
 class TableOfGroups(NamedTuple):
     """Groups of the last compaction."""
 
-    rows: dict[str, KnownRow]
+    rows: dict[str, ListedRow]
     folded_ms: int
     """Time of compaction's last write. All earlier changes are in the rows, but for the last seconds."""
 
@@ -96,11 +96,11 @@ def _query(name: str, table: DeltaTable, sql: str) -> list[dict[str, Any]]:
     return list(pa.table(builder.execute(sql)).to_pylist())
 
 
-def _row(row: dict[str, Any]) -> tuple[str, KnownRow]:
+def _row(row: dict[str, Any]) -> tuple[str, ListedRow]:
     updated: datetime = row["updated_at"]
     protocol_type = CONSUMERS if row["group_type"] == CONSUMERS else row["protocol_type"] or ""
     group = ListedGroup(row["group_type"], row["state"], protocol_type)
-    return row["group_id"], KnownRow(group, int(updated.timestamp() * 1000))
+    return row["group_id"], ListedRow(group, int(updated.timestamp() * 1000))
 
 
 _FRESH_S = 1.0
@@ -154,9 +154,9 @@ class GroupSettings:
         self._job = job
         self._tables = tables
         self._timeout_s = answer_timeout_ms / 1000
-        self._altered: Remembered[str, None] = Remembered(_MOST_BYTES)
+        self._altered: RecentEntries[str, None] = RecentEntries(_MOST_BYTES)
         self._asking: set[asyncio.Task[None]] = set()
-        self._has_settings: Remembered[str, bool] = Remembered(_MOST_BYTES)
+        self._has_settings: RecentEntries[str, bool] = RecentEntries(_MOST_BYTES)
 
     def see(self, sighting: Sighting) -> None:
         """Apply a response that the gateway saw."""

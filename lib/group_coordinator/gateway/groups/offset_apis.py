@@ -18,7 +18,7 @@ from group_coordinator.codecs.apis.topic_metadata import known_topic
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import offset_topics
 from group_coordinator.gateway.groups.error_responses import OfOneGroup, no_offset, refused
-from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, KnownTopics, Sorted
+from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, Sorted, TopicCache
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from group_coordinator.gateway.login import Caller
 
@@ -36,7 +36,7 @@ class _Turn(NamedTuple):
     begun: asyncio.Future[Awaitable[Body]]
 
 
-class Turns:
+class GroupQueues:
     """Group queues. Requests wait for an earlier request of their group only during its look-up, which is rare."""
 
     def __init__(self) -> None:
@@ -99,11 +99,11 @@ Ask: TypeAlias = Callable[[str, int, str, Body, Caller], Awaitable[Body]]
 class OffsetApis:
     """Commits and fetches of one group each. Requests with a look-up keep their place in the order."""
 
-    def __init__(self, ask: Ask, topics: KnownTopics, ends: TransactionEnds) -> None:
+    def __init__(self, ask: Ask, topics: TopicCache, ends: TransactionEnds) -> None:
         self._ask = ask
         self._topics = topics
         self._ends = ends
-        self._turns = Turns()
+        self._queues = GroupQueues()
 
     def write(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         """Answer an OffsetCommit or OffsetDelete. Topics that exist after a look-up go to the job, the others get errors."""
@@ -113,7 +113,7 @@ class OffsetApis:
         def hand_over() -> Awaitable[Body]:
             return self._hand_over(api, version, body, caller)
 
-        return self._turns.take(body["groupId"], hand_over, look_up)
+        return self._queues.take(body["groupId"], hand_over, look_up)
 
     def _hand_over(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         found = self._sorted(body)
@@ -169,18 +169,18 @@ class OffsetApis:
             marked = {**body, "markersEndOffset": end[0]} if end else body
             return self._hand_over("TxnOffsetCommit", version, marked, caller)
 
-        return self._turns.take(body["groupId"], hand_over, look_up)
+        return self._queues.take(body["groupId"], hand_over, look_up)
 
     def fetch(self, version: int, one: OfOneGroup, caller: Caller) -> Awaitable[Body]:
         """Answer an OffsetFetch of a group."""
         if version < IDS_SINCE:
-            return self._turns.take(
+            return self._queues.take(
                 one.group_id,
                 lambda: self._ask("OffsetFetch", version, one.group_id, one.body, caller),
             )
         # From this version on topics have ids, and the job gets names.
         [group] = one.body["groups"]
-        return self._turns.take(one.group_id, lambda: self._fetch_by_id(one.body, group, caller))
+        return self._queues.take(one.group_id, lambda: self._fetch_by_id(one.body, group, caller))
 
     def _fetch_by_id(self, body: Body, group: Body, caller: Caller) -> Awaitable[Body]:
         named: list[Body] | None = None
@@ -231,10 +231,10 @@ class Subscriptions:
     with the next heartbeat, five seconds later. A broker knows the topics, and so does the gateway.
     """
 
-    def __init__(self, ask: Ask, topics: KnownTopics) -> None:
+    def __init__(self, ask: Ask, topics: TopicCache) -> None:
         self._ask = ask
         self._topics = topics
-        self._turns = Turns()
+        self._queues = GroupQueues()
 
     def heartbeat(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         """Answer a ConsumerGroupHeartbeat. An unknown topic may be new, so it is looked up once."""
@@ -248,4 +248,4 @@ class Subscriptions:
             return self._ask(_API, version, body["groupId"], body | known, caller)
 
         look_up = partial(self._topics.look_for, unknown) if unknown else None
-        return self._turns.take(body["groupId"], hand_over, look_up)
+        return self._queues.take(body["groupId"], hand_over, look_up)

@@ -14,7 +14,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import Topic
 
 
-class KnownTopics(Protocol):
+class TopicCache(Protocol):
     """Topics of the cluster, as of the last refresh."""
 
     def name_of(self, topic_id: str) -> str | None:
@@ -37,13 +37,13 @@ IDS_SINCE = 10
 """First version of OffsetCommit and OffsetFetch with topic ids. The job gets names, in the version before."""
 
 
-def ids_without_name(api: str, version: int, body: Body, known: KnownTopics) -> list[str]:
+def ids_without_name(api: str, version: int, body: Body, known: TopicCache) -> list[str]:
     """Ids of a request's topics whose names the gateway does not know."""
     ids = (topic["topicId"] for topics in _by_id(api, version, body) for topic in topics)
     return [each for each in dict.fromkeys(ids) if known.name_of(each) is None]
 
 
-def with_names(api: str, version: int, body: Body, known: KnownTopics) -> Body:
+def with_names(api: str, version: int, body: Body, known: TopicCache) -> Body:
     """Add the name next to each topic's id. A topic without a name does not exist, whatever a later look-up finds."""
 
     def named(topics: Iterable[Body]) -> list[Body]:
@@ -72,7 +72,7 @@ def _goes_by_id(api: str, version: int) -> bool:
     return api in {"OffsetCommit", "OffsetFetch"} and version >= IDS_SINCE
 
 
-def grown(topics: Iterable[Body], known: KnownTopics) -> list[str]:
+def grown(topics: Iterable[Body], known: TopicCache) -> list[str]:
     """Names of topics that are unknown, or have fewer partitions than the request names."""
     return [
         topic["name"]
@@ -92,7 +92,7 @@ class Sorted(NamedTuple):
     refused: list[Body]
 
 
-def sort(topics: Iterable[Body], known: KnownTopics) -> Sorted:
+def sort(topics: Iterable[Body], known: TopicCache) -> Sorted:
     """Sort a request's topics. A topic with only an id does not exist."""
     found = Sorted([], [])
     for topic in topics:
@@ -107,7 +107,7 @@ def sort(topics: Iterable[Body], known: KnownTopics) -> Sorted:
     return found
 
 
-def _sort(topic: Body, identity: Body, name: str, known: KnownTopics, found: Sorted) -> None:
+def _sort(topic: Body, identity: Body, name: str, known: TopicCache, found: Sorted) -> None:
     count = known.partition_count(name)
     # The job decides about partitions that exist, the gateway about the others, as the job does not know the
     # cluster's topics.

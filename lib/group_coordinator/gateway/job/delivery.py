@@ -40,7 +40,7 @@ Key = TypeVar("Key", bound="str | tuple[str, ...]")
 Value = TypeVar("Value")
 
 
-class Remembered(Generic[Key, Value]):
+class RecentEntries(Generic[Key, Value]):
     """Cache of the last entries. Over the limit of bytes the oldest are removed."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -91,12 +91,14 @@ _REBALANCE_TIMEOUT_SINCE = 1
 """First version of JoinGroup with the field."""
 
 
-class Patience:
+class RequestTimeouts:
     """Timeouts of requests. A JoinGroup waits for all members of the group, a SyncGroup for the leader."""
 
     def __init__(self, answer_timeout_ms: int) -> None:
         self._answer_timeout_s = answer_timeout_ms / 1000
-        self._rebalance_timeouts_ms: Remembered[tuple[str, str], int] = Remembered(_MOST_BYTES)
+        self._rebalance_timeouts_ms: RecentEntries[tuple[str, str], int] = RecentEntries(
+            _MOST_BYTES
+        )
 
     def timeout_s(self, api: str, version: int, body: Body) -> float:
         """Timeout of a request in seconds."""
@@ -217,7 +219,7 @@ class _Asked:
         return not self.answer.done()
 
 
-class Repeats:
+class Deduplication:
     """Deduplication of requests to the job."""
 
     def __init__(self, job: JobClient) -> None:

@@ -153,7 +153,7 @@ class PendingRequests(PendingReplies[asyncio.Future[Body]]):
         self.fail(correlation_id, NoAnswerError(ErrorCode.COORDINATOR_NOT_AVAILABLE))
 
 
-class Arrival(NamedTuple):
+class ReceivedResponse(NamedTuple):
     """Response to this gateway, or a response that says something about a group."""
 
     correlation_id: str | None
@@ -163,7 +163,7 @@ class Arrival(NamedTuple):
     sighting: Sighting | None
 
 
-def read(value: bytes, name: str) -> Arrival | None:
+def read(value: bytes, name: str) -> ReceivedResponse | None:
     """Parse a response.
 
     Correlation ids of this gateway begin with `name`. None: another client's response that says nothing of its group.
@@ -177,8 +177,8 @@ def read(value: bytes, name: str) -> Arrival | None:
     except (ValueError, RecursionError):
         sighting = None  # the waiting client gets an error
     if body is not None:
-        return Arrival(head.correlation_id, body, sighting)
-    return None if sighting is None else Arrival(None, {}, sighting)
+        return ReceivedResponse(head.correlation_id, body, sighting)
+    return None if sighting is None else ReceivedResponse(None, {}, sighting)
 
 
 _LOOK_S = 0.02
@@ -289,7 +289,7 @@ class JobChannel:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(work)
 
-    def _take(self, arrivals: Sequence[Arrival]) -> None:
+    def _take(self, arrivals: Sequence[ReceivedResponse]) -> None:
         for arrival in arrivals:
             # The sighting is first, so that a client with a response sees the group in the same state.
             if arrival.sighting is not None:

@@ -24,7 +24,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
-from group_coordinator.gateway.job.delivery import Remembered
+from group_coordinator.gateway.job.delivery import RecentEntries
 
 _TRANSACTION_KEY = 1
 """Key type of FindCoordinator."""
@@ -50,7 +50,7 @@ class OpenTransactions:
     def __init__(self, brokers: Brokers, links: BrokerLinks) -> None:
         self._brokers = brokers
         self._links = links
-        self._coordinators: Remembered[str, Address] = Remembered(_MOST_BYTES)
+        self._coordinators: RecentEntries[str, Address] = RecentEntries(_MOST_BYTES)
 
     async def error_of(self, commit: Body, version: int, partition: int) -> int | None:
         """Error code of a TxnOffsetCommit, 0: the transaction is open; None: its coordinator must be asked again.

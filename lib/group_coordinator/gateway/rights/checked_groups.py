@@ -17,7 +17,7 @@ from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups import error_responses, offset_topics
 from group_coordinator.gateway.groups.config_requests import merged
 from group_coordinator.gateway.groups.error_responses import no_offset, refused
-from group_coordinator.gateway.groups.offset_topics import KnownTopics
+from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.rights import ClientRights, shows_more_than_asked, visible
 
@@ -133,7 +133,7 @@ class RightsHolder(Protocol):
 class CheckedGroups:
     """Sends the permitted part of a request to the job."""
 
-    def __init__(self, groups: GroupPart, topics: KnownTopics) -> None:
+    def __init__(self, groups: GroupPart, topics: TopicCache) -> None:
         self._groups = groups
         self._topics = topics
 

@@ -22,7 +22,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.api_versions import APIS, ClientRequest, ServedApi
 from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.groups.error_responses import refused
-from group_coordinator.gateway.groups.offset_topics import KnownTopics
+from group_coordinator.gateway.groups.offset_topics import TopicCache
 
 _log = logging.getLogger(__name__)
 _TOPIC = wire.Part("topics", is_element=True)
@@ -130,7 +130,7 @@ class Closed(NamedTuple):
 class OwnTopics:
     """Access to the coordinator's own topics."""
 
-    def __init__(self, closed: Closed, topics: KnownTopics) -> None:
+    def __init__(self, closed: Closed, topics: TopicCache) -> None:
         self._names, self._users, hidden_apis = closed
         self.apis: Mapping[int, ServedApi] = {
             key: api for key, api in APIS.items() if api.name not in hidden_apis

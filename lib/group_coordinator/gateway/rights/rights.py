@@ -22,8 +22,8 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.rights import GROUP_OPERATIONS, UNSEEN_TOPICS
 from group_coordinator.gateway.api_versions import GROUP_RESOURCE
 from group_coordinator.gateway.groups.error_responses import slices
-from group_coordinator.gateway.groups.offset_topics import KnownTopics
-from group_coordinator.gateway.job.delivery import Remembered
+from group_coordinator.gateway.groups.offset_topics import TopicCache
+from group_coordinator.gateway.job.delivery import RecentEntries
 
 _log = logging.getLogger(__name__)
 _NOBODY = ""
@@ -194,7 +194,7 @@ class ClientRights:
         """Take `is_checked`, which returns True if brokers have an authorizer."""
         self._ask = ask
         self._is_checked = is_checked
-        self._granted_until_s: Remembered[Right, float] = Remembered(_MOST_BYTES)
+        self._granted_until_s: RecentEntries[Right, float] = RecentEntries(_MOST_BYTES)
         """Grants by the time of their end, the first to end first."""
 
     def are_known(self, wanted: Collection[Right]) -> bool:
@@ -248,7 +248,7 @@ def shows_more_than_asked(api: str, body: Body) -> bool:
 
 
 async def visible(
-    api: str, body: Body, answer: Body, rights: ClientRights, topics: KnownTopics
+    api: str, body: Body, answer: Body, rights: ClientRights, topics: TopicCache
 ) -> Body:
     """Response without the parts that the client may not see."""
     if api == "ListGroups":
@@ -272,7 +272,7 @@ async def _listed(answer: Body, rights: ClientRights) -> Body:
     return {**answer, "groups": groups}
 
 
-async def _fetched(body: Body, answer: Body, rights: ClientRights, topics: KnownTopics) -> Body:
+async def _fetched(body: Body, answer: Body, rights: ClientRights, topics: TopicCache) -> Body:
     groups, asked = answer.get("groups", [answer]), body.get("groups", [body])
     open_ones = {one["groupId"] for one in asked if one["topics"] is None}
     names = {_identity(t): _name_of(t, topics) for group in groups for t in group["topics"]}
@@ -297,7 +297,7 @@ def _identity(topic: Body) -> str:
     return identity
 
 
-def _name_of(topic: Body, topics: KnownTopics) -> str | None:
+def _name_of(topic: Body, topics: TopicCache) -> str | None:
     return topic["name"] if "name" in topic else topics.name_of(topic["topicId"])
 
 

@@ -11,9 +11,9 @@ prevent it: a driver that was paused for an hour still believes that it holds th
    epoch, and the next start continues there.
 4. `take_over`, for a rebuild, claims the next epoch and leaves a mark with it in each table. From then on the tables reject the
    appends of the former owner, even in the middle of its batch (tables/writer.py).
-5. A former owner that appends nothing notices the claim by `check_still_owner` (driver/agents/monitors.py), and ends.
+5. A former owner that appends nothing notices the claim by `check_still_owner` (driver/tasks/monitors.py), and ends.
 
-Two drivers on the same checkpoint have the same identity: the file lock (layout.py) and Spark's offset log tell these apart.
+Two drivers on the same checkpoint have the same identity: the file lock (file_lock.py) and Spark's offset log tell these apart.
 """
 
 from __future__ import annotations

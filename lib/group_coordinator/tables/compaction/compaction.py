@@ -41,7 +41,7 @@ from group_coordinator.tables.compaction.rows import (
     from_arrow,
     to_arrow,
 )
-from group_coordinator.tables.compaction.spark import Change, fold
+from group_coordinator.tables.compaction.spark import Change, apply_entries
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY, TableDefinition
 from group_coordinator.tables.quoting import in_datafusion
@@ -84,7 +84,7 @@ def compact(
         change
         # Sorted, so that equal input gives equal files.
         for key in sorted(entries)
-        for change in fold(key, before[key], entries[key], retention, topic_names)
+        for change in apply_entries(key, before[key], entries[key], retention, topic_names)
     ]
     _merge_all(catalog, cluster_id, changes, transaction)
 

@@ -54,7 +54,7 @@ class Change(NamedTuple):
     row: TableRow
 
 
-def fold(
+def apply_entries(
     key: GroupKey,
     before: GroupRows,
     log: Iterable[StoredLogEntry],
@@ -275,7 +275,7 @@ def _fold_all(
             else:
                 before.add(json.decode(text, type=ROW_TYPES[kind]))
         key = GroupKey(*group_id)
-        changes = list(fold(key, before, log, retention, names.get(key.cluster_id, {})))
+        changes = list(apply_entries(key, before, log, retention, names.get(key.cluster_id, {})))
         if changes:
             yield _frame(changes)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.cli.client_properties.file import PropertiesError
-from group_coordinator.cli.client_properties.login import (
+from group_coordinator.cli.client_properties.security import (
     login_options,
     unused_by_login,
     used_by_login,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from group_coordinator.cli.client_properties.stores import tls_options
+from group_coordinator.cli.client_properties.security import tls_options
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import LoginRefusedError
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess

@@ -9,7 +9,7 @@ import msgspec
 
 from group_coordinator.codecs import events
 from group_coordinator.codecs import events as responses
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.requests import Request
 from group_coordinator.core.model.responses import Reply, Response
 
@@ -22,7 +22,7 @@ def read(api: str, version: int, body: dict[str, Any]) -> Request:
 
 def written(response: Response, version: int) -> str:
     """The body of a response, which the tests compare with what Kafka's own converters print for that version."""
-    reply = Reply(Ticket("events-3-1742", "c-17", version), response)
+    reply = Reply(ReplyAddress("events-3-1742", "c-17", version), response)
     return msgspec.json.encode(responses.to_json("g", reply, 1_000)["body"]).decode()
 
 

@@ -16,7 +16,7 @@ from group_coordinator.core.model.classic_member import (
     ClassicMember,
     ClassicState,
     Protocol,
-    Ticket,
+    ReplyAddress,
 )
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
@@ -141,7 +141,7 @@ def left() -> Group:
 
 
 def rebalancing() -> Group:
-    parked = Ticket("group-events-0-15", "join", 3)
+    parked = ReplyAddress("group-events-0-15", "join", 3)
     membership = ClassicGroup(
         state=ClassicState.PREPARING_REBALANCE,
         previous_state=ClassicState.STABLE,
@@ -168,7 +168,7 @@ def rebalancing() -> Group:
 
 
 def syncing() -> Group:
-    parked = Ticket("group-events-0-19", "sync", 3)
+    parked = ReplyAddress("group-events-0-19", "sync", 3)
     membership = ClassicGroup(
         state=ClassicState.COMPLETING_REBALANCE,
         previous_state=ClassicState.PREPARING_REBALANCE,

@@ -20,7 +20,7 @@ from group_coordinator.core.model.classic_member import (
     ClassicMember,
     ClassicState,
     Protocol,
-    Ticket,
+    ReplyAddress,
 )
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Topic
@@ -48,8 +48,8 @@ def group_with_everything() -> Group:
         protocols=(Protocol("range", encode_subscription(["orders"])),),
         assignment=b"\x01",
         is_new=True,
-        awaiting_join=Ticket("events-0-1", "c-1", 9),
-        awaiting_sync=Ticket("events-0-2", None, 5),
+        awaiting_join=ReplyAddress("events-0-1", "c-1", 9),
+        awaiting_sync=ReplyAddress("events-0-2", None, 5),
     )
     membership = ClassicGroup(
         state=ClassicState.STABLE,
@@ -172,7 +172,7 @@ def test_a_parked_request_keeps_where_its_client_reads() -> None:
     group = group_with_everything()
     assert isinstance(group.membership, ClassicGroup)
     member = group.membership.members["m"]
-    parked = Ticket("events-0-1", "c-1", 9, reply_partition=3)
+    parked = ReplyAddress("events-0-1", "c-1", 9, reply_partition=3)
     group.membership.put(member.replace(awaiting_join=parked))
 
     assert snapshots.load("g", snapshots.dump(group)) == group

@@ -54,8 +54,8 @@ def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
 def read_again(topic: TopicOffsets) -> TopicOffsets:
     if not topic:
         return topic
-    encoded = msgpack.encode(snapshot.pack(StoredValues.of({"orders": topic})))
-    return snapshot.unpack(msgpack.decode(encoded, type=dict[str, StoredTopic]))["orders"]
+    encoded = msgpack.encode(snapshot.pack_offsets(StoredValues.of({"orders": topic})))
+    return snapshot.unpack_offsets(msgpack.decode(encoded, type=dict[str, StoredTopic]))["orders"]
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry
 from group_coordinator import settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.acls import Acls
-from group_coordinator.driver.agents.acls import AclAgent
 from group_coordinator.driver.metrics import collector as module
 from group_coordinator.driver.metrics.collector import Endpoint, measuring, tables_read
+from group_coordinator.driver.tasks.acls import AclTask
 from tests.support.files import FilesInMemory
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.until import until
@@ -58,7 +58,7 @@ def test_a_job_that_goes_by_rules_shows_how_old_they_are(
 ) -> None:
     monkeypatch.setattr(module, "coordinator_folder", lambda *_: FilesInMemory())
     job = replace(settings.load().job, tables_root=str(tables_of(tmp_path)), cluster_id="test")
-    agent = AclAgent(lambda: Acls(()), lambda _: None)
+    agent = AclTask(lambda: Acls(()), lambda _: None)
     agent.begin()
     endpoint, nobody = Endpoint(CollectorRegistry()), Connection("127.0.0.1:1")
 

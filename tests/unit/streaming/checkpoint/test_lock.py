@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from group_coordinator.streaming.checkpoint.layout import CheckpointInUseError, locked_checkpoint
+from group_coordinator.streaming.checkpoint.file_lock import CheckpointInUseError, locked_checkpoint
 
 HOLD = """
 import sys
-from group_coordinator.streaming.checkpoint.layout import locked_checkpoint
+from group_coordinator.streaming.checkpoint.file_lock import locked_checkpoint
 with locked_checkpoint(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

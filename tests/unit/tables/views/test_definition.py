@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.settings import load
 from group_coordinator.tables.views.all_views import VIEWS, named_in
@@ -131,12 +131,12 @@ def beside_extremes(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_extremes_of_other_groups_change_no_row(
     view: ViewDefinition, year: int | None, alone: str, beside_extremes: str
 ) -> None:
-    moment = (
-        None if year is None else Moment(datetime(year, 12, 31, tzinfo=UTC), load().coordinator)
+    as_of = (
+        None if year is None else AsOfTime(datetime(year, 12, 31, tzinfo=UTC), load().coordinator)
     )
 
     def rows(root: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = query(root, f"SELECT * FROM {view.name}", moment).to_pylist()  # noqa: S608 - our own names
+        found: list[dict[str, Any]] = query(root, f"SELECT * FROM {view.name}", as_of).to_pylist()  # noqa: S608 - our own names
         own = [
             row for row in found if row.get("group_id", row.get("topic")) in {"ordinary", "bills"}
         ]

@@ -12,7 +12,7 @@ import pytest
 from deltalake import write_deltalake
 
 from group_coordinator import settings
-from group_coordinator.clients.moment import Moment
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
 from group_coordinator.mirror.group_so_far import GroupSoFar
@@ -139,7 +139,7 @@ def test_messages_that_could_not_be_decoded_change_no_answer(root: Path, tmp_pat
     rows = mirrored_rows()
     beside = tables_with(tmp_path, [*rows, *map(damaged, rows)])
     config = settings.load(overrides=["offsets.retention.ms=60000"]).coordinator
-    end = Moment(max(row["event_time"] for row in rows), config)
+    end = AsOfTime(max(row["event_time"] for row in rows), config)
 
     for name, at in (
         *((table.name, end) for table in COMPACTED),

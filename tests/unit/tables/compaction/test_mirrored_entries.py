@@ -10,7 +10,7 @@ import pytest
 
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.tables.compaction.rows import GroupRows, StoredLogEntry, to_arrow
-from group_coordinator.tables.compaction.spark import fold
+from group_coordinator.tables.compaction.spark import apply_entries
 from group_coordinator.tables.creation import COMPACTED
 from tests.support.log_rows import member
 from tests.support.mirrored_log import KEY, MINUTE, MirroredLog, MirroredTables
@@ -248,7 +248,7 @@ def test_a_mirrored_record_that_is_none_is_left_out_and_told(
 def test_a_record_of_our_own_that_is_none_is_a_defect() -> None:
     entry = StoredLogEntry(0, 0, '{"type":99,"data":{}}', None, 1_000, "join")
     with pytest.raises(RecordError, match="unknown record type 99"):
-        list(fold(KEY, GroupRows(), [entry], MINUTE))
+        list(apply_entries(KEY, GroupRows(), [entry], MINUTE))
 
 
 def recorded() -> list[StoredLogEntry]:

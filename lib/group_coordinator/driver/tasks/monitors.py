@@ -32,7 +32,7 @@ OUTAGE_MS = 6_000
 _log = logging.getLogger(__name__)
 
 
-class KafkaWatch:
+class KafkaMonitor:
     """Asks Kafka every other second, in a thread of its own.
 
     Args:
@@ -90,7 +90,7 @@ _INTERVAL_S = 15
 _INTERVAL_ON_S3_S = 60
 
 
-class OwnerWatch:
+class OwnerMonitor:
     """Reads the table writers now and then: a former owner that appends nothing would otherwise respond forever."""
 
     def __init__(self, spark: SparkSession, writer: Writer) -> None:

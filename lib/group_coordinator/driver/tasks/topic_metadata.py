@@ -25,17 +25,17 @@ from pyspark.sql import SparkSession
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics, VisibleTopics
-from group_coordinator.driver.agents.topic_subscriptions import (
+from group_coordinator.driver.outages import look_again_and_again
+from group_coordinator.driver.rate_limit import RateLimit
+from group_coordinator.driver.tasks.topic_subscriptions import (
+    GroupSubscriptions,
+    GroupTopicMetadata,
     Hashes,
-    News,
     SeenTopics,
-    TopicInterests,
     TopicSubscriptions,
     event,
     news,
 )
-from group_coordinator.driver.outages import look_again_and_again
-from group_coordinator.driver.rate_limit import RateLimit
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
@@ -47,11 +47,11 @@ Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
 """Writes events, pairs of group id and value; returns when the brokers have them."""
 
 
-class TopicAgent:
+class TopicMetadataTask:
     """Compares the cluster's topics with the topic subscriptions, and sends the changes to the groups.
 
     Args:
-        interests: subscriptions of the groups and the metadata they received, which outlive a run.
+        group_subscriptions: subscriptions of the groups and the metadata they received, which outlive a run.
         look_at: asks the cluster.
         send: writes events to the groups.
         clock: seconds that never go back.
@@ -59,12 +59,12 @@ class TopicAgent:
 
     def __init__(
         self,
-        interests: TopicInterests,
+        group_subscriptions: GroupSubscriptions,
         look_at: LookAt,
         send: Send,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._interests = interests
+        self._group_subscriptions = group_subscriptions
         self._look_at = look_at
         self._send = send
         self._subscriptions = TopicSubscriptions()
@@ -94,10 +94,10 @@ class TopicAgent:
             self._send_changes()
 
     def _hear(self) -> None:
-        changed = self._interests.take_changed()
+        changed = self._group_subscriptions.take_changed()
         self._subscriptions.take(changed, self._seen.topics)
-        for group_id, interest in changed.items():
-            if interest is None:
+        for group_id, subscription in changed.items():
+            if subscription is None:
                 self._to_update.discard(group_id)
             else:
                 self._to_update.add(group_id)
@@ -156,7 +156,7 @@ class TopicAgent:
             )
 
     def _send_changes(self) -> None:
-        topics, found, waiting = self._seen.topics, dict[str, News](), set[str]()
+        topics, found, waiting = self._seen.topics, dict[str, GroupTopicMetadata](), set[str]()
         unseen = self._seen.hidden - topics.keys()
         for group_id in sorted(self._to_update):
             wanted = self._subscriptions.wanted(group_id)
@@ -174,13 +174,13 @@ class TopicAgent:
             self._send([(group_id, event(group_id, new)) for group_id, new in found.items()])
             sent = {group_id: new.received for group_id, new in found.items()}
             # After the events: a crash in between only sends them again.
-            self._interests.received(sent)
+            self._group_subscriptions.received(sent)
             self._subscriptions.received(sent)
         # Groups with a hidden topic are tried again at each look, until the topic is visible or deleted.
         self._to_update = waiting
 
 
-# The first look only learns the topics (TopicAgent.look).
+# The first look only learns the topics (TopicMetadataTask.look).
 _LOOKS_OF_A_DRAIN = 2
 
 
@@ -188,8 +188,8 @@ _LOOKS_OF_A_DRAIN = 2
 class TopicMetadataRun:
     """Topic metadata of the groups of a run."""
 
-    interests: TopicInterests
-    agent: TopicAgent
+    group_subscriptions: GroupSubscriptions
+    task: TopicMetadataTask
     interval_s: float
 
     def send(self) -> None:
@@ -199,15 +199,15 @@ class TopicMetadataRun:
         never end. Until then a new group, or a group with a larger subscription, gets no partitions of unknown topics,
         and an upgrade fails with COORDINATOR_LOAD_IN_PROGRESS.
         """
-        if not self.interests.are_there:
+        if not self.group_subscriptions.are_there:
             return
         for _ in range(_LOOKS_OF_A_DRAIN):
-            self.agent.look()
+            self.task.look()
             time.sleep(self.interval_s)
 
     def run(self, ended: Event) -> None:
         """Send changes until `ended` is set."""
-        self.agent.run(ended, self.interval_s)
+        self.task.run(ended, self.interval_s)
 
 
 @contextmanager
@@ -218,13 +218,13 @@ def topic_metadata_of_run(
     if not job.topic_metadata_interval_ms:
         yield None
         return
-    interests = TopicInterests(coordinator_folder(spark, job))
+    group_subscriptions = GroupSubscriptions(coordinator_folder(spark, job))
     # A pattern that matched these two would make consumers read the records of their own commits.
     cluster = ClusterTopics(connection, (job.events_topic, job.responses_topic))
     writer = EventWriter(connection, job.events_topic)
     try:
-        agent = TopicAgent(interests, cluster.look, writer.write)
-        yield TopicMetadataRun(interests, agent, job.topic_metadata_interval_ms / 1000)
+        task = TopicMetadataTask(group_subscriptions, cluster.look, writer.write)
+        yield TopicMetadataRun(group_subscriptions, task, job.topic_metadata_interval_ms / 1000)
     finally:
         cluster.close()
         writer.close()

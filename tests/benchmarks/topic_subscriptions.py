@@ -1,6 +1,6 @@
 """What does a batch pay for one group that says which topics it needs, beside many groups that have said so?
 
-    python -m tests.benchmarks.topic_interests [--groups 1000,100000]
+    python -m tests.benchmarks.topic_subscriptions [--groups 1000,100000]
 
 Each need is kept as in the job, by Spark's file system in a folder of this machine. Prints the milliseconds of one need,
 the slowest one too: now and then a file takes over the small ones before it. The last line is JSON.
@@ -19,7 +19,7 @@ import click
 from pyspark.sql import SparkSession
 
 from group_coordinator import settings
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
@@ -37,16 +37,16 @@ def need(number: int) -> str:
 def measure(spark: SparkSession, folder: Path, groups: int) -> dict[str, Any]:
     """All groups have said it and were told; then one more says so in each batch."""
     files = CheckpointFolder(spark, str(folder))
-    interests = TopicInterests(files)
-    interests.note([need(number) for number in range(groups)])
-    interests.received({f"group-{number}": TOPIC for number in range(groups)})
+    subscriptions = GroupSubscriptions(files)
+    subscriptions.note([need(number) for number in range(groups)])
+    subscriptions.received({f"group-{number}": TOPIC for number in range(groups)})
     took_ms = []
     for batch in range(BATCHES):
         begun_s = time.perf_counter()
-        interests.note([need(groups + batch)])
+        subscriptions.note([need(groups + batch)])
         took_ms.append((time.perf_counter() - begun_s) * 1000)
     begun_s = time.perf_counter()
-    assert len(TopicInterests(files).take_changed()) == groups + BATCHES
+    assert len(GroupSubscriptions(files).take_changed()) == groups + BATCHES
     return {
         "groups": groups,
         "need_ms": round(statistics.median(took_ms), 1),
@@ -68,7 +68,7 @@ def main(groups: str) -> None:
         spark.stop()
     for figure in figures:
         click.echo(figure)
-    click.echo(json.dumps({"interests": figures}))
+    click.echo(json.dumps({"subscriptions": figures}))
 
 
 if __name__ == "__main__":

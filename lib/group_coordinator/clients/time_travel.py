@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.log_by_group import log_by_group
-from group_coordinator.clients.moment import Moment
 from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRows,
@@ -22,7 +22,7 @@ from group_coordinator.tables.compaction.rows import (
     TableRow,
     to_arrow,
 )
-from group_coordinator.tables.compaction.spark import fold
+from group_coordinator.tables.compaction.spark import apply_entries
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.timestamps import ROW_TIMES
 from group_coordinator.tables.views.all_views import named_in
@@ -32,14 +32,18 @@ _TOPIC_IDS = "topic_ids"
 
 
 def register(
-    builder: QueryBuilder, tables: dict[str, DeltaTable], moment: Moment, sql: str, scratch: str
+    builder: QueryBuilder,
+    tables: dict[str, DeltaTable],
+    as_of_time: AsOfTime,
+    sql: str,
+    scratch: str,
 ) -> list[str]:
     """Register the tables as of the time; return the registered names.
 
     Args:
         builder: engine of the query.
         tables: current tables.
-        moment: the time.
+        as_of_time: the time.
         sql: the query; state tables that it does not name are left out.
         scratch: a folder that lasts until the query is answered.
     """
@@ -49,14 +53,14 @@ def register(
         builder.register(f"{name}_of_now", tables[name])
         builder.execute(
             f"CREATE VIEW {name} AS SELECT * FROM {name}_of_now "  # noqa: S608 - names of our own
-            f"WHERE {moment.has_seen(ROW_TIMES[name])}"
+            f"WHERE {as_of_time.has_seen(ROW_TIMES[name])}"
         )
     folded = [definition.name for definition in COMPACTED]
     # Compaction of the whole log takes long, so it runs only for queries that need it.
     if _LOG not in names or named_in(sql).isdisjoint(folded):
         return names
     names_of_topics = _topic_names(builder) if _TOPIC_IDS in names else {}
-    rows = _folded(builder, moment, names_of_topics)
+    rows = _folded(builder, as_of_time, names_of_topics)
     for definition in COMPACTED:
         folder = Path(scratch) / definition.name
         write_deltalake(
@@ -77,12 +81,12 @@ def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
 
 def _folded(
     builder: QueryBuilder,
-    moment: Moment,
+    as_of_time: AsOfTime,
     names: Mapping[str, Mapping[str, str]],
 ) -> dict[str, list[TableRow]]:
     """Rows of each state table."""
     retention = Retention(
-        moment.config.retention_ms, moment.config.offsets_retention_check_interval_ms
+        as_of_time.config.retention_ms, as_of_time.config.offsets_retention_check_interval_ms
     )
     columns = [name for name in StoredLogEntry._fields if name != "event_time"]
     rows: dict[str, list[TableRow]] = defaultdict(list)
@@ -91,6 +95,6 @@ def _folded(
         entries = [
             StoredLogEntry(**{name: row[name] for name in (*columns, "event_time")}) for row in log
         ]
-        for change in fold(key, GroupRows(), entries, retention, topic_names):
+        for change in apply_entries(key, GroupRows(), entries, retention, topic_names):
             rows[change.table].append(change.row)
     return rows

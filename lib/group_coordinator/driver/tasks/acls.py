@@ -94,7 +94,7 @@ _WARN_AGAIN_S = 3600.0
 _log = logging.getLogger(__name__)
 
 
-class AclAgent:
+class AclTask:
     """Background task that passes the ACLs to a run, and again when they have changed.
 
     Args:
@@ -166,7 +166,7 @@ class AclsOfRun:
     """The ACLs of a run: those of its batches, and their background task; None: no ACLs are checked."""
 
     log: AclLog
-    agent: AclAgent | None
+    task: AclTask | None
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def acls_of_run(
         _log.warning(way)
     log = AclLog(spark, coordinator_folder(spark, job))
     with reader_of_acls(job, connection) as read:
-        agent = None if read is None else AclAgent(read, log.take)
-        if agent is not None:
-            agent.begin()
-        yield AclsOfRun(log, agent)
+        task = None if read is None else AclTask(read, log.take)
+        if task is not None:
+            task.begin()
+        yield AclsOfRun(log, task)

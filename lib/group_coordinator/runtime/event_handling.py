@@ -16,7 +16,7 @@ from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
 from group_coordinator.core.acls import ANONYMOUS, THE_JOB, Authorizer, RequestSender, address_of
 from group_coordinator.core.coordinator import Step
-from group_coordinator.core.model.classic_member import Ticket
+from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
@@ -98,9 +98,9 @@ def take(  # noqa: PLR0913 - all that an event depends on
     return coordinator.handle(group, event.request, context, config)
 
 
-def ticket_of(event: Event, event_id: str) -> Ticket:
+def ticket_of(event: Event, event_id: str) -> ReplyAddress:
     """Return the reply address of an event."""
-    return Ticket(event_id, event.correlation_id, event.version, event.reply_partition)
+    return ReplyAddress(event_id, event.correlation_id, event.version, event.reply_partition)
 
 
 def _asks_for_id(request: Request) -> bool:
@@ -108,18 +108,18 @@ def _asks_for_id(request: Request) -> bool:
     return isinstance(request, _JOINS) and not request.member_id
 
 
-class Refusal(NamedTuple):
+class InvalidEventResult(NamedTuple):
     """The results of an invalid event: an error response, a dead letter, or both."""
 
     is_answered: bool
     is_dead_letter: bool
 
 
-def refusal_of(fault: InvalidEventError) -> Refusal:
+def refusal_of(fault: InvalidEventError) -> InvalidEventResult:
     """Decide about an invalid event. It gets a response if it has a correlation id, and becomes a dead letter.
 
     An unsupported API version is no invalid input: if it gets a response, it is no dead letter.
     """
     is_answered = fault.correlation_id is not None
     is_fair = is_answered and fault.code is ErrorCode.UNSUPPORTED_VERSION
-    return Refusal(is_answered, is_dead_letter=not is_fair)
+    return InvalidEventResult(is_answered, is_dead_letter=not is_fair)

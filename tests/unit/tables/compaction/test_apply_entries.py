@@ -17,7 +17,7 @@ from group_coordinator.tables.compaction.rows import (
     StoredLogEntry,
     TableRow,
 )
-from group_coordinator.tables.compaction.spark import Change, fold
+from group_coordinator.tables.compaction.spark import Change, apply_entries
 from tests.support.log_rows import Log, member
 
 MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)
@@ -34,7 +34,7 @@ class Tables:
         return self.take_entries(entries(log))
 
     def take_entries(self, log: list[StoredLogEntry]) -> list[Change]:
-        changes = list(fold(GroupKey("c", "g"), self.rows, log, MINUTE))
+        changes = list(apply_entries(GroupKey("c", "g"), self.rows, log, MINUTE))
         for _, delete, row in changes:
             if delete:
                 self.remove(row)

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.core.model.requests import Topic
-from group_coordinator.driver.agents.topic_agent import TopicAgent, TopicMetadataRun
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.tasks.topic_metadata import TopicMetadataRun, TopicMetadataTask
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from tests.support.files import FilesInMemory
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
@@ -32,9 +32,9 @@ class Cluster:
             self.sent.append((group_id, [topic["name"] for topic in topics]))
 
     def run_begins(self) -> TopicMetadataRun:
-        interests = TopicInterests(self.files)
-        agent = TopicAgent(interests, self.look_at, self.send)
-        return TopicMetadataRun(interests, agent, interval_s=0)
+        subscriptions = GroupSubscriptions(self.files)
+        agent = TopicMetadataTask(subscriptions, self.look_at, self.send)
+        return TopicMetadataRun(subscriptions, agent, interval_s=0)
 
 
 def need(group_id: str) -> str:
@@ -53,7 +53,7 @@ def test_what_groups_need_during_a_drain_the_next_one_tells_them() -> None:
     cluster = Cluster()
     drain = cluster.run_begins()
     drain.send()
-    drain.interests.note([need("g")])
+    drain.group_subscriptions.note([need("g")])
     assert cluster.sent == []
 
     cluster.run_begins().send()

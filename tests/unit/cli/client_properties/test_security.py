@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from group_coordinator.cli.client_properties.file import PropertiesError
-from group_coordinator.cli.client_properties.stores import tls_options
+from group_coordinator.cli.client_properties.security import tls_options
 from tests.support.certificates import self_signed
 
 

@@ -39,7 +39,7 @@ from group_coordinator.tables.compaction.rows import (
 )
 from group_coordinator.testing import GroupDriver
 from tests.support.log_rows import Log, member
-from tests.unit.tables.compaction.test_fold import Tables, entries
+from tests.unit.tables.compaction.test_apply_entries import Tables, entries
 
 ORDERS, PAY = "4ksO1bcLSgCStYJnTlCVLg", "AAAAAAAAAAAAAAAAAAAAAQ"
 TOPICS = {"orders": Topic("orders", ORDERS, 3)}

@@ -1,4 +1,4 @@
-"""The topic agent between a real broker's topics and a group that reads the events it writes."""
+"""The task of topic metadata between a real broker's topics and a group that reads the events it writes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.requests import Topic
-from group_coordinator.driver.agents.topic_agent import TopicAgent
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.tasks.topic_metadata import TopicMetadataTask
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import UpdateContext
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.kafka
 EVENTS = "group-events"
 INTERVAL_S = 0.2
 SECONDS = 10.0
-"""News reach a group within this time, generously: the machine may be busy."""
+"""Topic metadata reaches a group within this time, generously: the machine may be busy."""
 CONTEXT = UpdateContext(load().coordinator, EVENTS, 1_000, timers_hold=False, asks_for_topics=True)
 Json = dict[str, Any]
 
@@ -55,11 +55,11 @@ def admin(address: str) -> Iterator[KafkaAdminClient]:
 class Group:
     """One group of the job, without the job: it takes its events from Kafka and says what it needs."""
 
-    def __init__(self, address: str, group_id: str, interests: TopicInterests) -> None:
+    def __init__(self, address: str, group_id: str, subscriptions: GroupSubscriptions) -> None:
         self.id = group_id
         self.state: bytes | None = None
         self.knows: dict[str, Any] = {}
-        self._interests = interests
+        self._subscriptions = subscriptions
         self._offset = 0
         self._consumer = KafkaConsumer(
             EVENTS, bootstrap_servers=address, auto_offset_reset="earliest"
@@ -107,22 +107,24 @@ class Group:
         found = [(line[0], json.loads(line[1:])) for line in lines_of(update)]
         needs = [line[1:] for line in lines_of(update) if line[0] == "T"]
         if needs:
-            self._interests.note(needs)
+            self._subscriptions.note(needs)
         return found
 
 
 @pytest.fixture
-def interests() -> TopicInterests:
-    return TopicInterests(FilesInMemory())
+def subscriptions() -> GroupSubscriptions:
+    return GroupSubscriptions(FilesInMemory())
 
 
 @pytest.fixture
-def running(address: str, interests: TopicInterests, admin: KafkaAdminClient) -> Iterator[None]:
+def running(
+    address: str, subscriptions: GroupSubscriptions, admin: KafkaAdminClient
+) -> Iterator[None]:
     admin.create_topics([NewTopic(EVENTS, 1, 1)], wait_for_metadata=True)
     connection = Connection(address)
     cluster = ClusterTopics(connection, [EVENTS])
     writer, stop = EventWriter(connection, EVENTS), Event()
-    agent = TopicAgent(interests, cluster.look, writer.write)
+    agent = TopicMetadataTask(subscriptions, cluster.look, writer.write)
     thread = Thread(target=agent.run, args=[stop, INTERVAL_S])
     thread.start()
     try:
@@ -137,9 +139,9 @@ def running(address: str, interests: TopicInterests, admin: KafkaAdminClient) ->
 
 @pytest.mark.usefixtures("running")
 def test_a_group_follows_its_topics(
-    address: str, admin: KafkaAdminClient, interests: TopicInterests
+    address: str, admin: KafkaAdminClient, subscriptions: GroupSubscriptions
 ) -> None:
-    with closing(Group(address, "g", interests)) as group:
+    with closing(Group(address, "g", subscriptions)) as group:
         joined = group.heartbeat(0, subscribedTopicNames=["orders"])
         assert joined["assignment"] == {"topicPartitions": []}
         assert group.hear()["topics"] == []
@@ -183,10 +185,10 @@ def assigned(group: Group, epoch: int) -> list[Json]:
 
 @pytest.mark.usefixtures("running")
 def test_a_pattern_hears_of_new_topics_but_not_of_the_events(
-    address: str, admin: KafkaAdminClient, interests: TopicInterests
+    address: str, admin: KafkaAdminClient, subscriptions: GroupSubscriptions
 ) -> None:
     admin.create_topics([NewTopic("pay-1", 1, 1), NewTopic("other", 1, 1)], wait_for_metadata=True)
-    with closing(Group(address, "by-pattern", interests)) as group:
+    with closing(Group(address, "by-pattern", subscriptions)) as group:
         group.heartbeat(0, subscribedTopicRegex="pay-.*|group-.*")
         assert [topic["name"] for topic in group.hear()["topics"]] == ["pay-1"]
         admin.create_topics([NewTopic("pay-2", 1, 1)])

@@ -10,7 +10,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Moment(NamedTuple):
+class AsOfTime(NamedTuple):
     """Time with its zone, and the settings of forecasts."""
 
     at: datetime

@@ -12,8 +12,8 @@ import pytest
 from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.requests import Topic
-from group_coordinator.driver.agents.topic_agent import TopicAgent
-from group_coordinator.driver.agents.topic_subscriptions import TopicInterests
+from group_coordinator.driver.tasks.topic_metadata import TopicMetadataTask
+from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from tests.support.files import FilesInMemory
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
@@ -44,12 +44,14 @@ class Cluster:
 
     def start(self) -> None:
         """A run begins."""
-        self.interests = TopicInterests(self.files)
-        self.agent = TopicAgent(self.interests, self.look_at, self.send, lambda: self.now_s)
+        self.subscriptions = GroupSubscriptions(self.files)
+        self.agent = TopicMetadataTask(
+            self.subscriptions, self.look_at, self.send, lambda: self.now_s
+        )
 
     def need(self, group_id: str, *names: str, regexes: Sequence[str] = ()) -> None:
         line = {"group_id": group_id, "names": names, "regexes": regexes}
-        self.interests.note([json.dumps(line)])
+        self.subscriptions.note([json.dumps(line)])
 
     def look(self, times: int = 1) -> list[tuple[str, Json]]:
         for _ in range(times):
@@ -211,7 +213,9 @@ def test_an_outage_is_said_once_and_looked_through(caplog: pytest.LogCaptureFixt
             raise BrokerUnreachableError(f"nobody there at look {cluster.looks}")
         return cluster.look_at(names)
 
-    TopicAgent(cluster.interests, look_at, cluster.send, lambda: 0.0).run(stop, interval_s=0)
+    TopicMetadataTask(cluster.subscriptions, look_at, cluster.send, lambda: 0.0).run(
+        stop, interval_s=0
+    )
 
     assert cluster.looks == 8
     assert caplog.messages == [

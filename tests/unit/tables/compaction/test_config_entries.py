@@ -7,7 +7,7 @@ from msgspec import to_builtins
 
 from group_coordinator.core.model.records import ConfigRecord, Reason
 from tests.support.log_rows import Log, member
-from tests.unit.tables.compaction.test_fold import Tables, entries
+from tests.unit.tables.compaction.test_apply_entries import Tables, entries
 
 RETENTION, SESSION = "offsets.retention.ms", "consumer.session.timeout.ms"
 

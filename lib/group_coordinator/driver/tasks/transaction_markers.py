@@ -28,8 +28,8 @@ from group_coordinator.clients.cluster.marker_reader import Marker, MarkerReader
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
-from group_coordinator.driver.agents.topic_subscriptions import own_event
 from group_coordinator.driver.outages import look_again_and_again
+from group_coordinator.driver.tasks.topic_subscriptions import own_event
 from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.journal import Journal, JournalFiles
@@ -218,7 +218,7 @@ def _event(report: _Report) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class FollowingOfMarkers:
+class MarkerTask:
     """Transaction markers for the groups of a run."""
 
     awaited: AwaitedMarkers
@@ -237,7 +237,7 @@ class FollowingOfMarkers:
 @contextmanager
 def following_of_markers(
     spark: SparkSession, job: JobSettings, connection: Connection
-) -> Iterator[FollowingOfMarkers | None]:
+) -> Iterator[MarkerTask | None]:
     """Yield the transaction markers of a run; None: `transactions.markers.interval.ms` is 0."""
     if not job.transactions_markers_interval_ms:
         yield None
@@ -248,7 +248,7 @@ def following_of_markers(
         _make_topic(reader)
         follower = MarkerFollower(awaited, reader, writer.write)
         interval_s = job.transactions_markers_interval_ms / 1000
-        yield FollowingOfMarkers(awaited, follower, interval_s)
+        yield MarkerTask(awaited, follower, interval_s)
     finally:
         reader.close()
         writer.close()

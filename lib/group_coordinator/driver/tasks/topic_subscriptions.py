@@ -16,7 +16,11 @@ from typing import NamedTuple, TypeAlias
 from msgspec import Struct, field, json
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
-from group_coordinator.codecs.apis.topic_metadata import GoneTopic, TopicMetadataBody, known_topic
+from group_coordinator.codecs.apis.topic_metadata import (
+    RemovedTopic,
+    TopicMetadataBody,
+    known_topic,
+)
 from group_coordinator.core.acls import THE_JOB
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.topics import matching_names, topic_hash
@@ -29,7 +33,7 @@ KnownTopics: TypeAlias = dict[str, tuple[str, int]]
 _FOLDER = "topics/interests"
 
 
-class Interest(Struct, frozen=True):
+class GroupSubscription(Struct, frozen=True):
     """A group's subscription, and the metadata that it received last; None: nothing yet."""
 
     names: tuple[str, ...]
@@ -40,23 +44,23 @@ class Interest(Struct, frozen=True):
 _decode_need = json.Decoder(TopicNeedLine).decode
 
 
-class TopicInterests:
-    """The subscriptions of all groups. The batch writer adds to them in one thread, the agent reads them in another.
+class GroupSubscriptions:
+    """The subscriptions of all groups. The batch writer adds to them in one thread, the task reads them in another.
 
     The cost of keeping a change does not depend on the number of groups.
     """
 
     def __init__(self, files: JournalFiles) -> None:
-        self._journal = Journal(files, _FOLDER, Interest)
+        self._journal = Journal(files, _FOLDER, GroupSubscription)
         self._lock = Lock()
-        self._interests = self._journal.read()
-        self._changed = set(self._interests)
+        self._subscriptions = self._journal.read()
+        self._changed = set(self._subscriptions)
 
     @property
     def are_there(self) -> bool:
         """True if any group has a subscription."""
         with self._lock:
-            return bool(self._interests)
+            return bool(self._subscriptions)
 
     def note(self, lines: Sequence[str]) -> None:
         """Apply the operator's subscriptions in order; repeats are allowed."""
@@ -66,34 +70,36 @@ class TopicInterests:
                 self._note(need)
             noted = {need.group_id for need in needs}
             self._changed |= noted
-            self._journal.keep(noted, self._interests)
+            self._journal.keep(noted, self._subscriptions)
 
     def _note(self, need: TopicNeedLine) -> None:
-        known = self._interests.pop(need.group_id, None)
+        known = self._subscriptions.pop(need.group_id, None)
         if need.names or need.regexes:
             received = None if known is None or _is_the_same(known, need) else known.received
-            self._interests[need.group_id] = Interest(need.names, need.regexes, received)
+            self._subscriptions[need.group_id] = GroupSubscription(
+                need.names, need.regexes, received
+            )
 
-    def take_changed(self) -> dict[str, Interest | None]:
+    def take_changed(self) -> dict[str, GroupSubscription | None]:
         """Return the subscriptions changed since the last call, at first all; None: the group has none any more."""
         with self._lock:
             changed, self._changed = self._changed, set()
-            return {group_id: self._interests.get(group_id) for group_id in changed}
+            return {group_id: self._subscriptions.get(group_id) for group_id in changed}
 
     def received(self, news: Mapping[str, KnownTopics]) -> None:
         """Keep the metadata that groups received, unless their subscription is removed."""
         with self._lock:
-            still_there = news.keys() & self._interests.keys()
+            still_there = news.keys() & self._subscriptions.keys()
             for group_id in still_there:
-                interest = self._interests[group_id]
-                self._interests[group_id] = Interest(
-                    interest.names, interest.regexes, news[group_id]
+                subscription = self._subscriptions[group_id]
+                self._subscriptions[group_id] = GroupSubscription(
+                    subscription.names, subscription.regexes, news[group_id]
                 )
             if still_there:
-                self._journal.keep(still_there, self._interests)
+                self._journal.keep(still_there, self._subscriptions)
 
 
-def _is_the_same(known: Interest, need: TopicNeedLine) -> bool:
+def _is_the_same(known: GroupSubscription, need: TopicNeedLine) -> bool:
     # A group repeats its subscription if it has not received metadata, or has lost it: then it is sent again.
     return (known.names, known.regexes) == (need.names, need.regexes)
 
@@ -102,30 +108,32 @@ class TopicSubscriptions:
     """The subscriptions of all groups, and the existing topics that match their patterns."""
 
     def __init__(self) -> None:
-        self._interests: dict[str, Interest] = {}
+        self._subscriptions: dict[str, GroupSubscription] = {}
         self._by_name: defaultdict[str, set[str]] = defaultdict(set)
         self._by_regex: defaultdict[str, set[str]] = defaultdict(set)
         self._matches: dict[str, set[str]] = {}
 
-    def __getitem__(self, group_id: str) -> Interest:
-        return self._interests[group_id]
+    def __getitem__(self, group_id: str) -> GroupSubscription:
+        return self._subscriptions[group_id]
 
     @property
     def has_patterns(self) -> bool:
         """True if a topic that no group names may concern a group."""
         return bool(self._matches)
 
-    def take(self, changed: Mapping[str, Interest | None], existing: Collection[str]) -> None:
+    def take(
+        self, changed: Mapping[str, GroupSubscription | None], existing: Collection[str]
+    ) -> None:
         """Replace or remove groups' subscriptions; new patterns are matched with the existing topics."""
-        for group_id, interest in changed.items():
-            before = self._interests.pop(group_id, None)
+        for group_id, subscription in changed.items():
+            before = self._subscriptions.pop(group_id, None)
             if before is not None:
                 _leave(self._by_name, before.names, group_id)
                 _leave(self._by_regex, before.regexes, group_id)
-            if interest is not None:
-                self._interests[group_id] = interest
-                _enter(self._by_name, interest.names, group_id)
-                _enter(self._by_regex, interest.regexes, group_id)
+            if subscription is not None:
+                self._subscriptions[group_id] = subscription
+                _enter(self._by_name, subscription.names, group_id)
+                _enter(self._by_regex, subscription.regexes, group_id)
         # Patterns are shared by groups, so matches are computed once per pattern.
         for regex in self._matches.keys() - self._by_regex.keys():
             del self._matches[regex]
@@ -155,8 +163,10 @@ class TopicSubscriptions:
 
     def wanted(self, group_id: str) -> set[str]:
         """Return the topics of a group's subscription: named topics, existing or not, and matching topics."""
-        interest = self._interests[group_id]
-        return set(interest.names).union(*(self._matches[regex] for regex in interest.regexes))
+        subscription = self._subscriptions[group_id]
+        return set(subscription.names).union(
+            *(self._matches[regex] for regex in subscription.regexes)
+        )
 
     def all_wanted(self) -> set[str]:
         """Return the topics to which any group subscribes."""
@@ -165,8 +175,10 @@ class TopicSubscriptions:
     def received(self, news: Mapping[str, KnownTopics]) -> None:
         """Remember the metadata that groups received."""
         for group_id, received in news.items():
-            interest = self._interests[group_id]
-            self._interests[group_id] = Interest(interest.names, interest.regexes, received)
+            subscription = self._subscriptions[group_id]
+            self._subscriptions[group_id] = GroupSubscription(
+                subscription.names, subscription.regexes, received
+            )
 
 
 def _enter(index: defaultdict[str, set[str]], keys: Iterable[str], group_id: str) -> None:
@@ -233,7 +245,7 @@ class SeenTopics:
         self._missed &= self.topics.keys() | self.hidden
 
 
-class News(NamedTuple):
+class GroupTopicMetadata(NamedTuple):
     """Topic metadata for a group: existing topics, deleted topics, and the group's knowledge after it."""
 
     topics: list[Topic]
@@ -267,7 +279,7 @@ def news(
     received: KnownTopics | None,
     topics: Mapping[str, Topic],
     hashes: Hashes,
-) -> News | None:
+) -> GroupTopicMetadata | None:
     """Return the changes that a group has yet to receive; None: it is up to date."""
     found = [topics[name] for name in sorted(wanted) if name in topics]
     knows = {topic.name: (topic.topic_id, hashes.of(topic)) for topic in found}
@@ -279,15 +291,15 @@ def news(
         # A topic that was created again has another id: the group must lose the old topic's offsets.
         if name not in topics or topics[name].topic_id != topic_id
     ]
-    return News(found, deleted, knows)
+    return GroupTopicMetadata(found, deleted, knows)
 
 
-def event(group_id: str, change: News) -> bytes:
+def event(group_id: str, change: GroupTopicMetadata) -> bytes:
     """Return a partial TopicMetadata event: other topics stay as the group knows them."""
     body = TopicMetadataBody(
         group_id,
         [known_topic(topic) for topic in change.topics],
-        [GoneTopic(name, topic_id) for name, topic_id in change.deleted],
+        [RemovedTopic(name, topic_id) for name, topic_id in change.deleted],
         # The cluster may have a hundred thousand topics, and a group needs a few.
         complete=False,
     )

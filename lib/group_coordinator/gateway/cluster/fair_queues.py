@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class FairTurns:
+class FairQueues:
     """Queues for connecting to a broker."""
 
     def __init__(self, at_once: int) -> None:
