@@ -1,4 +1,4 @@
-"""A page names every table, view, command and metric; the definitions decide. Settings: test_project_shape.py."""
+"""A page names every table, view, command, metric and reason; the definitions decide. Settings: test_project_shape.py."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import pytest
 
 from group_coordinator.cli.main import COMMANDS
+from group_coordinator.core.model.records import Reason
 from group_coordinator.gateway.api_versions import APIS
 from group_coordinator.gateway.counters import Counters, Gauges, metrics_page
 from tests.support import package_table
@@ -52,6 +53,10 @@ def test_every_command_is_in_the_table_of_commands() -> None:
     named = {text.split()[0] for text in named_in("jobs/reference/commands.md")}
 
     assert set(COMMANDS) - named == set()
+
+
+def test_every_reason_is_in_the_table_of_reasons() -> None:
+    assert {reason.value for reason in Reason} - named_in("jobs/reference/records.md") == set()
 
 
 def test_every_metric_of_the_job_is_on_the_page_of_metrics() -> None:
