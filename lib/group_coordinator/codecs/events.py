@@ -95,11 +95,7 @@ _decode_envelope = json.Decoder(_Envelope).decode
 
 
 def decode(value: bytes) -> Event:
-    """Read an event.
-
-    Raises:
-        InvalidEventError: the value is no valid event.
-    """
+    """Read an event. Raises InvalidEventError: the value is no valid event."""
     try:
         return _decode(value)
     # A code of its own, as the sender may retry with another version.
@@ -134,8 +130,7 @@ def unfit(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
 def check_size(size: int, config: CoordinatorConfig) -> None:
     """Check the size of a value before it is read. The error has no fields of the event.
 
-    Raises:
-        InvalidEventError: MESSAGE_TOO_LARGE.
+    Raises InvalidEventError: MESSAGE_TOO_LARGE.
     """
     if size > config.event_max_bytes:
         reason = f"the event has {size} bytes: more than event.max.bytes = {config.event_max_bytes}"

@@ -178,8 +178,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def check_text_sizes(value: bytes) -> None:
     """Check the bytes of texts, which Kafka limits. The structs limit characters, which is the same for ASCII.
 
-    Raises:
-        FieldError: a text has more bytes than Kafka can write.
+    Raises FieldError: a text has more bytes than Kafka can write.
     """
     # No text can be longer than the whole value; ASCII was checked by the structs.
     if len(value) > LONGEST_TEXT and (_BACKSLASH in value or not value.isascii()):
@@ -202,8 +201,7 @@ def _check_texts(node: object, path: str) -> None:
 def check_unknown(field: str, value: object, default: object, version: int) -> None:
     """Check a field that the version does not have and Kafka does not call ignorable: it must have its default.
 
-    Raises:
-        FieldError: the field has another value.
+    Raises FieldError: the field has another value.
     """
     if value is not UNSET and value != default:
         shown = "" if isinstance(value, list) else f" = {shortened(value)}"
@@ -211,11 +209,7 @@ def check_unknown(field: str, value: object, default: object, version: int) -> N
 
 
 def topic_name(name: str | UnsetType | None) -> str:
-    """Return the name of a topic. It may be null only in versions with topic ids.
-
-    Raises:
-        FieldError: the name is null.
-    """
+    """Return the name of a topic. It may be null only in versions with topic ids. Raises FieldError: the name is null."""
     if name is None:
         raise FieldError("topics.name", "must not be null")
     return name or ""
@@ -224,8 +218,7 @@ def topic_name(name: str | UnsetType | None) -> str:
 def only_entry(field: str, names: list[str]) -> str:
     """Return the single entry of a list. An event is about a single group; clients split longer lists.
 
-    Raises:
-        FieldError: the list has none or several.
+    Raises FieldError: the list has none or several.
     """
     # An event's key is its group, and only events of one group keep their order.
     if len(names) != 1:

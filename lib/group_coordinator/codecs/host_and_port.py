@@ -41,11 +41,7 @@ def host_and_port(text: str, default_port: int | None = None) -> tuple[str, int]
 
 
 def host_alone(text: str) -> str:
-    """Parse a host without a port; an IPv6 address is returned without brackets.
-
-    Raises:
-        AddressError: the text is not a host.
-    """
+    """Parse a host without a port; an IPv6 address is returned without brackets. Raises AddressError: the text is not a host."""
     found = _HOST_ALONE.fullmatch(text.strip())
     host = None if found is None else _host(found)
     if host is None:
@@ -65,8 +61,7 @@ def is_loopback(host: str) -> bool:
 def broker_addresses(text: str) -> list[tuple[str, int]]:
     """Return host and port of each address in a list with commas.
 
-    Raises:
-        AddressError: an address is not valid, or the list is empty.
+    Raises AddressError: an address is not valid, or the list is empty.
     """
     listed = [each.strip() for each in text.split(",")]
     return [host_and_port(each, BROKER_PORT) for each in listed if each] or [host_and_port(text)]
@@ -75,8 +70,7 @@ def broker_addresses(text: str) -> list[tuple[str, int]]:
 def broker_list(text: str) -> str:
     """Rewrite the list as all Kafka clients read it: HOST:PORT or [IPv6]:PORT, with commas between.
 
-    Raises:
-        AddressError: as for `broker_addresses`.
+    Raises AddressError: as for `broker_addresses`.
     """
     return ",".join(written(*address) for address in broker_addresses(text))
 

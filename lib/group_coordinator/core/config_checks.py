@@ -53,8 +53,7 @@ class GroupConfigError(ValueError):
 def shown(definition: GroupConfig, text: str) -> str:
     """Return the value of a text as Kafka shows it.
 
-    Raises:
-        GroupConfigError: INVALID_CONFIG, the text is no value of this type.
+    Raises GroupConfigError: INVALID_CONFIG, the text is no value of this type.
     """
     if definition.type is ConfigType.BOOLEAN:
         return _truth(definition, text)
@@ -131,9 +130,7 @@ def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     """Check the configurations of a group, together with the coordinator's settings.
 
     Configurations that were valid before are invalid if the coordinator's bounds have changed since.
-
-    Raises:
-        GroupConfigError: INVALID_CONFIG.
+    Raises GroupConfigError: INVALID_CONFIG.
     """
     # Kafka goes through a hash map: its order decides which unknown name is in the message.
     for name in new_hash_map_order(configs):

@@ -173,11 +173,7 @@ class InvalidPatternError(ValueError):
 
 
 def check_pattern(pattern: str) -> None:
-    """Check that Kafka would accept a regular expression.
-
-    Raises:
-        InvalidPatternError: Kafka would reject it.
-    """
+    """Check that Kafka would accept a regular expression. Raises InvalidPatternError: Kafka would reject it."""
     _compiled(pattern)
 
 

@@ -171,9 +171,7 @@ def call_group(
     If events leave a group as it was, nothing is written: Spark keeps its state and its timer. A call of a fired timer always
     writes: without a new timer the old timer would fire again in every batch. A group whose state cannot be read or written
     keeps its state, and its events become dead letters.
-
-    Raises:
-        UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
+    Raises UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
     """
     try:
         return _called(given, context, known)

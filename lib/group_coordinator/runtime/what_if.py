@@ -46,8 +46,7 @@ class StreamsAsConsumers:
     ) -> Iterator[ConsumerRecord]:
         """Yield the records that a consumer group would have written in place of a record of types 17 and 19 to 23.
 
-        Raises:
-            RecordError: the record is not readable.
+        Raises RecordError: the record is not readable.
         """
         member_id = self._values.take(record_type, key, value, READERS)
         match record_type:

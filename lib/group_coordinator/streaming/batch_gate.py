@@ -54,8 +54,7 @@ class BatchGate:
     def __call__(self, batch: DataFrame, batch_id: int) -> None:
         """Write the batch, or, once closed, hold it until the query has stopped.
 
-        Raises:
-            ClosedError: the gate is closed. After a return Spark would commit the batch.
+        Raises ClosedError: the gate is closed. After a return Spark would commit the batch.
         """
         if self._closing.is_set() or self._must_wait(batch_id):
             reason = "stop" if self._closing.is_set() else "another-query"

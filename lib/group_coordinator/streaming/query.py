@@ -44,8 +44,7 @@ def start_query(
 ) -> StreamingQuery:
     """Start to handle events; `write` receives the outputs of every batch (batch_writer.py).
 
-    Raises:
-        DamagedFileError: the groups of a rebuilt checkpoint are incomplete.
+    Raises DamagedFileError: the groups of a rebuilt checkpoint are incomplete.
     """
     job = settings.job
     context = UpdateContext(

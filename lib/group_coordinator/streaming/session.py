@@ -61,8 +61,7 @@ _log = logging.getLogger(__name__)
 def warn_of_newer(version: str, jvm: Any) -> None:
     """Log a warning if the job is untested on this version of PySpark; `jvm` is py4j's view of the driver's.
 
-    Raises:
-        UnknownSparkError: it is newer, and has no Kafka or no Delta; or it is older than all tested versions.
+    Raises UnknownSparkError: it is newer, and has no Kafka or no Delta; or it is older than all tested versions.
     """
     newest = newer_than(version)
     if newest is None:

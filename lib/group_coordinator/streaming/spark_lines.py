@@ -59,11 +59,7 @@ LINES = {
 
 
 def line_of(version: str) -> SparkLine:
-    """Return the jars for this version of PySpark, such as 4.2.0.
-
-    Raises:
-        UnknownSparkError: there is no such version.
-    """
+    """Return the jars for this version of PySpark, such as 4.2.0. Raises UnknownSparkError: there is no such version."""
     newer = newer_than(version)
     if newer is not None:
         raise UnknownSparkError(
@@ -76,8 +72,7 @@ def line_of(version: str) -> SparkLine:
 def newer_than(version: str) -> str | None:
     """Return the newest tested version, if this version of PySpark is later.
 
-    Raises:
-        UnknownSparkError: it is untested, and not later.
+    Raises UnknownSparkError: it is untested, and not later.
     """
     if _line(version) in LINES:
         return None

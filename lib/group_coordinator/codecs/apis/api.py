@@ -59,8 +59,7 @@ AnyResource = TypeVar("AnyResource", bound=Resource)
 def only_group(resources: list[AnyResource]) -> AnyResource:
     """Return the single resource of a list, which must be a group.
 
-    Raises:
-        FieldError: there are none or several, or the resource has another type.
+    Raises FieldError: there are none or several, or the resource has another type.
     """
     only_entry("resources", [resource.resource_name or "" for resource in resources])
     [resource] = resources

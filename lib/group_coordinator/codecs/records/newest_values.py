@@ -72,8 +72,7 @@ class NewestValues(Struct, omit_defaults=True):
     ) -> str | None:
         """Store a record and return its member. A tombstone of an unknown key changes nothing.
 
-        Raises:
-            RecordError: the record is not readable; nothing has changed.
+        Raises RecordError: the record is not readable; nothing has changed.
         """
         try:
             member_id = _decode_key(key).data.member_id

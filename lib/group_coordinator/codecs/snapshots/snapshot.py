@@ -304,9 +304,8 @@ def dump(group: Group) -> bytes:
 def load(group_id: str, blob: bytes) -> Group:
     """Decode a group.
 
-    Raises:
-        SnapshotError: the bytes are no group state.
-        SnapshotVersionError: no upcaster converts their version to SCHEMA_VERSION, as for a later version.
+    Raises SnapshotError: the bytes are no group state.
+    Raises SnapshotVersionError: no upcaster converts their version to SCHEMA_VERSION, as for a later version.
     """
     # Nearly all states have this version, so the version is checked after decoding.
     snapshot = _of_this_version(blob) or _of_an_earlier_version(group_id, blob)

@@ -96,11 +96,7 @@ def update_member(
 def update_subscription(
     update: ConsumerUpdate, member: ConsumerMember, metadata: SubscriptionMetadata
 ) -> UpdatedSubscription:
-    """Do steps 1-3: log the member's metadata and the group epoch.
-
-    Raises:
-        CoordinatorError: INVALID_REGULAR_EXPRESSION.
-    """
+    """Do steps 1-3: log the member's metadata and the group epoch. Raises CoordinatorError: INVALID_REGULAR_EXPRESSION."""
     updated = member.replace(metadata=metadata)
     # An unchanged heartbeat writes nothing.
     if metadata != member.metadata:
@@ -129,8 +125,7 @@ def update_assignment(
 ) -> ConsumerMember:
     """Do steps 4 and 5: compute new targets if they are due, and reconcile the member by one step.
 
-    Raises:
-        CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
+    Raises CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
     """
     member = subscribed.member
     target_epoch, target = _target(update, subscribed)

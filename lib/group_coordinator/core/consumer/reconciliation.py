@@ -55,8 +55,7 @@ class Goal(Value, frozen=True, kw_only=True):
 def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     """Return the member's next assignment, or the same object if the member must wait.
 
-    Raises:
-        CoordinatorError: FENCED_MEMBER_EPOCH, as a later Kafka left the member in an unknown state.
+    Raises CoordinatorError: FENCED_MEMBER_EPOCH, as a later Kafka left the member in an unknown state.
     """
     match current.state:
         case ReconciliationState.STABLE if current.epoch == goal.epoch:

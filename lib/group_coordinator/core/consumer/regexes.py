@@ -53,8 +53,7 @@ class RegexChange(Enum):
 def change_regex(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
     """Log the change of a member's regular expression, and begin to resolve the group's regular expressions if that is due.
 
-    Raises:
-        CoordinatorError: INVALID_REGULAR_EXPRESSION.
+    Raises CoordinatorError: INVALID_REGULAR_EXPRESSION.
     """
     change = _change(update, old.metadata, new.metadata)
     subscribers = update.membership.regex_subscribers

@@ -87,9 +87,7 @@ def assign(
     """Return the new targets of all members, in the order of their records.
 
     Names in the same bucket of Kafka's hash tables are in their `subscription_order`; without that they are sorted.
-
-    Raises:
-        PartitionAssignorError: the assignor found no assignment.
+    Raises PartitionAssignorError: the assignor found no assignment.
     """
     wanted = _WantedTopics(group, membership)
     specs = {}

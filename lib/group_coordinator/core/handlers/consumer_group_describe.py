@@ -35,8 +35,7 @@ def decide(
 ) -> Decision:
     """Describe the group. Nothing changes.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.
+    Raises CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)

@@ -48,10 +48,8 @@ def decide(
 ) -> Decision:
     """Let a member join, stay or leave.
 
-    Raises:
-        CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED,
-            UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID,
-            INVALID_REGULAR_EXPRESSION.
+    Raises CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
+    FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION.
     """
     check_heartbeat(request, context.ticket.version, config)
     if request.member_epoch < JOIN_EPOCH:

@@ -23,11 +23,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Return tombstones for every offset, then for the group.
-
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP.
-    """
+    """Return tombstones for every offset, then for the group. Raises CoordinatorError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
     if group.membership is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     if not is_empty(group.membership):

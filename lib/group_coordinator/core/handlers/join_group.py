@@ -35,9 +35,8 @@ def decide(
 ) -> Decision:
     """Add, renew or reject a member. The request is pending until the join phase ends.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL,
-            FENCED_INSTANCE_ID.
+    Raises CoordinatorError: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL,
+    FENCED_INSTANCE_ID.
     """
     _check_request(request, config)
     membership = group.membership

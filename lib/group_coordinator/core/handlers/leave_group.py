@@ -25,8 +25,7 @@ def decide(
 ) -> Decision:
     """Remove the members. Each has its own result; the error of the response is NONE.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID.
+    Raises CoordinatorError: INVALID_GROUP_ID.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)

@@ -66,9 +66,8 @@ def decide(
 def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:
     """Check the sender's right to commit. With an earlier member epoch only some partitions are allowed.
 
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
-            REBALANCE_IN_PROGRESS; in consumer groups also UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH.
+    Raises CoordinatorError: GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS;
+    in consumer groups also UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH.
     """
     membership = group.membership
     if not isinstance(membership, ClassicGroup):

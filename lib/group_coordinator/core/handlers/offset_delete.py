@@ -29,8 +29,7 @@ def decide(
 ) -> Decision:
     """Return tombstones for the committed offsets. A partition without an offset is no error.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (its members are not consumers).
+    Raises CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (its members are not consumers).
     """
     membership = _check(group, request)
     missing: list[TopicResult] = []

@@ -43,8 +43,7 @@ def decide(
 ) -> Decision:
     """Return committed offsets. Nothing changes.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
     """
     if isinstance(group.membership, ConsumerGroup):
         validation.check_fetch(group.membership, request)

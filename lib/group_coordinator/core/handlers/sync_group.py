@@ -28,9 +28,8 @@ def decide(
 ) -> Decision:
     """Keep the request pending until the leader's SyncGroup, or respond with the assignment in a Stable group.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
-            INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
+    Raises CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+    INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
     """
     _check_request(request, context.ticket.version)
     membership = group.membership

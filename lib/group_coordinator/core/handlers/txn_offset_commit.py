@@ -81,9 +81,8 @@ def may_commit(
 ) -> EarlierEpoch | None:
     """Check the sender's right to commit. Unlike outside transactions, every state and a sender without a member are allowed.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH, ILLEGAL_GENERATION,
-            UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID; from version 6 on also GROUP_ID_NOT_FOUND, STALE_MEMBER_EPOCH.
+    Raises CoordinatorError: INVALID_GROUP_ID, INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID,
+    FENCED_INSTANCE_ID; from version 6 on also GROUP_ID_NOT_FOUND, STALE_MEMBER_EPOCH.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)

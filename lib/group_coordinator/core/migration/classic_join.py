@@ -106,8 +106,7 @@ def heartbeat_to_consumer_group(
 ) -> Decision:
     """Extend the session, and report that the member must join again.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
     """
     member, classic = sender(
         membership, request.member_id, request.group_instance_id, request.generation
@@ -188,8 +187,7 @@ def sync_with_consumer_group(
 ) -> Decision:
     """Respond with the member's assigned partitions. Assignments in the request are ignored.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
     """
     member, classic = sender(
         membership, request.member_id, request.group_instance_id, request.generation

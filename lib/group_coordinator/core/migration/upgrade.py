@@ -86,9 +86,8 @@ class Converted(Value, frozen=True):
 def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: CoordinatorConfig) -> Upgrade:
     """Convert a classic group that a member of the consumer protocol joins.
 
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay classic; UNKNOWN_SERVER_ERROR, Kafka throws, as there is no protocol
-            yet, a member does not know it, or two members own the same partition.
+    Raises CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay classic; UNKNOWN_SERVER_ERROR, Kafka throws, as there is no
+    protocol yet, a member does not know it, or two members own the same partition.
     """
     if is_empty(classic):
         return Upgrade(ConsumerGroup(), [GroupRecord(None, Reason.JOIN)], [], [], {})
@@ -115,9 +114,7 @@ def abandoned_upgrade(
     """Return the decision for a failed join of the consumer protocol.
 
     Kafka has sent the pending responses of the classic group by then.
-
-    Raises:
-        CoordinatorError: the same error, if no request was pending or the upgrade had not begun.
+    Raises CoordinatorError: the same error, if no request was pending or the upgrade had not begun.
     """
     classic = group.classic
     if classic is None or is_empty(classic):

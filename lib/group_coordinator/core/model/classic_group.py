@@ -124,8 +124,7 @@ class ClassicGroup:
     def check_member(self, member_id: str, group_instance_id: str | None) -> ClassicMember:
         """Return the member that sent a request.
 
-        Raises:
-            CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if another member has the instance id now.
+        Raises CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if another member has the instance id now.
         """
         if group_instance_id is not None:
             existing = self.static_member_id(group_instance_id)

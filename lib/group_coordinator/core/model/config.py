@@ -41,8 +41,7 @@ class ConfigError(ValueError):
 class CoordinatorConfig:
     """Settings of the state machine. Field names are Kafka's keys, and our own for limits, with underscores.
 
-    Raises:
-        ConfigError: a value is out of its bounds.
+    Raises ConfigError: a value is out of its bounds.
     """
 
     offsets_retention_minutes: Positive

@@ -32,8 +32,7 @@ REMEMBERED_PRODUCERS = 1_000
 def check_in_time(group: Group, request: TxnOffsetCommit, now_ms: int) -> None:
     """Reject a commit whose transaction has ended, or whose sender was fenced when it ended.
 
-    Raises:
-        CoordinatorError: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH.
+    Raises CoordinatorError: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH.
     """
     producer_id, since = request.producer_id, request.markers_end_offset
     last = None if producer_id is None else group.last_markers.get(producer_id)

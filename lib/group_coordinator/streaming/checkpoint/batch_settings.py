@@ -69,10 +69,8 @@ def settings_of_open_batch(
     """Return the open batch of an earlier run, by Spark's number, and its settings if they differ.
 
     None: there is no such batch, or it has these settings, or it is of another version and has no outputs.
-
-    Raises:
-        CheckpointError: another version of the program began it, and may have sent outputs.
-        DamagedFileError: its settings cannot be read.
+    Raises CheckpointError: another version of the program began it, and may have sent outputs.
+    Raises DamagedFileError: its settings cannot be read.
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)

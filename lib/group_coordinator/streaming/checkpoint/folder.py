@@ -167,8 +167,7 @@ class CheckpointFolder:
     ) -> Content | None:
         """Return the decoded content of the file that the last `write_next` in a folder wrote.
 
-        Raises:
-            DamagedFileError: as for `read_as`.
+        Raises DamagedFileError: as for `read_as`.
         """
         newest = self.newest(name)
         return None if newest is None else self.read_as(newest, kind, remedy)

@@ -62,8 +62,7 @@ class Journal(Generic[Value]):
     def read(self) -> dict[str, Value]:
         """Return the values that were kept last. Called once, before the first `keep`.
 
-        Raises:
-            DamagedFileError: a file does not have the format of `keep`.
+        Raises DamagedFileError: a file does not have the format of `keep`.
         """
         values: dict[str, Value] = {}
         for number in self._numbers():

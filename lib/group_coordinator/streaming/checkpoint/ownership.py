@@ -197,8 +197,7 @@ def check_may_write(
 def is_lost(spark: SparkSession, job: JobSettings, claimant: Claimant) -> bool:
     """Return True if the checkpoint that owns the cluster's rows is missing from its place. For a run without a checkpoint.
 
-    Raises:
-        CheckpointError: it is there, or its batches are of another topic.
+    Raises CheckpointError: it is there, or its batches are of another topic.
     """
     folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)
@@ -223,8 +222,7 @@ def _is_there(spark: SparkSession, owner: Claim, folder: CheckpointFolder) -> bo
 def take_over(spark: SparkSession, job: JobSettings, claimant: Claimant = COORDINATOR) -> Writer:
     """Make a checkpoint the owner of the cluster's rows in place of the present owner.
 
-    Raises:
-        CheckpointError: another process took over at the same time.
+    Raises CheckpointError: another process took over at the same time.
     """
     catalog = TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)

@@ -53,8 +53,7 @@ class UnknownPySparkError(Exception):
 def chosen(wanted: Wanted, found: str | None) -> Exchange:
     """Return the exchange of a worker with this digest.
 
-    Raises:
-        UnknownPySparkError: `lean` is required, and the digest is unknown.
+    Raises UnknownPySparkError: `lean` is required, and the digest is unknown.
     """
     # An unknown PySpark gets the stock exchange, which is slower but always right.
     if wanted == "stock" or (wanted == "auto" and found not in SEEN):

@@ -77,8 +77,7 @@ def starting_offsets(
 def check_seeds(spark: SparkSession, folder: CheckpointFolder, origin: Origin) -> None:
     """Count the seeds before the first batch, which loads them, because Spark skips empty and missing files.
 
-    Raises:
-        DamagedFileError: seeds cannot be read, or their number differs from the rebuild's.
+    Raises DamagedFileError: seeds cannot be read, or their number differs from the rebuild's.
     """
     if origin.groups is None or last_done_batch(folder) >= 0:
         return

@@ -29,10 +29,8 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
     """Divide the state of the coordinator's checkpoint and return the former number of partitions.
 
     Safe to repeat after a crash.
-
-    Raises:
-        CheckpointError: the checkpoint must not write the tables, or has an open batch, no batch, or so many
-            partitions already; or this Spark cannot do it, or not with this state.
+    Raises CheckpointError: the checkpoint must not write the tables, or has an open batch, no batch, or so many partitions
+    already; or this Spark cannot do it, or not with this state.
     """
     folder = coordinator_folder(spark, job)
     if not hasattr(spark, _CHECKPOINTS):
