@@ -1,7 +1,6 @@
-"""Checks of group configurations, and the texts of their values as Kafka shows them.
+"""Checks of group configurations, and the texts of their values as Kafka shows them. Of several faults Kafka names the first.
 
-Source: ConfigDef.parseType and its validators, ShareGroupAutoOffsetResetStrategy, and GroupConfig.validate in Kafka 4.4. Of several
-faults Kafka names the first.
+Source: ConfigDef.parseType and its validators, ShareGroupAutoOffsetResetStrategy, and GroupConfig.validate in Kafka 4.4.
 """
 
 from __future__ import annotations
@@ -180,8 +179,7 @@ def _check_assignor(name: str) -> None:
 
 
 def _check_session(values: Mapping[str, str], config: CoordinatorConfig) -> None:
-    # The session must be longer than the heartbeat interval; without values of its own, the
-    # coordinator's were checked at start.
+    # Without values of its own, the coordinator's were checked at start.
     if not values.keys() & {SESSION_TIMEOUT.name, HEARTBEAT_INTERVAL.name}:
         return
     session_ms, heartbeat_ms = (

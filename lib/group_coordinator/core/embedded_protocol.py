@@ -143,11 +143,9 @@ def encode_assignment(
 
 def encode(message: Message, version: int, body: Mapping[str, Any]) -> bytes:
     """Encode SUBSCRIPTION or ASSIGNMENT after its schema version. Missing fields get their defaults."""
-    return bytes(
-        # The version is in front of the fields, as the reader is another client, which knows nothing of the request's
-        # version.
-        _encoder(message.name, version).run(bytearray(version.to_bytes(_VERSION_SIZE)), body)
-    )
+    # The version is in front, as the reader is another client and does not know the request's version.
+    encoder = _encoder(message.name, version)
+    return bytes(encoder.run(bytearray(version.to_bytes(_VERSION_SIZE)), body))
 
 
 def _read(message: Message, data: bytes) -> dict[str, Any]:

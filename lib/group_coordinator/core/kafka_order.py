@@ -3,8 +3,6 @@
 Kafka's assignors break ties by the iteration order of hash tables: Java 17's java.util.HashMap and HashSet, and Kafka's
 org.apache.kafka.timeline.TimelineHashMap. Not followed: a bucket of nine or more keys, which HashMap turns into a tree. The order
 of a group's members decides its leader after a downgrade, and the order of timers of the same millisecond.
-
-Lengths, orders, numbers and durations of texts are Java's too.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Checks of requests to consumer groups: heartbeats by their fields and the group's size, commits and fetches by member epoch.
 
 Epochs are those of KIP-848; for commits they count for each partition (KIP-1251).
-
 Source: throwIfConsumerGroupIsFull in Kafka 4.4's GroupMetadataManager; throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.4's
 GroupCoordinatorService; ConsumerGroup.validateOffsetCommit and validateOffsetFetch.
-
 Stories: stories/consumer/consumer_size.py, stories/migration/classic_refusals.py, stories/consumer/validating.py.
-
 Stories: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
 """
 

@@ -1,7 +1,6 @@
 """DeleteGroups 0-3 (KIP-229) of a group. Only an Empty group can be deleted; its offsets are deleted too.
 
 Source: GroupCoordinatorShard.deleteGroups in Kafka 4.4.
-
 Stories: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """
 

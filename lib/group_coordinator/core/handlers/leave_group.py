@@ -1,7 +1,6 @@
 """LeaveGroup 0-5. Up to version 2 one member leaves, from 3 several, also static members by instance id alone (KIP-345).
 
 Source: GroupMetadataManager.classicGroupLeave in Kafka 4.4.
-
 Stories: stories/classic/leaving.py.
 """
 

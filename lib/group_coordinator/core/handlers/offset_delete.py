@@ -1,7 +1,6 @@
 """OffsetDelete 0 (KIP-496): deletes offsets of topics without subscribers, also in a group with members.
 
 Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffsets in Kafka 4.4.
-
 Stories: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """
 

@@ -1,7 +1,6 @@
 """SyncGroup 0-5: the leader sends the assignments, each member receives its own. Version 5 also checks the protocol.
 
 Source: GroupMetadataManager.classicGroupSync in Kafka 4.4.
-
 Stories: stories/classic/syncing.py.
 """
 

@@ -1,14 +1,10 @@
 """The online downgrade: a consumer group becomes classic after its last member of the consumer protocol has left.
 
-group.consumer.migration.policy must allow it. The remaining members speak the classic protocol. Each keeps the partitions of its
-target, and usually a rebalance begins at once. Their bytes have topic names and consumer groups have topic ids, so assignments are
-converted here, for the upgrade too.
-
+group.consumer.migration.policy must allow it. Each remaining member keeps the partitions of its target, and usually a rebalance
+begins at once. Their bytes have topic names and consumer groups have topic ids: assignments are converted here, for the upgrade too.
 Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and convertToClassicGroup in Kafka 4.4's
 GroupMetadataManager, ClassicGroup.fromConsumerGroup.
-
 Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
-
 Stories: stories/migration/upgrading.py, stories/migration/classic_members.py.
 """
 
@@ -175,8 +171,7 @@ def _turn_classic(
     *,
     must_rebalance: bool,
 ) -> None:
-    # Kafka's classic group is Stable, its generation is the group epoch, and the first member
-    # leads.
+    # Kafka's classic group is Stable at the group epoch, and the first member leads.
     classic = _stable_group(update, members)
     topics = update.group.topics or {}
     for member_id, member in classic.members.items():
@@ -195,11 +190,10 @@ def _turn_classic(
 
 
 def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
-    """Return the Stable classic group of these members, with the timers that survive.
+    """Return the Stable classic group of these members. Timers of single members and a join timer stay, as in Kafka.
 
-    Timers of single members have no effect here, but count again after an upgrade, as in Kafka. A join timer from before an
-    upgrade is kept too. Without a rebalance it removes dynamic members from the Stable group, without a record
-    (completeClassicGroupJoin checks no state).
+    Without a rebalance, a join timer from before an upgrade removes dynamic members without a record (completeClassicGroupJoin
+    checks no state).
     """
     # Session and rebalance timers of the consumer protocol end here.
     timers = update.membership.timers.items()

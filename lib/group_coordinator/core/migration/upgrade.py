@@ -2,7 +2,6 @@
 
 The members stay with their partitions, and still speak the classic protocol. Of an empty group only the name and the offsets stay.
 Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.4's GroupMetadataManager, ConsumerGroup.fromClassicGroup.
-
 Stories: stories/migration/upgrading.py, stories/migration/upgrade_conditions.py.
 """
 
@@ -167,8 +166,7 @@ def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> l
 
 
 def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> list[Change]:
-    # Timers of an earlier consumer group count again. A join timer has no effect here, but may
-    # reach a later classic group.
+    # Timers of an earlier consumer group count again; a join timer may reach a later classic group.
     kept = [
         TimerSet(key, timer.due_ms)
         for key, timer in classic.timers.items()
@@ -176,11 +174,8 @@ def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> lis
     ]
     # All sessions start again.
     sessions = [
-        TimerSet(
-            session_timer(member.member_id),
-            now_ms + classic.members[member.member_id].session_timeout_ms,
-        )
-        for member in members
+        TimerSet(session_timer(key), now_ms + classic.members[key].session_timeout_ms)
+        for key in [member.member_id for member in members]
     ]
     return [*kept, *sessions]
 

@@ -4,7 +4,6 @@ Results are merged by partition as KafkaApis does: missing partitions first, the
 earlier member epoch is valid for partitions that the member owned at that epoch (KIP-1251).
 
 Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.4.
-
 Stories: stories/offsets/commits.py, stories/offsets/transactions.py.
 """
 
