@@ -1,7 +1,7 @@
 """Compaction as a streaming query of its own: a late or failed batch of it does not delay responses.
 
-A checkpoint that is damaged, or another cluster's, ends the run all the same: no later attempt would mend it. Between two batches
-the query maintains the tables that it writes; its notes of that are in its checkpoint.
+A checkpoint that is damaged, or another cluster's, ends the run all the same. Between two batches the query maintains the tables
+that it writes; its notes of that are in its checkpoint.
 """
 
 from __future__ import annotations

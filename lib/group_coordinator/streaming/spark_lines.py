@@ -19,9 +19,7 @@ class SparkLine:
     """A part of the connector; where its own version is not published, a version that was tested with it."""
     delta: str
     s3: tuple[str, ...]
-    """Jars for S3: hadoop-aws in Spark's version of Hadoop, and the used parts of Amazon's SDK, a tenth of the bundle
-    that hadoop-aws names. Empty: this Hadoop has no conditional PUT.
-    """
+    """hadoop-aws in Spark's version of Hadoop, and the used parts of Amazon's SDK. Empty: this Hadoop has no conditional PUT."""
 
     @property
     def packages(self) -> str:

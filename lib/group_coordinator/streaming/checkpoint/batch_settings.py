@@ -1,8 +1,7 @@
 """Settings of the open batch: a repeat with other settings would contradict its outputs that are out already.
 
-Before a query starts, its settings are written here. An open batch belongs to them: the next start ends it with these
-settings, and only then continues with its own. Another version of the program might decide otherwise with equal
-settings, so it refuses to end such a batch.
+The next start ends an open batch with the settings that are written here, and only then continues with its own. Another version
+of the program might decide otherwise with equal settings, so it refuses to end such a batch.
 """
 
 from __future__ import annotations

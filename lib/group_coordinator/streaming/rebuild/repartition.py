@@ -1,7 +1,7 @@
 """Repartition of an intact checkpoint's state by Spark itself.
 
-Spark 4.2 and later write it as a batch after the last, without events: groups stay as they are, with members and their
-sessions. A job that still runs ends at its next batch, as Spark has written that batch's file by then.
+Spark 4.2 and later write it as a batch without events: groups stay as they are. A job that still runs ends at its next batch, as
+Spark has written that batch's file by then.
 """
 
 from __future__ import annotations
