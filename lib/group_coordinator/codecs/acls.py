@@ -1,8 +1,6 @@
 """ACLs as JSON: `{"acls": [...], "superUsers": [...], "allowEveryoneIfNoAclFound": false}`.
 
-An ACL has the fields of Kafka's AclBinding; their values are Kafka's names in capitals: `{"resourceType": "GROUP",
-"resourceName": "billing", "patternType": "PREFIXED", "principal": "User:billing", "host": "*", "operation": "READ",
-"permissionType": "ALLOW"}`.
+An ACL has the fields of Kafka's AclBinding; their values are Kafka's names in capitals: `{"resourceType": "GROUP", ...}`.
 """
 
 from __future__ import annotations

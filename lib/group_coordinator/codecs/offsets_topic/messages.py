@@ -1,9 +1,7 @@
 """Messages of __consumer_offsets of any type and version: bytes, rows of the log in the JSON of Kafka's formatter, core's records.
 
-The decoder reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), and reports the fault of all others. There are
-two differences. Like Kafka 4.4.0, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
-fields. A `classicMemberMetadata` with its default is left out even if it has an unknown tagged field. The encoder is for tests
-and tools that need a topic like __consumer_offsets: a mirror only reads.
+The decoder reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), but a `classicMemberMetadata` with its default is
+left out even if it has an unknown tagged field. The encoder is for tests and tools that need such a topic: a mirror only reads.
 """
 
 from __future__ import annotations
@@ -143,10 +141,7 @@ MessageRecord: TypeAlias = OffsetRecord | GroupRecord | ConsumerRecord
 
 
 def encode(group_id: str, record: MessageRecord) -> tuple[bytes, bytes | None]:
-    """Encode key and value of a record's message, in the version that Kafka 4.4.0 writes. A tombstone has no value.
-
-    Raises OffsetsTopicError: a field is too long or too large for Kafka.
-    """
+    """Encode key and value of a record's message as Kafka 4.4.0 writes it; a tombstone has no value. Raises OffsetsTopicError."""
     return encode_entry(log_entry.encode(group_id, record))
 
 

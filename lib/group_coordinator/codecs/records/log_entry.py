@@ -80,10 +80,7 @@ def type_of(key: str) -> int:
 
 
 def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Record:
-    """Return the record of a log entry. The reason is not part of Kafka's record.
-
-    Raises RecordError: no group writes such a record.
-    """
+    """Return the record of a log entry. The reason is not part of Kafka's record. Raises RecordError: no group writes it."""
     try:
         return _record(key, value, reason)
     except DecodeError as fault:

@@ -4,10 +4,6 @@ The layout is positional msgpack. Every change of it, also in core's values, nee
 UPCASTERS that converts the version before. tests/golden keeps the states that each version wrote.
 
 Members, targets, owners and offsets are separate bytes inside, which are decoded when they are read: most events need few of them.
-Committed offsets are in buckets of neighbouring partitions, with the number and ages of their offsets. Of pending offsets, some
-end by any marker, and others depend on the markers' offsets.
-
-The membership of a classic group has the bytes of each member, and the index over all members.
 """
 
 from __future__ import annotations

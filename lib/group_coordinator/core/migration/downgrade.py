@@ -24,11 +24,11 @@ from group_coordinator.core.embedded_protocol import (
 )
 from group_coordinator.core.kafka_order import (
     DEFAULT_TABLE_SIZE,
-    classic_group_order,
-    consumer_group_order,
     grown_table_size,
     hash_map_order,
+    new_hash_map_order,
     partition_set_order,
+    timeline_order,
     topic_spot,
 )
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
@@ -110,7 +110,7 @@ def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> No
         return
     staying = {
         member_id: membership.members[member_id]
-        for member_id in consumer_group_order(membership.members, membership.member_room)
+        for member_id in timeline_order(membership.members, membership.member_room)
         if member_id not in member_ids
     }
     update.records += consumer_group_tombstones(
@@ -142,7 +142,7 @@ def downgrade_by_replacement(
     membership = update.membership
     members = {
         member_id: membership.members[member_id]
-        for member_id in consumer_group_order(membership.members, membership.member_room)
+        for member_id in timeline_order(membership.members, membership.member_room)
         if member_id != replaced.member_id
     }
     members[updated.member_id] = updated
@@ -180,7 +180,7 @@ def _turn_classic(
         classic.put(member.replace(assignment=assignment))
     rebalance = Rebalance(classic, update.now_ms, update.config, Reason.DOWNGRADE)
     rebalance.write_group({key: member.assignment for key, member in classic.members.items()})
-    for member_id in classic_group_order(list(members)):
+    for member_id in new_hash_map_order(list(members)):
         rebalance.arm_session(classic.members[member_id])
     # After a replacement with a valid assignment the members can go on without a rebalance.
     if must_rebalance:

@@ -18,8 +18,8 @@ from group_coordinator.core.embedded_protocol import (
     read_subscription,
 )
 from group_coordinator.core.kafka_order import (
-    classic_group_order,
-    upgraded_group_order,
+    new_hash_map_order,
+    timeline_order,
 )
 from group_coordinator.core.migration.downgrade import allows_upgrade, by_topic_id
 from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced, TimerSet
@@ -140,7 +140,7 @@ def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> No
 
 def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
     # Kafka's order decides which of several faults is the error.
-    ids = classic_group_order(list(classic.members))
+    ids = new_hash_map_order(list(classic.members))
     members: dict[str, Converted] = {}
     held: OwnedPartitions = {}
     try:
@@ -149,7 +149,7 @@ def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
             _hold(held, members[member_id].target)
     except MalformedProtocolError:
         raise _refusal(group, "the embedded consumer protocol is malformed") from None
-    return [members[member_id] for member_id in upgraded_group_order(ids)]
+    return [members[member_id] for member_id in timeline_order(ids)]
 
 
 def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> list[ConsumerRecord]:

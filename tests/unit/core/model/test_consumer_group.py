@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from group_coordinator.core.kafka_order import consumer_group_order
+from group_coordinator.core.kafka_order import timeline_order
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
 
@@ -28,5 +28,5 @@ def test_a_group_that_was_larger_once_finds_its_members_in_the_order_of_then() -
 
     assert group.member_room == 6
     assert [*group.members] == ["m1", "c5", "c2"]
-    assert consumer_group_order(group.members, group.member_room) == ["c5", "m1", "c2"]
-    assert consumer_group_order(group.members, 4) == ["c2", "c5", "m1"]
+    assert timeline_order(group.members, group.member_room) == ["c5", "m1", "c2"]
+    assert timeline_order(group.members, 4) == ["c2", "c5", "m1"]
