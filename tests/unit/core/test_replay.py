@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicMember, ClassicState, Protocol
@@ -106,26 +108,20 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
         leader="a",
         subscribed_topics=frozenset({"orders", "refunds"}),
         members={
-            "a": ClassicMember(
-                member_id="a",
-                group_instance_id=None,
+            member_id: ClassicMember(
+                member_id=member_id,
+                group_instance_id=instance_id,
                 client_id="client",
                 client_host="/127.0.0.1",
                 rebalance_timeout_ms=60_000,
                 session_timeout_ms=10_000,
-                protocols=(protocol(),),
+                protocols=(entry,),
                 assignment=encode_assignment({"orders": [0]}),
-            ),
-            "b": ClassicMember(
-                member_id="b",
-                group_instance_id="i",
-                client_id="client",
-                client_host="/127.0.0.1",
-                rebalance_timeout_ms=60_000,
-                session_timeout_ms=10_000,
-                protocols=(protocol("range", "refunds"),),
-                assignment=encode_assignment({"orders": [0]}),
-            ),
+            )
+            for member_id, instance_id, entry in (
+                ("a", None, protocol()),
+                ("b", "i", protocol("range", "refunds")),
+            )
         },
         timers={
             session_timer("a"): Timer(60_000, 50_000),
@@ -135,16 +131,7 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
 
 
 def test_a_member_of_the_first_version_has_its_session_timeout_to_rebalance() -> None:
-    entry = MemberMetadata(
-        member_id="m",
-        group_instance_id=None,
-        client_id="client",
-        client_host="/10.0.0.1",
-        rebalance_timeout_ms=-1,
-        session_timeout_ms=10_000,
-        subscription=protocol(),
-        assignment=b"",
-    )
+    entry = member("m", protocol()).replace(rebalance_timeout_ms=-1)
 
     group = replayed(logged(entry))
 
@@ -174,18 +161,19 @@ def test_a_group_that_never_had_a_generation_has_no_protocol_type() -> None:
 
     assert membership is not None
     assert membership.protocol_type is None
-    assert membership.subscribed_topics is None
 
 
-def test_one_unreadable_subscription_makes_all_unknown() -> None:
-    membership = replayed(logged(member("a", protocol()), member("b", unreadable()))).membership
-
-    assert membership is not None
-    assert membership.subscribed_topics is None
-
-
-def test_members_that_are_no_consumers_have_no_subscriptions() -> None:
-    membership = replayed(logged(member("a", protocol()), protocol_type="connect")).membership
+@pytest.mark.parametrize(
+    "record",
+    [
+        logged(protocol_type=""),
+        logged(member("a", protocol()), member("b", unreadable())),
+        logged(member("a", protocol()), protocol_type="connect"),
+    ],
+    ids=["no generation yet", "one unreadable subscription", "members that are no consumers"],
+)
+def test_subscriptions_may_be_unknown(record: GroupRecord) -> None:
+    membership = replayed(record).membership
 
     assert membership is not None
     assert membership.subscribed_topics is None

@@ -31,12 +31,12 @@ def test_a_commit_without_a_group_makes_a_simple_one() -> None:
 
     outcome = driver.commit({"orders": {0: 42, 1: 43}}, metadata="m")
 
-    assert outcome.records == (
+    records = [
         OffsetRecord(
             "orders",
-            0,
+            partition,
             CommittedOffset(
-                offset=42,
+                offset=offset,
                 leader_epoch=None,
                 metadata="m",
                 commit_timestamp_ms=1_000,
@@ -44,30 +44,12 @@ def test_a_commit_without_a_group_makes_a_simple_one() -> None:
                 topic_id=None,
             ),
             Reason.OFFSET_COMMIT,
-        ),
-        OffsetRecord(
-            "orders",
-            1,
-            CommittedOffset(
-                offset=43,
-                leader_epoch=None,
-                metadata="m",
-                commit_timestamp_ms=1_000,
-                expire_timestamp_ms=None,
-                topic_id=None,
-            ),
-            Reason.OFFSET_COMMIT,
-        ),
-    )
-    assert outcome.response == OffsetCommitResponse(
-        (
-            TopicResult(
-                "orders",
-                None,
-                (PartitionResult(0, ErrorCode.NONE), PartitionResult(1, ErrorCode.NONE)),
-            ),
         )
-    )
+        for partition, offset in ((0, 42), (1, 43))
+    ]
+    assert outcome.records == tuple(records)
+    results = (PartitionResult(0, ErrorCode.NONE), PartitionResult(1, ErrorCode.NONE))
+    assert outcome.response == OffsetCommitResponse((TopicResult("orders", None, results),))
     assert driver.describe().response.protocol_type == ""
     assert state_of(driver) is ClassicState.EMPTY
 

@@ -2,19 +2,9 @@ from __future__ import annotations
 
 from group_coordinator.core.kafka_order import timeline_order
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
+from group_coordinator.core.model.consumer_member import NO_METADATA, ConsumerMember
 
-WISH = SubscriptionMetadata(
-    group_instance_id=None,
-    rack_id=None,
-    client_id="client",
-    client_host="/h",
-    topic_names=("orders",),
-    topic_regex=None,
-    rebalance_timeout_ms=60_000,
-    server_assignor=None,
-    classic=None,
-)
+WISH = NO_METADATA.replace(topic_names=("orders",))
 
 
 def test_a_group_that_was_larger_once_finds_its_members_in_the_order_of_then() -> None:
