@@ -21,6 +21,7 @@ from group_coordinator.core.model.requests import (
     TopicPartitions,
     TxnOffsetCommit,
 )
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 
 
 def protocol(name: str = "range", *topics: str) -> Protocol:
@@ -136,6 +137,18 @@ def txn_commit(*partitions: PartitionCommit, **fields: Any) -> TxnOffsetCommit:
         member_id="",
         group_instance_id=None,
         topics=commit(*partitions).topics,
+    )
+    return usual.replace(**fields)
+
+
+def committed_offset(offset: int = 42, **fields: Any) -> CommittedOffset:
+    usual = CommittedOffset(
+        offset=offset,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=None,
     )
     return usual.replace(**fields)
 

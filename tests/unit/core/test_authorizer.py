@@ -9,12 +9,8 @@ from group_coordinator.core.rights import Denial, Rights
 from tests.support.acls import authorizer, rule, rules
 
 GROUP, TOPIC = ResourceType.GROUP, ResourceType.TOPIC
-READ, WRITE, DELETE, DESCRIBE = (
-    Operation.READ,
-    Operation.WRITE,
-    Operation.DELETE,
-    Operation.DESCRIBE,
-)
+READ, WRITE = Operation.READ, Operation.WRITE
+DELETE, DESCRIBE = Operation.DELETE, Operation.DESCRIBE
 BILLING = RequestSender("User:billing", "10.0.0.7")
 
 

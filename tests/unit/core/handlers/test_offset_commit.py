@@ -11,7 +11,6 @@ from group_coordinator.core.model.responses import (
     PartitionResult,
     TopicResult,
 )
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import state_of
@@ -35,14 +34,7 @@ def test_a_commit_without_a_group_makes_a_simple_one() -> None:
         OffsetRecord(
             "orders",
             partition,
-            CommittedOffset(
-                offset=offset,
-                leader_epoch=None,
-                metadata="m",
-                commit_timestamp_ms=1_000,
-                expire_timestamp_ms=None,
-                topic_id=None,
-            ),
+            requests.committed_offset(offset, metadata="m"),
             Reason.OFFSET_COMMIT,
         )
         for partition, offset in ((0, 42), (1, 43))

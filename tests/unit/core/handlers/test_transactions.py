@@ -11,7 +11,6 @@ from group_coordinator.core.model.responses import (
     TopicResult,
     TxnOffsetCommitResponse,
 )
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
 
@@ -37,14 +36,7 @@ def test_an_offset_waits_for_the_marker() -> None:
 
     outcome = driver.send(requests.txn_commit(entry), 3)
 
-    offset = CommittedOffset(
-        offset=42,
-        leader_epoch=5,
-        metadata="note",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
+    offset = requests.committed_offset(42, leader_epoch=5, metadata="note")
     result = TopicResult("orders", None, (PartitionResult(0, ErrorCode.NONE),))
     assert outcome.response == TxnOffsetCommitResponse((result,))
     assert outcome.records == (OffsetRecord("orders", 0, offset, Reason.OFFSET_COMMIT, 17),)
