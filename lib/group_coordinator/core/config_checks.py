@@ -50,10 +50,7 @@ class GroupConfigError(ValueError):
 
 
 def shown(definition: GroupConfig, text: str) -> str:
-    """Return the value of a text as Kafka shows it.
-
-    Raises GroupConfigError: INVALID_CONFIG, the text is no value of this type.
-    """
+    """Return the value of a text as Kafka shows it. Raises GroupConfigError: INVALID_CONFIG, the text is no value of this type."""
     if definition.type is ConfigType.BOOLEAN:
         return _truth(definition, text)
     if definition.type is ConfigType.LIST:

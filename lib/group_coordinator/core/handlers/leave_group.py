@@ -22,10 +22,7 @@ from group_coordinator.core.model.responses import LeaveGroupResponse, MemberRes
 def decide(
     group: Group, request: LeaveGroup, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Remove the members. Each has its own result; the error of the response is NONE.
-
-    Raises CoordinatorError: INVALID_GROUP_ID.
-    """
+    """Remove the members. Each has its own result; the error of the response is NONE. Raises CoordinatorError: INVALID_GROUP_ID."""
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     membership = group.membership
