@@ -40,9 +40,14 @@ def _number(
     name: str, default: str, documentation: str, *, least: int, is_internal: bool = False
 ) -> GroupConfig:
     # The setting of the broker has the name of the configuration after `group.`.
-    broker_name = f"group.{name}"
     return GroupConfig(
-        name, ConfigType.INT, default, documentation, broker_name, least, is_internal
+        name=name,
+        type=ConfigType.INT,
+        default=default,
+        documentation=documentation,
+        broker_name=f"group.{name}",
+        least=least,
+        is_internal=is_internal,
     )
 
 
