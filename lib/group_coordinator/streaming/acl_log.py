@@ -42,6 +42,7 @@ class AclLog:
         with self._lock:
             self._newest = packed
 
+    def before_query(self) -> None:
         """Write the ACLs of the query's first batch, unless that batch is open and has ACLs. Before the query's settings.
 
         Raises DamagedFileError: the ACLs of the open batch cannot be read.
