@@ -94,8 +94,8 @@ EPOCHS = (
     Flip(
         "who leaves for a while keeps its assignment epochs",
         _HEARTBEAT,
-        "dict.fromkeys(partitions, 0)",
-        "dict(partitions)",
+        "dict.fromkeys(held, 0)",
+        "dict(held)",
     ),
     Flip(
         "the metadata hash is compared at every heartbeat",

@@ -134,8 +134,8 @@ MIXED = (
     Flip(
         "members without a common protocol share a group",
         "migration/classic_join.py",
-        "return any(counts.get(name, 0) == of_all for name in names)",
-        "return True",
+        "has_common = any(counts.get(protocol.name, 0) == of_all for protocol in request.protocols)",
+        "has_common = True",
     ),
     Flip(
         "SyncGroup hides a new target",

@@ -272,13 +272,13 @@ SESSIONS = (
     Flip(
         "the shortest session is refused",
         "handlers/join_group.py",
-        "shortest_ms <= request.session_timeout_ms",
-        "shortest_ms < request.session_timeout_ms",
+        "least_ms <= request.session_timeout_ms",
+        "least_ms < request.session_timeout_ms",
     ),
     Flip(
         "the longest session is refused",
         "handlers/join_group.py",
-        "request.session_timeout_ms <= longest_ms",
-        "request.session_timeout_ms < longest_ms",
+        "request.session_timeout_ms <= most_ms",
+        "request.session_timeout_ms < most_ms",
     ),
 )

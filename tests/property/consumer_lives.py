@@ -105,6 +105,15 @@ STEPS = st.one_of(
     st.builds(lambda m: lambda life: life.beat(m), MEMBERS),
     st.builds(lambda m, w: lambda life: life.leave(m, for_a_while=w), MEMBERS, st.booleans()),
 )
+Steps = list[Callable[[Life], None]]
+
+
+def life_of(steps: Steps, check: Callable[[GroupDriver], None] = lambda _driver: None) -> Life:
+    life = Life(check=check)
+    life.learn({"orders": 3, "bills": 2})
+    for step in steps:
+        step(life)
+    return life
 
 
 def compacted(log: list[Record], upto: int) -> list[Record]:

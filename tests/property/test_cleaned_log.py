@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,18 +21,16 @@ from group_coordinator.core.model.records import (
 )
 from group_coordinator.tables.compaction.rows import GroupRow, GroupRows, OffsetRow, StoredLogEntry
 from group_coordinator.testing import GroupDriver
-from tests.conformance.kafka.coordinators import Ours
 from tests.conformance.language.lines import Story
-from tests.conformance.language.transcript import play
 from tests.conformance.random_scripts.classic import RandomClassicScript
 from tests.conformance.random_scripts.consumer import RandomConsumerScript
 from tests.conformance.stories import STORIES
-from tests.property.consumer_lives import IDS, Life
+from tests.property.consumer_lives import IDS, Steps, life_of
 from tests.property.consumer_lives import STEPS as CONSUMER_STEPS
 from tests.property.foreign_lives import IDS as FOREIGN_IDS
 from tests.property.foreign_lives import SOURCES, STEPS, ForeignLife, Step, cleaned, lived
 from tests.property.lives import CONTEXT, Script, scripts
-from tests.property.test_compaction import Tables, entries_of_lines
+from tests.property.test_compaction import Tables, entries_of_lines, logs_of
 from tests.support.group_updates import lines_of, updated
 
 NAMES = {topic_id: name for ids in (IDS, FOREIGN_IDS) for name, topic_id in ids.items()}
@@ -58,26 +56,19 @@ def without_times(row: Any) -> Any:
     )
 
 
-def folded(names: Mapping[str, str], *stretches: Sequence[StoredLogEntry]) -> GroupRows:
-    tables = Tables(topic_names=names)
-    for stretch in stretches:
-        tables.take(stretch)
-    return tables.rows
-
-
 def check_cleaned(
     log: list[StoredLogEntry], data: st.DataObject, names: Mapping[str, str] = NAMES
 ) -> GroupRows:
     """The rows of the whole log, which any part that a cleaner leaves must give as well; all topics' names are known."""
-    whole = folded(names, log)
+    whole = Tables(log, topic_names=names).rows
     places = st.integers(0, len(log))
     dirty_from = data.draw(places)
     kept = list(cleaned(log, dirty_from, data.draw(st.integers(0, dirty_from))))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(kept)), max_size=5)))
     stretches = [kept[start:end] for start, end in pairwise([0, *cuts, len(kept)])]
 
-    assert content(folded(names, *stretches)) == content(whole)
     tables = Tables(*stretches, topic_names=names)
+    assert content(tables.rows) == content(whole)
     assert tables.take(kept[data.draw(st.integers(0, len(kept))) :]) == 0
     return whole
 
@@ -149,7 +140,7 @@ def test_classic_groups(script: Script, data: st.DataObject) -> None:
 
 
 @given(steps=st.lists(CONSUMER_STEPS, max_size=30), data=st.data())
-def test_consumer_groups(steps: list[Callable[[Life], None]], data: st.DataObject) -> None:
+def test_consumer_groups(steps: Steps, data: st.DataObject) -> None:
     log: list[StoredLogEntry] = []
     done = 0
 
@@ -159,24 +150,12 @@ def test_consumer_groups(steps: list[Callable[[Life], None]], data: st.DataObjec
             log.extend(mirrored(0, record, driver.now_ms))
         done = len(driver.log)
 
-    life = Life(check=write_log)
-    life.learn({"orders": 3, "bills": 2})
-    for step in steps:
-        step(life)
+    life_of(steps, write_log)
     check_cleaned([entry._replace(batch_id=number) for number, entry in enumerate(log)], data)
 
 
 def check_script(story: Story, data: st.DataObject) -> None:
-    outputs = [output for answers in play(story, Ours()).outputs for output in answers]
-    logged = [output for output in outputs if output["kind"] == "record"]
-    for group_id in {output["groupId"] for output in logged}:
-        own = [
-            StoredLogEntry(
-                number, 0, json.encode(output["key"]).decode(), text(output["value"]), output["at"]
-            )
-            for number, output in enumerate(logged)
-            if output["groupId"] == group_id
-        ]
+    for own in logs_of(story):
         check_cleaned(mirrored_entries(own), data, names_in(own))
 
 
@@ -191,10 +170,6 @@ def names_in(own: Sequence[StoredLogEntry]) -> dict[str, str]:
         )
         names |= {each["topicId"]: each["topic"] for each in commits if each.get("topicId")}
     return names
-
-
-def text(value: object) -> str | None:
-    return None if value is None else json.encode(value).decode()
 
 
 @given(name=st.sampled_from(sorted(STORIES)), data=st.data())

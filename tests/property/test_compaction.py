@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ from tests.conformance.language.transcript import play
 from tests.conformance.random_scripts.classic import RandomClassicScript
 from tests.conformance.random_scripts.consumer import RandomConsumerScript
 from tests.conformance.stories import STORIES
-from tests.property.consumer_lives import IDS, STEPS, Life
+from tests.property.consumer_lives import IDS, STEPS, Steps, life_of
 from tests.property.lives import CONFIG, CONTEXT, Script, scripts
 from tests.support.group_updates import lines_of, updated
 
@@ -268,9 +268,7 @@ def test_the_life_of_a_classic_group(script: Script, data: st.DataObject) -> Non
 
 
 @given(steps=st.lists(STEPS, max_size=30), data=st.data())
-def test_the_life_of_a_consumer_group(
-    steps: list[Callable[[Life], None]], data: st.DataObject
-) -> None:
+def test_the_life_of_a_consumer_group(steps: Steps, data: st.DataObject) -> None:
     log: list[StoredLogEntry] = []
 
     def write_log(driver: GroupDriver) -> None:
@@ -279,10 +277,7 @@ def test_the_life_of_a_consumer_group(
             logged = log_entry.encode("g", record, driver.group.topics)
             log.append(entry(len(log), logged.key, logged.value, driver.now_ms))
 
-    life = Life(check=write_log)
-    life.learn({"orders": 3, "bills": 2})
-    for step in steps:
-        step(life)
+    life_of(steps, write_log)
 
     tables = check_compaction(log, data)
     for row in tables.rows.members.values():
@@ -290,16 +285,20 @@ def test_the_life_of_a_consumer_group(
             assert held.topic_id == IDS[held.topic]
 
 
-def check_script(story: Story, data: st.DataObject) -> None:
+def logs_of(story: Story) -> Iterator[list[StoredLogEntry]]:
     """The records of each group of a script that was played to our state machine."""
     outputs = [output for answers in play(story, Ours()).outputs for output in answers]
     logged = [output for output in outputs if output["kind"] == "record"]
     for group_id in {output["groupId"] for output in logged}:
         of_group = [output for output in logged if output["groupId"] == group_id]
-        log = [
+        yield [
             entry(number, output["key"], output["value"], output["at"])
             for number, output in enumerate(of_group)
         ]
+
+
+def check_script(story: Story, data: st.DataObject) -> None:
+    for log in logs_of(story):
         check_compaction(log, data, names_committed(log))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from hypothesis import given
@@ -15,18 +14,9 @@ from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.replay import replay
 from group_coordinator.testing import GroupDriver
-from tests.property.consumer_lives import STEPS, Life, compacted
+from tests.property.consumer_lives import STEPS, Life, Steps, compacted, life_of
 
 Lives = st.lists(STEPS, max_size=30)
-Steps = list[Callable[[Life], None]]
-
-
-def lived(steps: Steps, check: Callable[[GroupDriver], None] = lambda _driver: None) -> Life:
-    life = Life(check=check)
-    life.learn({"orders": 3, "bills": 2})
-    for step in steps:
-        step(life)
-    return life
 
 
 def no_partition_is_with_two(driver: GroupDriver) -> None:
@@ -49,7 +39,7 @@ def no_partition_is_with_two(driver: GroupDriver) -> None:
 
 @given(Lives)
 def test_no_partition_is_ever_with_two_members(steps: Steps) -> None:
-    lived(steps, no_partition_is_with_two)
+    life_of(steps, no_partition_is_with_two)
 
 
 def no_client_has_what_another_has(life: Life) -> None:
@@ -64,7 +54,7 @@ def no_client_has_what_another_has(life: Life) -> None:
 
 @given(Lives)
 def test_an_undisturbed_group_converges_to_its_target(steps: Steps) -> None:
-    life = lived(steps)
+    life = life_of(steps)
     life.settle()
 
     group = life.driver.group.consumer
@@ -86,7 +76,7 @@ def test_an_undisturbed_group_converges_to_its_target(steps: Steps) -> None:
 
 @given(Lives)
 def test_a_repeated_heartbeat_changes_nothing(steps: Steps) -> None:
-    life = lived(steps)
+    life = life_of(steps)
     life.settle()
 
     for member_id in list(life.driver.consumers.epochs):
@@ -115,7 +105,7 @@ def durable(group: Group) -> ConsumerGroup | None:
 def test_the_log_rebuilds_the_group_also_after_compaction(
     steps: Steps, data: st.DataObject
 ) -> None:
-    driver = lived(steps).driver
+    driver = life_of(steps).driver
     upto = data.draw(st.integers(0, len(driver.log)))
 
     for log in (driver.log, compacted(driver.log, upto)):
@@ -126,7 +116,7 @@ def test_the_log_rebuilds_the_group_also_after_compaction(
 
 @given(Lives)
 def test_a_snapshot_is_the_group(steps: Steps) -> None:
-    driver = lived(steps).driver
+    driver = life_of(steps).driver
     blob = snapshots.dump(driver.group)
     restored = snapshots.load("g", blob)
 
@@ -140,7 +130,7 @@ def test_nothing_overdue_is_left(steps: Steps) -> None:
         deadline_ms = driver.next_deadline_ms
         assert deadline_ms is None or deadline_ms > driver.now_ms
 
-    lived(steps, check)
+    life_of(steps, check)
 
 
 @given(Lives)
@@ -154,4 +144,4 @@ def test_epochs_never_go_back(steps: Steps) -> None:
             assert epoch >= seen.get("epoch", 0)
         seen["epoch"] = epoch
 
-    lived(steps, check)
+    life_of(steps, check)

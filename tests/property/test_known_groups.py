@@ -22,7 +22,7 @@ from group_coordinator.runtime.group_call import (
 )
 from group_coordinator.runtime.outputs import EVENT, HEADER, EventRow
 from group_coordinator.testing import GroupDriver
-from tests.property.consumer_lives import STEPS, Life
+from tests.property.consumer_lives import STEPS, Steps, life_of
 from tests.property.lives import CONTEXT, RETENTION_MS, SLACK_MS, SWEEP_MS, Script, scripts
 from tests.support.forgetful import forgetful
 from tests.support.group_updates import lines_of
@@ -77,33 +77,21 @@ def test_it_makes_no_difference_which_process_does_a_call(
     assert known == list(outcomes(calls, GroupCache))
 
 
-def lived(steps: list[Callable[[Life], None]], check: Callable[[GroupDriver], None]) -> GroupDriver:
-    life = Life(check=check)
-    life.learn({"orders": 3, "bills": 2})
-    for step in steps:
-        step(life)
-    return life.driver
-
-
 @given(st.lists(STEPS, max_size=30), st.randoms(use_true_random=False))
-def test_what_stays_as_bytes_is_as_if_written_anew(
-    steps: list[Callable[[Life], None]], random: Random
-) -> None:
+def test_what_stays_as_bytes_is_as_if_written_anew(steps: Steps, random: Random) -> None:
     def check(driver: GroupDriver) -> None:
         if random.random() < 1 / 2:  # several steps may lie between two snapshots
             assert snapshots.dump(driver.group) == snapshots.dump(forgetful(driver.group))
 
-    lived(steps, check)
+    life_of(steps, check)
 
 
 @given(st.lists(STEPS, max_size=30))
-def test_a_consumer_group_goes_on_like_one_that_was_read(
-    steps: list[Callable[[Life], None]],
-) -> None:
+def test_a_consumer_group_goes_on_like_one_that_was_read(steps: Steps) -> None:
     def read_again(driver: GroupDriver) -> None:
         driver.group = snapshots.load("g", snapshots.dump(driver.group))
 
-    live, read = lived(steps, lambda _driver: None), lived(steps, read_again)
+    live, read = life_of(steps).driver, life_of(steps, read_again).driver
 
     assert live.log == read.log
     assert live.responses == read.responses

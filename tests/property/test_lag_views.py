@@ -29,6 +29,7 @@ COMMIT_PAUSES_S = st.sampled_from([[5], [5, 6, 7], [0], [60], [66, 67], [0, 1, 6
 STEPS = st.sampled_from([[0], [0], [1], [0, 1, 10], [10, -1], [1, None]])
 SILENCES_S = st.sampled_from([-5, 0, 1, 30, 59, 60, 61, 599, 600, 601])
 BESIDE = st.sampled_from([-1, 0, 0, 1])
+Cluster = Sequence[tuple[list[Sample], list[Commit]]]
 
 
 def some(draw: st.DrawFn, choices: st.SearchStrategy[list[Any]], count: int) -> list[Any]:
@@ -79,9 +80,7 @@ def clusters(draw: st.DrawFn) -> list[tuple[list[Sample], list[Commit]]]:
     return [(log, draw(committed(log))) for log in all_logs]
 
 
-def rows_of(
-    cluster: Sequence[tuple[list[Sample], list[Commit]]],
-) -> dict[str, list[dict[str, Any]]]:
+def rows_of(cluster: Cluster) -> dict[str, list[dict[str, Any]]]:
     """Each log is in a cluster of its own: what is now differs from one to the other."""
     groups, positions, offsets, changes, records = [], [], [], [], []
     for number, (log, commits) in enumerate(cluster):
@@ -111,9 +110,7 @@ def rows_of(
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(clusters())
-def test_time_lag_is_that_of_the_rules(
-    cluster: Sequence[tuple[list[Sample], list[Commit]]],
-) -> None:
+def test_time_lag_is_that_of_the_rules(cluster: Cluster) -> None:
     [found] = answers(rows_of(cluster), "time_lag")
 
     by_cluster = {
@@ -135,9 +132,7 @@ def test_time_lag_is_that_of_the_rules(
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(clusters())
-def test_the_history_has_at_each_sample_what_time_lag_would_have_said(
-    cluster: Sequence[tuple[list[Sample], list[Commit]]],
-) -> None:
+def test_the_history_has_at_each_sample_what_time_lag_would_have_said(cluster: Cluster) -> None:
     [found] = answers(rows_of(cluster), "lag_history")
 
     wanted = []
@@ -165,9 +160,7 @@ def test_the_history_has_at_each_sample_what_time_lag_would_have_said(
 
 @settings(max_examples=settings.default.max_examples // 4)
 @given(clusters())
-def test_the_status_is_that_of_the_rules(
-    cluster: Sequence[tuple[list[Sample], list[Commit]]],
-) -> None:
+def test_the_status_is_that_of_the_rules(cluster: Cluster) -> None:
     [found, of_groups] = answers(rows_of(cluster), "partition_status", "group_status")
 
     by_cluster = {row["cluster_id"]: row["status"] for row in found}

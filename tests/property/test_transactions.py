@@ -58,13 +58,9 @@ class History:
             self.told.append(Told(now, plain))
             self.held[partition], self._written[partition] = now, now
             return
-        request = TxnOffsetCommit(
-            group_id="g",
+        request = requests.txn_commit(
+            requests.at_offset(now, partition),
             producer_id=producer,
-            generation=None,
-            member_id="",
-            group_instance_id=None,
-            topics=plain.topics,
             producer_epoch=0,
             markers_end_offset=self.log_end,
         )

@@ -1,20 +1,18 @@
 """Writes the source of a decoder: a function for each struct of a message, bytes to a dict.
 
 `d1(b, p, z)` takes the bytes, a position and the end; it returns the struct and the position after it. Where the elements of a
-whole message are limited, a list `c` with the number of those that are left comes with the other arguments. The decoder accepts and
-rejects the same bytes as Kafka's reader, including bytes that Kafka never writes:
+whole message are limited, a list `c` has the number of those that are left. The decoder accepts and rejects the same bytes as
+Kafka's reader, including bytes that Kafka never writes:
 
-* Every length is checked first: a text, bytes or an array longer than the remaining bytes is an error, before memory is allocated.
-* The rules limit the elements of an array and the tagged fields of a struct; a text has at most 32,767 bytes.
+* Every length is checked before memory is allocated. The rules limit the elements of an array and the tagged fields of a struct.
 * Any negative length is null. Null is an error in a field that is not nullable.
 * The last of several equal tags counts. Unknown tags are skipped, tags of other versions are errors. The size of a known tag is
   ignored.
-* A float may be NaN, which JSON does not have. Only AlterClientQuotas has a float, and it never becomes an event.
 * Bytes that are not UTF-8 become U+FFFD, as in Java, so that every text fits into JSON. Of a request or response, unlike in
   Kafka, such a text has still at most 32,767 bytes: it would be read here, and fail wherever it is written.
 
-A dict takes at most 130 times the memory of its bytes; the worst case is an array of empty structs of two or three bytes each. So a
-request has a limit of elements in all its arrays; arrays of numbers do not count.
+A dict takes at most 130 times the memory of its bytes, for an array of empty structs. So a request has a limit of elements in all
+its arrays; arrays of numbers do not count.
 """
 
 from __future__ import annotations
@@ -22,6 +20,7 @@ from __future__ import annotations
 import struct
 from binascii import b2a_base64
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from group_coordinator.binary.layouts import (
@@ -69,22 +68,10 @@ def _count_fault(count: int, left: int, most: int) -> FieldFaultError:
     return FieldFaultError(f"{count} elements in {left} bytes")
 
 
-def _null() -> FieldFaultError:
-    return FieldFaultError("is null")
-
-
-def _other_version(tag: int) -> FieldFaultError:
-    return FieldFaultError(f"{tag} is one of another version")
-
-
 def _uuid(data: Data, position: int, end: int) -> str:
     if end - position < _UUID_SIZE:
         raise too_short(_UUID_SIZE, end - position)
     return uuid_text(bytes(data[position : position + _UUID_SIZE]))
-
-
-def _too_many_in_all(most: int) -> FieldFaultError:
-    return FieldFaultError(f"more than {most} elements in all")
 
 
 def _java_text(encoded: Data) -> str:
@@ -106,11 +93,11 @@ DECODER_NAMES: Mapping[str, object] = {
     "count_fault": _count_fault,
     "java_text": _java_text,
     "short_java_text": _short_java_text,
-    "null": _null,
-    "other_version": _other_version,
+    "null": partial(FieldFaultError, "is null"),
+    "other_version": lambda tag: FieldFaultError(f"{tag} is one of another version"),
     "text_fault": _text_fault,
     "too_many": _too_many,
-    "too_many_in_all": _too_many_in_all,
+    "too_many_in_all": lambda most: FieldFaultError(f"more than {most} elements in all"),
     "too_short": too_short,
     "unpack_from": struct.unpack_from,
     "uuid": _uuid,
@@ -150,8 +137,7 @@ class DecoderSource:
         return name
 
     def _result(self, layout: StructLayout, targets: Mapping[str, str]) -> Iterator[Line]:
-        # A body without defaults must not show a tagged field with its default: Kafka's formatter
-        # leaves it out.
+        # Without defaults, a tagged field with its default is left out, as by Kafka's formatter.
         is_whole = self._rules.fills_in_defaults or not layout.tagged
         there = layout.fields if is_whole else layout.plain
         found = ", ".join(f"{field.name!r}: {targets[field.name]}" for field in there)

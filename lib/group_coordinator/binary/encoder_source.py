@@ -36,10 +36,6 @@ _COMPACT = {"h": "compact_text", "i": "compact"}
 """The function that writes a length in a flexible version, by the format character of the length in other versions."""
 
 
-def _compact(length: int) -> bytes:
-    return varint_bytes(length + 1)
-
-
 def _compact_text(length: int) -> bytes:
     if length > LONGEST_TEXT:
         raise too_long(length)
@@ -63,7 +59,7 @@ def _tags(fields: Sequence[tuple[int, bytearray]]) -> bytes:
 
 
 ENCODER_NAMES: Mapping[str, object] = {
-    "compact": _compact,
+    "compact": lambda length: varint_bytes(length + 1),
     "compact_text": _compact_text,
     "pack": struct.pack,
     "plain": partial(a2b_base64, strict_mode=True),
@@ -112,8 +108,7 @@ class EncoderSource:
             yield from about(NOWHERE, ["o.append(0)"])
             return
         yield from about(NOWHERE, ["q = []"])
-        # Kafka writes a tagged field only if it differs from its default, so the bytes of both are
-        # compared.
+        # As Kafka does, the bytes of a tagged field are compared with those of its default.
         for field in layout.tagged:
             write, default = self._tagged_field(field)
             yield from about(

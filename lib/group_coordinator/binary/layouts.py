@@ -1,13 +1,8 @@
 """The layout of a version of a message, and the Python source that decodes or encodes it.
 
 The layout has the fields in the order of their bytes. Source is faster than nested functions: these decode about half as many
-messages a second. A gateway decodes and encodes every request and response, a mirror every record. The source comes from the
-definitions of this package alone; it never contains data of a client.
-
-Each line has a place: the fields that it decodes or encodes. The traceback of a failure thus leads to the field and its outer
-structs, at no cost without a failure.
-
-`Rules` has the differences between Kafka's reader of requests and its reader of __consumer_offsets.
+messages a second. The source comes from the definitions of this package alone; it never contains data of a client. Each line has a
+place: the fields that it decodes or encodes. The traceback of a failure thus leads to the field, at no cost without a failure.
 """
 
 from __future__ import annotations

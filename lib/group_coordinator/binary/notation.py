@@ -2,15 +2,9 @@
 
     string("groupInstanceId", since=3, nullable=True, default=None)
 
-This field is in version 3 and later. It may be null, and null is its default. A plural is an array:
-`int32s("partitions")`. The fields of a struct are in brackets: `structs("topics", since=2)[string("name"), int32s("partitions")]`.
-All versions are versions of the message. Without `since` and `until` a field is in all versions of its struct.
-
-The elements of all Kafka messages: numbers and lengths of variable size, and texts as Java reads them.
-
-A FieldFaultError gets the names of the outer fields from the reader or writer of the message (FieldFaultError.inside).
-
-Uuids as Kafka prints them: 16 bytes in url-safe base64 without padding, 22 characters.
+This field is in version 3 and later of the message. It may be null, and null is its default. A plural is an array, and the fields
+of a struct are in brackets: `structs("topics", since=2)[string("name"), int32s("partitions")]`. The elements of all Kafka messages
+are here too: numbers and lengths of variable size, texts as Java reads them, and uuids as Kafka prints them.
 """
 
 from __future__ import annotations
@@ -65,7 +59,6 @@ def varint(data: Data, position: int) -> tuple[int, int]:
 
 
 def varint_bytes(number: int) -> bytes:
-    """Encode a number for varint."""
     encoded = bytearray()
     while number >= _CONTINUED:
         encoded.append(number % _CONTINUED | _CONTINUED)
@@ -100,12 +93,10 @@ ZERO_UUID = "A" * 22
 
 
 def uuid_text(uuid: bytes) -> str:
-    """Return the text of 16 bytes."""
     return urlsafe_b64encode(uuid).decode().rstrip("=")
 
 
 def uuid_bytes(text: str) -> bytes:
-    """Return the 16 bytes of a text."""
     return urlsafe_b64decode(text + "==")
 
 
@@ -145,7 +136,6 @@ class Field:
     compact: bool
 
     def is_in(self, version: int) -> bool:
-        """Return True if the version has the field."""
         return self.since <= version and (self.until is None or version <= self.until)
 
 

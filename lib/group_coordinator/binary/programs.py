@@ -1,8 +1,4 @@
-"""Compiled decoders and encoders, each for a version of a message or for a part of a message.
-
-When one fails, the field and the reason come from the traceback and the variables of its functions, so that they cost nothing
-before a failure.
-"""
+"""Compiled decoders and encoders; the field and the reason of a failure come from its traceback, at no cost before it."""
 
 from __future__ import annotations
 
@@ -51,7 +47,6 @@ class _Value(NamedTuple):
         return True
 
     def fault(self, failure: Exception) -> FieldFaultError:
-        """Describe the fault of the value."""
         if self.value is None:
             return FieldFaultError("is null")
         if isinstance(failure, UnicodeEncodeError):
@@ -139,7 +134,6 @@ class Part(NamedTuple):
     is_element: bool = False
 
     def of(self, whole: StructLayout) -> StructLayout:
-        """Return the layout of the part."""
         return whole.element_of(self.name) if self.is_element else whole.before(self.name)
 
 

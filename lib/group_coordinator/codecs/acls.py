@@ -1,8 +1,6 @@
 """ACLs as JSON: `{"acls": [...], "superUsers": [...], "allowEveryoneIfNoAclFound": false}`.
 
-An ACL has the fields of Kafka's AclBinding; their values are Kafka's names in capitals: `{"resourceType": "GROUP",
-"resourceName": "billing", "patternType": "PREFIXED", "principal": "User:billing", "host": "*", "operation": "READ",
-"permissionType": "ALLOW"}`.
+An ACL has the fields of Kafka's AclBinding; their values are Kafka's names in capitals: `{"resourceType": "GROUP", ...}`.
 """
 
 from __future__ import annotations
@@ -51,11 +49,7 @@ _encode = json.Encoder().encode
 
 
 def decode(value: bytes) -> Acls:
-    """Read a cluster's ACLs.
-
-    Raises:
-        FieldError: the text names the field, its value if that is short, and the fault.
-    """
+    """Read a cluster's ACLs. Raises FieldError: the text names the field, its value if that is short, and the fault."""
     try:
         document = _decode(value)
     except ValidationError as fault:
@@ -72,11 +66,7 @@ def decode(value: bytes) -> Acls:
 def acls_of(
     entries: Iterable[AclEntry], super_users: Iterable[str], *, allow_everyone: bool
 ) -> Acls:
-    """Convert the entries of a document.
-
-    Raises:
-        FieldError: Kafka would not accept a value.
-    """
+    """Convert the entries of a document. Raises FieldError: Kafka would not accept a value."""
     rules = [_rule(f"acls[{index}]", entry) for index, entry in enumerate(entries)]
     named = tuple(super_users)
     for index, principal in enumerate(named):
@@ -87,8 +77,7 @@ def acls_of(
 def super_users_of(setting: str) -> tuple[str, ...]:
     """Return the principals in Kafka's setting super.users, which are separated by semicolons.
 
-    Raises:
-        FieldError: a text is no principal.
+    Raises FieldError: a text is no principal.
     """
     named = tuple(name.strip() for name in setting.split(";") if name.strip())
     for principal in named:

@@ -1,7 +1,4 @@
-"""Events and responses as JSON: a record's value of the events topic becomes a request to a group, or an InvalidEventError.
-
-The body of a response has Kafka's fields of the request's version.
-"""
+"""Events and responses as JSON: a record's value of the events topic becomes a request to a group, or an InvalidEventError."""
 
 from __future__ import annotations
 
@@ -95,11 +92,7 @@ _decode_envelope = json.Decoder(_Envelope).decode
 
 
 def decode(value: bytes) -> Event:
-    """Read an event.
-
-    Raises:
-        InvalidEventError: the value is no valid event.
-    """
+    """Read an event. Raises InvalidEventError: the value is no valid event."""
     try:
         return _decode(value)
     # A code of its own, as the sender may retry with another version.
@@ -117,26 +110,21 @@ def decode(value: bytes) -> Event:
 
 def unfit(value: bytes, reason: str, code: ErrorCode) -> InvalidEventError:
     """Return the error of an invalid event, with its readable fields."""
-    # Read again, leniently: the sender should get an error response if its correlation id is
-    # readable.
+    # Read again, leniently: the sender should get an error response if its id is readable.
     tree = plain_tree(value)
     return InvalidEventError(
         reason,
         code,
         api=_text(tree.get("api")),
-        version=_version(tree.get("version")),
+        version=_number(tree.get("version"), HIGHEST_INT16),
         correlation_id=_text(tree.get("correlationId")),
-        reply_partition=_partition(tree.get("replyPartition")),
+        reply_partition=_number(tree.get("replyPartition"), HIGHEST_INT32),
         group_id=_group_id(tree.get(_BODY)),
     )
 
 
 def check_size(size: int, config: CoordinatorConfig) -> None:
-    """Check the size of a value before it is read. The error has no fields of the event.
-
-    Raises:
-        InvalidEventError: MESSAGE_TOO_LARGE.
-    """
+    """Check the size of a value before it is read. Raises InvalidEventError: MESSAGE_TOO_LARGE, without fields of the event."""
     if size > config.event_max_bytes:
         reason = f"the event has {size} bytes: more than event.max.bytes = {config.event_max_bytes}"
         raise InvalidEventError(reason, ErrorCode.MESSAGE_TOO_LARGE)
@@ -199,13 +187,9 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and len(value) <= LONGEST_TEXT else None
 
 
-def _version(value: object) -> int | None:
+def _number(value: object, highest: int) -> int | None:
     # True is an int for isinstance.
-    return value if type(value) is int and 0 <= value <= HIGHEST_INT16 else None
-
-
-def _partition(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value <= HIGHEST_INT32 else None
+    return value if type(value) is int and 0 <= value <= highest else None
 
 
 def _group_id(body: object) -> str | None:
@@ -235,7 +219,6 @@ _BY_RESPONSE = {
 
 
 def to_json(group_id: str, reply: Reply, at_ms: int) -> JsonObject:
-    """Convert a reply to a JSON object."""
     ticket, response = reply.ticket, reply.response
     api, to_body = _BY_RESPONSE[type(response)]
     return {
@@ -252,7 +235,6 @@ def to_json(group_id: str, reply: Reply, at_ms: int) -> JsonObject:
 def refusal_to_json(
     group_id: str, event_id: str, fault: InvalidEventError, at_ms: int
 ) -> JsonObject:
-    """Convert the error of an invalid event to a JSON object."""
     return {
         "id": event_id,
         "correlationId": fault.correlation_id,

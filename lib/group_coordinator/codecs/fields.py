@@ -1,7 +1,4 @@
-"""The types of fields of Kafka's messages in JSON, with errors that name a field, its value and the reason.
-
-Whole bodies are checked here too, and results are grouped by topic and partition.
-"""
+"""The types of fields of Kafka's messages in JSON, with errors that name a field, its value and the reason; checks of bodies."""
 
 from __future__ import annotations
 
@@ -57,10 +54,7 @@ class FieldError(ValueError):
 def at_path(
     prefix: str, fault: msgspec.ValidationError, value: bytes, whole: str = "event"
 ) -> FieldError:
-    """Return the error with the path of a field, its value if that is short, and the reason.
-
-    `whole` is the name of a value that is no object.
-    """
+    """Return the error with a field's path, its short value and the reason. `whole` is the name of a value that is no object."""
     # msgspec has the path in its message only.
     why, _, path = str(fault).partition(_BEFORE_PATH)
     path = path.removesuffix("`")
@@ -151,14 +145,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 def check_distinct_keys(value: bytes, event: msgspec.Struct) -> None:
-    """Reject an object with equal keys. JSON readers would silently keep the last of them.
+    """Reject an object with equal keys, of which JSON readers would silently keep the last. Raises FieldError.
 
-    The event is encoded again, and the colons are counted: `{"api": "Tick", "api": "Tick"}` has two, its decoded form
-    `{"api":"Tick"}` has one. Equal numbers of colons mean equal numbers of keys. Only escapes can change the number otherwise;
-    then a slower reader decides.
-
-    Raises:
-        FieldError: an object has a repeated key.
+    The event is encoded again, and the colons are counted: equal numbers of colons mean equal numbers of keys. Only escapes can
+    change the number otherwise; then a slower reader decides.
     """
     # A key may contain an escaped colon.
     if _BACKSLASH in value or value.count(_COLON) != _encode(event).count(_COLON):
@@ -176,11 +166,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_text_sizes(value: bytes) -> None:
-    """Check the bytes of texts, which Kafka limits. The structs limit characters, which is the same for ASCII.
-
-    Raises:
-        FieldError: a text has more bytes than Kafka can write.
-    """
+    """Check the bytes of texts, which Kafka limits; the structs limit characters. Raises FieldError: a text has too many bytes."""
     # No text can be longer than the whole value; ASCII was checked by the structs.
     if len(value) > LONGEST_TEXT and (_BACKSLASH in value or not value.isascii()):
         _check_texts(plain_tree(value), "")
@@ -200,33 +186,21 @@ def _check_texts(node: object, path: str) -> None:
 
 
 def check_unknown(field: str, value: object, default: object, version: int) -> None:
-    """Check a field that the version does not have and Kafka does not call ignorable: it must have its default.
-
-    Raises:
-        FieldError: the field has another value.
-    """
+    """Check a field that the version does not have and Kafka does not ignore: it must have its default. Raises FieldError."""
     if value is not UNSET and value != default:
         shown = "" if isinstance(value, list) else f" = {shortened(value)}"
         raise FieldError(f"{field}{shown}", f"version {version} has no such field")
 
 
 def topic_name(name: str | UnsetType | None) -> str:
-    """Return the name of a topic. It may be null only in versions with topic ids.
-
-    Raises:
-        FieldError: the name is null.
-    """
+    """Return the name of a topic. It may be null only in versions with topic ids. Raises FieldError: the name is null."""
     if name is None:
         raise FieldError("topics.name", "must not be null")
     return name or ""
 
 
 def only_entry(field: str, names: list[str]) -> str:
-    """Return the single entry of a list. An event is about a single group; clients split longer lists.
-
-    Raises:
-        FieldError: the list has none or several.
-    """
+    """Return the only entry of a list: an event is about one group, and clients split longer lists. Raises FieldError."""
     # An event's key is its group, and only events of one group keep their order.
     if len(names) != 1:
         raise FieldError(field, f"must have exactly one entry, not {len(names)}")

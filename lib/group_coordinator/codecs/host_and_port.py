@@ -22,14 +22,9 @@ class AddressError(ValueError):
 
 
 def host_and_port(text: str, default_port: int | None = None) -> tuple[str, int]:
-    """Parse an address; return the host, IPv6 without brackets, and the port, which may be 0.
+    """Parse an address; return the host, IPv6 without brackets, and the port, which may be 0. It is required without a default.
 
-    Args:
-        text: the address.
-        default_port: the port of an address without a port; None: the port is required.
-
-    Raises:
-        AddressError: the text is not an address.
+    Raises AddressError: the text is not an address.
     """
     found = _HOST_AND_PORT.fullmatch(text.strip())
     if found is not None:
@@ -41,11 +36,7 @@ def host_and_port(text: str, default_port: int | None = None) -> tuple[str, int]
 
 
 def host_alone(text: str) -> str:
-    """Parse a host without a port; an IPv6 address is returned without brackets.
-
-    Raises:
-        AddressError: the text is not a host.
-    """
+    """Parse a host without a port; an IPv6 address is returned without brackets. Raises AddressError: the text is not a host."""
     found = _HOST_ALONE.fullmatch(text.strip())
     host = None if found is None else _host(found)
     if host is None:
@@ -63,21 +54,13 @@ def is_loopback(host: str) -> bool:
 
 
 def broker_addresses(text: str) -> list[tuple[str, int]]:
-    """Return host and port of each address in a list with commas.
-
-    Raises:
-        AddressError: an address is not valid, or the list is empty.
-    """
+    """Return host and port of each address in a list with commas. Raises AddressError: an address is invalid, or there is none."""
     listed = [each.strip() for each in text.split(",")]
     return [host_and_port(each, BROKER_PORT) for each in listed if each] or [host_and_port(text)]
 
 
 def broker_list(text: str) -> str:
-    """Rewrite the list as all Kafka clients read it: HOST:PORT or [IPv6]:PORT, with commas between.
-
-    Raises:
-        AddressError: as for `broker_addresses`.
-    """
+    """Rewrite the list as all Kafka clients read it: HOST:PORT or [IPv6]:PORT, with commas between. Raises AddressError."""
     return ",".join(written(*address) for address in broker_addresses(text))
 
 

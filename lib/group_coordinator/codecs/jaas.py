@@ -50,11 +50,7 @@ _Token: TypeAlias = _Text | str
 
 
 def read(text: str) -> LoginModule:
-    """Parse a login module; the last value of a repeated option counts.
-
-    Raises:
-        JaasError: the text is not a login module, for Java's clients either.
-    """
+    """Parse a login module; the last value of a repeated option counts. Raises JaasError: Java's clients would reject it too."""
     match [*_tokens(text)]:
         case [_Text(name), _Text(flag), *rest] if flag.upper() in _FLAGS:
             return LoginModule(name, _options(rest))

@@ -1,9 +1,6 @@
 """ACLs in Kafka's words, and the authorizer: it decides by ACLs whether a principal at a host may do an operation.
 
-A DENY precedes every ALLOW, whether an ACL names the resource, a prefix, or `*`. ACLs are looked up in dicts: a decision takes the
-same time with ten thousand of them. The host of an ACL is an address, any host, or a range of addresses. A text that looks like a
-range but is not valid matches no host.
-
+A DENY precedes every ALLOW. ACLs are looked up in dicts: a decision takes the same time with ten thousand of them.
 Source: AclBinding, AclOperation, ResourceType, StandardAuthorizerData and, for ranges, CidrUtils of Kafka 4.4.
 """
 
@@ -39,8 +36,6 @@ class ResourceType(StrEnum):
 
 
 class PatternType(StrEnum):
-    """Kafka's types of patterns for resource names."""
-
     LITERAL = "LITERAL"
     PREFIXED = "PREFIXED"
 
@@ -70,16 +65,12 @@ class Permission(StrEnum):
     DENY = "DENY"
 
 
-# 0 and 1 are UNKNOWN and ANY, which no rule has.
-_FIRST_NUMBER = 2
-"""The number of ALL in Kafka. The next operations follow in the order above."""
-BITS = {operation: 1 << number for number, operation in enumerate(Operation, _FIRST_NUMBER)}
+# In Kafka ALL has the number 2: 0 and 1 are UNKNOWN and ANY, which no rule has.
+BITS = {operation: 1 << number for number, operation in enumerate(Operation, 2)}
 """The bit of each operation in the authorizedOperations of responses."""
 
 
 class Right(NamedTuple):
-    """An operation on a resource."""
-
     operation: Operation
     kind: ResourceType
     name: str
@@ -175,15 +166,11 @@ _ALL = sum(BITS.values())
 
 
 class RequestSender(Value, frozen=True):
-    """The principal and the address of a request's sender."""
-
     principal: str
     host: str
 
 
 class _Identity(NamedTuple):
-    """The principal and the host of an ACL."""
-
     principal: str
     host: str | HostRange
 
@@ -230,8 +217,7 @@ class Authorizer:
     def _identities_of(self, caller: RequestSender) -> Identities | None:
         if caller.principal in self._super_users:
             return None
-        # An ACL may name the caller or any user, its address or any host or a range with it: all
-        # are looked up.
+        # An ACL may name the caller or any user, its address or any host or a range with it.
         hosts: list[str | HostRange] = [caller.host, WILDCARD]
         if self._range_lengths:
             hosts += ranges_with(caller.host, self._range_lengths)
@@ -254,12 +240,8 @@ class Authorizer:
         return is_allowed if is_named else self._open
 
     def _about(self, kind: ResourceType, name: str) -> Iterator[_Verdicts]:
-        """Yield the ACLs that match this resource.
-
-        An ACL for any name does not match a name that itself begins with an asterisk. Kafka behaves the same.
-        """
-        # Literal ACLs first, then prefixes from the shortest on: the order does not change the
-        # decision.
+        """Yield the ACLs that match this resource. As in Kafka, `*` does not match a name that itself begins with an asterisk."""
+        # Literal ACLs first, then prefixes, shortest first: the order does not change the decision.
         for named in (name,) if name.startswith(WILDCARD) else (name, WILDCARD):
             found = self._literal.get((kind, named))
             if found is not None:

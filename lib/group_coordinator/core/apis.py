@@ -1,8 +1,6 @@
 """The table of group APIs. Admission, dispatch, error responses, codecs and the gateway's routing are based on it.
 
-A new API touches five files here: its request and its response in `model/requests.py` and `model/responses.py`, its handler in
-`handlers/`, its row here, and its bodies in the module of `codecs/apis` with the handler's name.
-
+A new API: classes in `model/requests.py` and `model/responses.py`, a handler, a row here, and a module in `codecs/apis`.
 Source of the rights: KafkaApis, ConfigHelper and AclEntry of Kafka 4.4; of the error responses: getErrorResponse of its requests.
 """
 

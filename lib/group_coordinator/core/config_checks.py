@@ -1,7 +1,6 @@
-"""Checks of group configurations, and the texts of their values as Kafka shows them.
+"""Checks of group configurations, and the texts of their values as Kafka shows them. Of several faults Kafka names the first.
 
-Source: ConfigDef.parseType and its validators, ShareGroupAutoOffsetResetStrategy, and GroupConfig.validate in Kafka 4.4. Of several
-faults Kafka names the first.
+Source: ConfigDef.parseType and its validators, ShareGroupAutoOffsetResetStrategy, and GroupConfig.validate in Kafka 4.4.
 """
 
 from __future__ import annotations
@@ -51,11 +50,7 @@ class GroupConfigError(ValueError):
 
 
 def shown(definition: GroupConfig, text: str) -> str:
-    """Return the value of a text as Kafka shows it.
-
-    Raises:
-        GroupConfigError: INVALID_CONFIG, the text is no value of this type.
-    """
+    """Return the value of a text as Kafka shows it. Raises GroupConfigError: INVALID_CONFIG, the text is no value of this type."""
     if definition.type is ConfigType.BOOLEAN:
         return _truth(definition, text)
     if definition.type is ConfigType.LIST:
@@ -131,9 +126,7 @@ def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     """Check the configurations of a group, together with the coordinator's settings.
 
     Configurations that were valid before are invalid if the coordinator's bounds have changed since.
-
-    Raises:
-        GroupConfigError: INVALID_CONFIG.
+    Raises GroupConfigError: INVALID_CONFIG.
     """
     # Kafka goes through a hash map: its order decides which unknown name is in the message.
     for name in new_hash_map_order(configs):
@@ -183,8 +176,7 @@ def _check_assignor(name: str) -> None:
 
 
 def _check_session(values: Mapping[str, str], config: CoordinatorConfig) -> None:
-    # The session must be longer than the heartbeat interval; without values of its own, the
-    # coordinator's were checked at start.
+    # Without values of its own, the coordinator's were checked at start.
     if not values.keys() & {SESSION_TIMEOUT.name, HEARTBEAT_INTERVAL.name}:
         return
     session_ms, heartbeat_ms = (

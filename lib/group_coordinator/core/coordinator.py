@@ -1,8 +1,7 @@
 """The facade of the core: events and deadlines in, records and responses out. It also changes the group.
 
-1. Deadlines are ordered by time with the events: before an event is handled, each deadline that is due by its time fires, at the
-   deadline's own time.
-2. The checks of a broker before it looks at the group: the sender's rights on the group and the cluster. Handlers check single
+1. Before an event is handled, each deadline that is due by its time fires, at the deadline's own time.
+2. The sender's rights on the group and the cluster are checked, as a broker does before it looks at the group. Handlers check single
    topics, topics in responses, and IncrementalAlterConfigs, which other errors precede.
 3. The handler of the API decides, and `replay.py` applies its decision.
 
@@ -87,8 +86,7 @@ def _denied(request: Request, rights: Rights, version: int) -> ErrorCode | None:
 
 
 def _stages(request: Request, version: int) -> Iterator[tuple[ErrorCode, list[_Right]]]:
-    # Kafka checks in stages: the error of the first stage with a missing right is the error of the
-    # request.
+    # The error of the first stage with a missing right is the error of the request, as in Kafka.
     match request:
         case Tick() | AlterConfigs():
             return

@@ -1,30 +1,18 @@
 """The next deadline of a group and its effect, which is decided and applied like that of a request.
 
-There are three kinds of deadlines:
-
-- A timer of the membership.
-- The sweep that removes expired offsets, and an Empty group without offsets (cleanupGroupMetadata in Kafka 4.4's
-  GroupCoordinatorShard).
-- The end of the topic metadata of a group that does not exist.
-
-`coordinator.advance` fires one deadline at a time, each at its own time, and then computes the next: a deadline may cancel or set
-others.
+The deadlines: timers of the membership, the sweep of expired offsets (cleanupGroupMetadata in Kafka 4.4's GroupCoordinatorShard),
+and the end of the topic metadata of a group that does not exist. `coordinator.advance` fires one at a time, each at its own time.
 
 Timers of the same millisecond fire in the order in which they were set; a timer that is set again moves behind all others.
 Kafka sweeps every offsets.retention.check.interval.ms after it has loaded the log. Here the times of sweeps are the multiples
 of that interval since the epoch, so that a replay has the same sweeps; only sweeps that would change the group count. A sweep
 is set by the sweep before it: timers of its millisecond that were set earlier fire first.
-
 Stories: stories/classic/sessions.py, stories/classic/syncing.py, stories/classic/rebalancing.py, stories/consumer/consumer_timers.py, stories/consumer/assignment_interval.py.
 
-Outages: times in which members could not send requests, or not get responses. Timers do not run then (clock rule 8).
-
-A member that waits for a response sends no heartbeat, and a member that cannot reach its coordinator sends no request. Kafka's
-coordinator responds at once. After a broker has loaded a group, because of a crash or a move, every member has its whole session
-timeout again (onLoaded in Kafka 4.4's GroupMetadataManager). Late responses are outages too.
-
-Timers are never changed; outages only change the time at which they fire. So a timer that is set again in time is not affected,
-and a member that stops sending requests during late responses times out all the same.
+Outages: times in which members could not send requests, or not get responses, as a member that waits for a response sends no
+heartbeat. Timers do not run then (clock rule 8). After a broker has loaded a group, every member has its whole session timeout
+again (onLoaded in Kafka 4.4's GroupMetadataManager). Timers are never changed; outages only change the time at which they fire.
+So a member that stops sending requests during late responses times out all the same.
 """
 
 from __future__ import annotations
@@ -90,8 +78,7 @@ def due_after(timer: Timer, outages: Outages) -> int:
     for outage in outages:
         if begin_ms >= outage.to_ms or outage.from_ms >= begin_ms + length_ms:
             continue
-        # Late responses depend on the time at which the timer was set: each ends one wait of its
-        # member.
+        # Late responses depend on the time of setting: each ends one wait of the timer's member.
         if not outage.was_heard or outage.first_asked_ms <= timer.armed_ms:
             begin_ms = outage.to_ms
     return begin_ms + length_ms
@@ -161,13 +148,19 @@ class LateAnswers:
         return Outage(before_ms, now_ms, was_heard=True, asked_ms=min(read_from_ms, late_since_ms))
 
 
+_REASONS = {
+    TimerKind.REGEX: Reason.TOPICS_RESOLVED,
+    TimerKind.SESSION: Reason.SESSION_TIMEOUT,
+}
+"""All other timers limit a rebalance."""
+
+
 def fire_classic_timer(
     membership: ClassicGroup, key: TimerKey, now_ms: int, config: CoordinatorConfig
 ) -> Decision:
     """Decide the effect of a fired timer. The next membership does not have the timer."""
     timer = membership.timers[key]
-    is_session = key.kind is TimerKind.SESSION
-    reason = Reason.SESSION_TIMEOUT if is_session else Reason.REBALANCE_TIMEOUT
+    reason = _REASONS.get(key.kind, Reason.REBALANCE_TIMEOUT)
     rebalance = Rebalance(membership, now_ms, config, reason)
     # Cancelled first: the effect may set the same timer again.
     rebalance.cancel(key)
@@ -193,8 +186,7 @@ def _sync_timed_out(rebalance: Rebalance) -> None:
 
 
 def _session_timed_out(rebalance: Rebalance, member_id: str) -> None:
-    # A member sent no heartbeat, or a pending member did not join
-    # (expireClassicGroupMemberHeartbeat).
+    # No heartbeat, or a pending member did not join (expireClassicGroupMemberHeartbeat).
     membership = rebalance.membership
     member = membership.members.get(member_id)
     if member is None and member_id not in membership.pending_joins:
@@ -220,7 +212,8 @@ def fire_consumer_timer(
     rights: Rights | None,
 ) -> Decision:
     """Decide the effect of a fired timer, which is removed."""
-    update = ConsumerUpdate(group, membership, now_ms, config, _reason(key.kind))
+    reason = _REASONS.get(key.kind, Reason.REBALANCE_TIMEOUT)
+    update = ConsumerUpdate(group, membership, now_ms, config, reason)
     update.cancel(key)
     if key.kind is TimerKind.REGEX:
         resolve(update, rights)
@@ -228,12 +221,6 @@ def fire_consumer_timer(
     elif key.member_id in membership.members and not _is_outdated(membership, key):
         remove_or_downgrade(update, [key.member_id])
     return update.decision([])
-
-
-def _reason(kind: TimerKind) -> Reason:
-    if kind is TimerKind.REGEX:
-        return Reason.TOPICS_RESOLVED
-    return Reason.SESSION_TIMEOUT if kind is TimerKind.SESSION else Reason.REBALANCE_TIMEOUT
 
 
 def _is_outdated(membership: ConsumerGroup, key: TimerKey) -> bool:

@@ -78,8 +78,7 @@ class EmbeddedAssignment(Value, frozen=True):
 def read_subscription(data: bytes) -> Subscription:
     """Read a subscription of any version. Fields of later versions are ignored.
 
-    Raises:
-        MalformedProtocolError: the bytes end early, or contradict themselves.
+    Raises MalformedProtocolError: the bytes end early, or contradict themselves.
     """
     found = _read(SUBSCRIPTION, data)
     owned = _named(found.get("ownedPartitions", ()))
@@ -87,11 +86,7 @@ def read_subscription(data: bytes) -> Subscription:
 
 
 def read_assignment(data: bytes) -> EmbeddedAssignment:
-    """Read an assignment of any version.
-
-    Raises:
-        MalformedProtocolError: the bytes end early, or contradict themselves.
-    """
+    """Read an assignment of any version. Raises MalformedProtocolError: the bytes end early, or contradict themselves."""
     found = _read(ASSIGNMENT, data)
     return EmbeddedAssignment(_named(found["assignedPartitions"]), found["userData"])
 
@@ -99,8 +94,7 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
 def read_version(data: bytes) -> int:
     """Return the schema version of a subscription or an assignment.
 
-    Raises:
-        MalformedProtocolError: the version is below 0, or has less than two bytes.
+    Raises MalformedProtocolError: the version is below 0, or has less than two bytes.
     """
     version = int.from_bytes(data[:_VERSION_SIZE], signed=True)
     if version < 0 or len(data) < _VERSION_SIZE:
@@ -149,11 +143,9 @@ def encode_assignment(
 
 def encode(message: Message, version: int, body: Mapping[str, Any]) -> bytes:
     """Encode SUBSCRIPTION or ASSIGNMENT after its schema version. Missing fields get their defaults."""
-    return bytes(
-        # The version is in front of the fields, as the reader is another client, which knows nothing of the request's
-        # version.
-        _encoder(message.name, version).run(bytearray(version.to_bytes(_VERSION_SIZE)), body)
-    )
+    # The version is in front, as the reader is another client and does not know the request's version.
+    encoder = _encoder(message.name, version)
+    return bytes(encoder.run(bytearray(version.to_bytes(_VERSION_SIZE)), body))
 
 
 def _read(message: Message, data: bytes) -> dict[str, Any]:

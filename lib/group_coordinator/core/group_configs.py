@@ -1,10 +1,7 @@
 """Group configurations: their definition, and the value in effect: the group's own within the coordinator's bounds, else its setting.
 
-A group with configurations need not exist. OFFSETS_RETENTION is our own: KIP-211 leaves retention by group to a later KIP, and no
-broker has it. Configurations of share and streams groups are stored and shown without effect: there are no such groups here. This
-coordinator does not have the brokers' settings for them: it responds like a broker without these settings, with Kafka's own
-defaults and limits.
-
+A group with configurations need not exist. OFFSETS_RETENTION is our own: KIP-211 leaves retention by group to a later KIP. Those of
+share and streams groups are stored and shown without effect, with Kafka's own defaults and limits: there are no such groups here.
 Source: GroupConfig, GroupConfigManager, GroupCoordinatorConfig and ShareGroupConfig in Kafka 4.4.
 """
 
@@ -37,6 +34,21 @@ class GroupConfig(Value, frozen=True):
     """True: listed only for a group that has a value of its own, and with its original text."""
     taken_back_by: str | None = None
     """A value, in the form that is shown, that removes the configuration; None: there is no such value."""
+
+
+def _number(
+    name: str, default: str, documentation: str, *, least: int, is_internal: bool = False
+) -> GroupConfig:
+    # The setting of the broker has the name of the configuration after `group.`.
+    return GroupConfig(
+        name=name,
+        type=ConfigType.INT,
+        default=default,
+        documentation=documentation,
+        broker_name=f"group.{name}",
+        least=least,
+        is_internal=is_internal,
+    )
 
 
 OFFSET_RESET = GroupConfig(
@@ -78,44 +90,34 @@ DEAD_LETTER_TOPIC = GroupConfig(
     "errors.deadletterqueue.topic.name",
 )
 _SHARE = (
-    GroupConfig(
+    _number(
         "share.session.timeout.ms",
-        ConfigType.INT,
         "45000",
         "How long a member of a share group may be silent before the group removes it.",
-        "group.share.session.timeout.ms",
         least=1,
     ),
-    GroupConfig(
+    _number(
         "share.heartbeat.interval.ms",
-        ConfigType.INT,
         "5000",
         "How often each member of a share group sends a heartbeat.",
-        "group.share.heartbeat.interval.ms",
         least=1,
     ),
-    GroupConfig(
+    _number(
         "share.record.lock.duration.ms",
-        ConfigType.INT,
         "30000",
         "How long a member may hold a record; after that another member may get it.",
-        "group.share.record.lock.duration.ms",
         least=1_000,
     ),
-    GroupConfig(
+    _number(
         "share.delivery.count.limit",
-        ConfigType.INT,
         "5",
         "How many times a record is delivered before the group gives it up.",
-        "group.share.delivery.count.limit",
         least=2,
     ),
-    GroupConfig(
+    _number(
         "share.partition.max.record.locks",
-        ConfigType.INT,
         "2000",
         "How many records of one partition the members may hold at once.",
-        "group.share.partition.max.record.locks",
         least=100,
     ),
     OFFSET_RESET,
@@ -127,12 +129,10 @@ _SHARE = (
         "Whether a member may hold a record longer by acknowledging it with RENEW.",
         "share.renew.acknowledge.enable",
     ),
-    GroupConfig(
+    _number(
         "share.assignment.interval.ms",
-        ConfigType.INT,
         "1000",
         "The least time from one assignment of a share group to the next.",
-        "group.share.assignment.interval.ms",
         least=0,
     ),
     GroupConfig(
@@ -145,44 +145,29 @@ _SHARE = (
     ),
 )
 _STREAMS = (
-    GroupConfig(
+    _number(
         "streams.session.timeout.ms",
-        ConfigType.INT,
         "45000",
         "How long a member of a streams group may be silent before the group removes it.",
-        "group.streams.session.timeout.ms",
         least=1,
     ),
-    GroupConfig(
+    _number(
         "streams.heartbeat.interval.ms",
-        ConfigType.INT,
         "5000",
         "How often each member of a streams group sends a heartbeat.",
-        "group.streams.heartbeat.interval.ms",
         least=1,
     ),
-    GroupConfig(
-        "streams.num.standby.replicas",
-        ConfigType.INT,
-        "0",
-        "How many standby copies each task has.",
-        "group.streams.num.standby.replicas",
-        least=0,
-    ),
-    GroupConfig(
+    _number("streams.num.standby.replicas", "0", "How many standby copies each task has.", least=0),
+    _number(
         "streams.initial.rebalance.delay.ms",
-        ConfigType.INT,
         "3000",
         "How long a new streams group waits for further members before its first assignment.",
-        "group.streams.initial.rebalance.delay.ms",
         least=0,
     ),
-    GroupConfig(
+    _number(
         "streams.assignment.interval.ms",
-        ConfigType.INT,
         "1000",
         "The least time from one assignment of a streams group to the next.",
-        "group.streams.assignment.interval.ms",
         least=0,
     ),
     GroupConfig(
@@ -193,21 +178,17 @@ _STREAMS = (
         "group.streams.assignor.offload.enable",
         is_internal=True,
     ),
-    GroupConfig(
+    _number(
         "streams.task.offset.interval.ms",
-        ConfigType.INT,
         "60000",
         "How often a member reports how far its warm-up tasks have read their changelogs.",
-        "group.streams.task.offset.interval.ms",
         least=1,
         is_internal=True,
     ),
-    GroupConfig(
+    _number(
         "streams.num.warmup.replicas",
-        ConfigType.INT,
         "2",
         "How many warm-up tasks a streams group may have at once.",
-        "group.streams.num.warmup.replicas",
         least=0,
         is_internal=True,
     ),
@@ -260,28 +241,19 @@ A session timeout within its limits is longer than any heartbeat interval, which
 """
 
 
-SESSION_TIMEOUT = GroupConfig(
+SESSION_TIMEOUT = _number(
     "consumer.session.timeout.ms",
-    ConfigType.INT,
     "45000",
     "How long a member may be silent before the group removes it.",
-    "group.consumer.session.timeout.ms",
     least=1,
 )
-HEARTBEAT_INTERVAL = GroupConfig(
-    "consumer.heartbeat.interval.ms",
-    ConfigType.INT,
-    "5000",
-    "How often each member sends a heartbeat.",
-    "group.consumer.heartbeat.interval.ms",
-    least=1,
+HEARTBEAT_INTERVAL = _number(
+    "consumer.heartbeat.interval.ms", "5000", "How often each member sends a heartbeat.", least=1
 )
-ASSIGNMENT_INTERVAL = GroupConfig(
+ASSIGNMENT_INTERVAL = _number(
     "consumer.assignment.interval.ms",
-    ConfigType.INT,
     "1000",
     "The least time from one assignment of the group to the next.",
-    "group.consumer.assignment.interval.ms",
     least=0,
 )
 _CONSUMER = (

@@ -3,8 +3,6 @@
 Kafka's assignors break ties by the iteration order of hash tables: Java 17's java.util.HashMap and HashSet, and Kafka's
 org.apache.kafka.timeline.TimelineHashMap. Not followed: a bucket of nine or more keys, which HashMap turns into a tree. The order
 of a group's members decides its leader after a downgrade, and the order of timers of the same millisecond.
-
-Lengths, orders, numbers and durations of texts are Java's too.
 """
 
 from __future__ import annotations
@@ -143,7 +141,8 @@ def partition_set_order(partitions: Sequence[int]) -> Sequence[int]:
 def timeline_order(keys: Iterable[str], room: int = 0) -> list[str]:
     """Return keys in the order of a TimelineHashMap, into which they were put in the given order.
 
-    `room` is the number of keys for which the table has grown, if larger: such a table never shrinks.
+    `room` is the number of keys for which the table has grown, if larger: such a table never shrinks. The members of a consumer
+    group have this order, with its member_room; those of a classic group have the order of `new_hash_map_order`.
     """
     newest_first = list(keys)[::-1]
     slots = timeline_slots(string_hashes(newest_first), max(room, len(newest_first)))
@@ -218,21 +217,6 @@ def topic_name_order(names: Sequence[str]) -> list[str]:
     """
     order = hash_map_order(names, string_spot, table_size_of_copy(len(names)))
     return list(dict.fromkeys(order))
-
-
-def consumer_group_order(member_ids: Iterable[str], room: int) -> list[str]:
-    """Return the members of a consumer group. They joined in the given order; `room` is its member_room."""
-    return timeline_order(member_ids, room)
-
-
-def upgraded_group_order(member_ids: Iterable[str]) -> list[str]:
-    """Return the members of a classic group in the order that the request which upgrades the group sees."""
-    return timeline_order(member_ids)
-
-
-def classic_group_order(member_ids: Sequence[str]) -> list[str]:
-    """Return the members of a classic group, which joined in the given order."""
-    return new_hash_map_order(member_ids)
 
 
 _LONG = 1 << 63

@@ -1,8 +1,7 @@
 """Replay: it applies decisions and records, and decides nothing. The same records make the same group, live and in recovery.
 
 Live, `apply` first replays the records in log order, as Kafka's coordinator does after appending them. The changes without records
-follow: the records of a join create the group whose timers are then set. Each record or change lowers `wake_ms` to its earliest
-possible deadline, or to 0 if that would need a look at the whole group. In recovery `replay` applies only the records, and
+follow: the records of a join create the group whose timers are then set. In recovery `replay` applies only the records, and
 `begin_sessions` starts the timeouts of all members again (onLoaded in Kafka 4.4's GroupMetadataManager).
 
 There is one exception. `Rebalance` changes a copy of a live classic group's membership. The decision has this copy, and its
@@ -63,7 +62,7 @@ _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
 def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConfig) -> None:
     """Apply a decision. `wake_ms` stays a lower bound of the group's deadlines."""
     records, changes = decision.records, decision.changes
-    if records and changes and _replaces_membership(changes):
+    if records and changes and MembershipReplaced in map(type, changes):
         # The new membership comes with the decision; only offsets must be replayed.
         records = [record for record in records if isinstance(record, OffsetRecord)]
     for record in records:
@@ -77,10 +76,6 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
             group.wake_ms = wake_ms
     if group.membership is None and group.last_markers:
         group.last_markers = {}  # the markers of a removed group may be forgotten at any time
-
-
-def _replaces_membership(changes: tuple[Change, ...]) -> bool:
-    return MembershipReplaced in map(type, changes)
 
 
 def _apply_change(  # noqa: C901, PLR0911 - one line a change
@@ -115,8 +110,7 @@ def _apply_change(  # noqa: C901, PLR0911 - one line a change
 def _replace_membership(group: Group, change: MembershipReplaced) -> int:
     old, new = group.membership, change.membership
     group.membership = new
-    # While members join one by one, the aging of offsets stays the same, and only timers bring a
-    # deadline nearer.
+    # While members join one by one, offsets age as before: only timers bring a deadline nearer.
     ages_as_before = (
         isinstance(old, ClassicGroup)
         and old.state is new.state
@@ -196,12 +190,12 @@ def replay_record(group: Group, record: Record, now_ms: int) -> None:
     match record:
         case OffsetRecord():
             if record.value is None:
-                _remove_offset(group, record)
+                group.pending.pop((record.topic, record.partition), None)
+                group.remove_offset(record.topic, record.partition)
             else:
                 _take_offset(group, record, record.value, now_ms)
         case GroupRecord():
-            # Kafka's group tombstone removes no offsets; their own tombstones are written before
-            # it.
+            # Kafka's group tombstone removes no offsets: their own tombstones precede it.
             metadata = record.value
             group.membership = None if metadata is None else load_membership(metadata, now_ms)
         case TransactionMarker():
@@ -231,14 +225,8 @@ def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, no
     group.store_offset(record.topic, record.partition, offset)
 
 
-def _remove_offset(group: Group, record: OffsetRecord) -> None:
-    group.pending.pop((record.topic, record.partition), None)
-    group.remove_offset(record.topic, record.partition)
-
-
 def _soonest_deadline_after(group: Group, record: Record, config: CoordinatorConfig) -> int:
-    # Returns a lower bound of the deadlines that the record brings; 0 if that would need a look at
-    # the whole group.
+    # Returns a lower bound of the record's deadlines; 0 if that would need a look at the whole group.
     if not isinstance(record, OffsetRecord) or record.value is None:
         return NEVER_MS if isinstance(record, _WITHOUT_DEADLINE) else 0
     membership = group.membership

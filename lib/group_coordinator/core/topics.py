@@ -1,10 +1,8 @@
 """The topics of groups: subscriptions by name and by pattern, and the hash by which a group sees that its topics have changed.
 
-A consumer group stores the hash. It is XXH3 of 64 bits, over numbers in little endian and texts as hash4j writes them, in UTF-16
+A consumer group stores the hash: XXH3 of 64 bits, over numbers in little endian and texts as hash4j writes them, in UTF-16
 followed by their length. RE2 matches a pattern with whole topic names, as in Kafka (which runs the Java version, RE2J).
-
-Source: computeTopicHash and computeGroupHash in Kafka 4.4's group/Utils.java, TopicRegexResolver and
-throwIfRegularExpressionIsInvalid.
+Source: computeTopicHash and computeGroupHash in Kafka 4.4's group/Utils.java, TopicRegexResolver, throwIfRegularExpressionIsInvalid.
 """
 
 from __future__ import annotations
@@ -69,16 +67,13 @@ def missing_topics(group: Group, request: Request) -> NeededTopics | None:
         return None
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
-        return topic_need(group) if _knew_topics(membership) else None
+        # A rebuilt group had topic metadata when it wrote the log.
+        knew_topics = membership.metadata_hash or membership.owners
+        return topic_need(group) if knew_topics else None
     # Only a member of the consumer protocol begins an upgrade.
     if membership is None or not isinstance(request, ConsumerGroupHeartbeat):
         return None
     return _before_upgrade(membership, request)
-
-
-def _knew_topics(membership: ConsumerGroup) -> bool:
-    # A rebuilt group had topic metadata when it wrote the log.
-    return bool(membership.metadata_hash or membership.owners)
 
 
 def _before_upgrade(
@@ -173,11 +168,7 @@ class InvalidPatternError(ValueError):
 
 
 def check_pattern(pattern: str) -> None:
-    """Check that Kafka would accept a regular expression.
-
-    Raises:
-        InvalidPatternError: Kafka would reject it.
-    """
+    """Check that Kafka would accept a regular expression. Raises InvalidPatternError: Kafka would reject it."""
     _compiled(pattern)
 
 
@@ -217,8 +208,7 @@ def _description(fault: str) -> str:
 
 
 def _check_what_only_re2_takes(pattern: str) -> None:
-    # RE2J rejects the byte escape, a repeated brace, and group names that are not unique or not
-    # ASCII.
+    # RE2J rejects the byte escape, a repeated brace, and names of groups that repeat or are not ASCII.
     tokens = list(_TOKENS.finditer(pattern))
     if any(token["byte"] for token in tokens):
         raise InvalidPatternError(pattern, "invalid escape sequence")

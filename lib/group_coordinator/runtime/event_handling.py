@@ -1,8 +1,7 @@
-"""Handling of an event, shared by the job, `replay-events` and tests.
+"""Handling of an event, shared by the job, `replay-events` and tests, which differ in the source of events and time.
 
-These hosts differ in the source of events and time, and in the use of a Step. In each of them, deadlines that are due by an
-event's time fire before the event, and deadlines that the event makes due fire right after it. A new member id is computed from
-the event, so that a repeated batch makes the same id.
+Deadlines that are due by an event's time fire before the event, and deadlines that the event makes due fire right after it. A new
+member id is computed from the event, so that a repeated batch makes the same id.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
     EndTxn,
     JoinGroup,
-    Request,
     RequestContext,
     TopicMetadata,
 )
@@ -85,7 +83,8 @@ def take(  # noqa: PLR0913 - all that an event depends on
     `new_id` makes the uuid text of a new member id from the event's id. `rights` are the sender's; None: no rights are needed.
     Missing rights are in `rights.denials` afterwards.
     """
-    asks = _asks_for_id(event.request)
+    # Only a member without an id needs a new one: making an id costs as much as a heartbeat.
+    asks = isinstance(event.request, _JOINS) and not event.request.member_id
     context = RequestContext(
         now_ms=now_ms,
         ticket=ticket_of(event, event_id),
@@ -101,11 +100,6 @@ def take(  # noqa: PLR0913 - all that an event depends on
 def ticket_of(event: Event, event_id: str) -> ReplyAddress:
     """Return the reply address of an event."""
     return ReplyAddress(event_id, event.correlation_id, event.version, event.reply_partition)
-
-
-def _asks_for_id(request: Request) -> bool:
-    # Only a member without an id needs a new one: making an id costs as much as a heartbeat.
-    return isinstance(request, _JOINS) and not request.member_id
 
 
 class InvalidEventResult(NamedTuple):

@@ -1,17 +1,11 @@
 """A call of the operator for a group: sorted events, the group state before and after, and a cache of large groups.
 
-Spark passes a group's events in chunks, in no order. A group may have gigabytes of events in one batch: all records without a key
-go to one group, for example. Events that exceed the memory limit wait on disk: this is an external merge sort.
+A group may have gigabytes of events in one batch, such as all records without a key, and Spark passes them in no order. Events that
+exceed the memory limit wait on disk: this is an external merge sort.
 
-A worker of Spark lives for many batches, and a busy group has events in each of them. Decoding ten thousand members or a hundred
-thousand offsets takes longer than handling the events. The group cache therefore keeps decoded groups. A result never depends on
-the cache:
-
-- A cached group is used only if Spark's group state has exactly the bytes that this group was written to. Another process that
-  updated the group, a batch that runs again, a restart with another checkpoint: each has other bytes, and decodes them.
-- A group leaves the cache when it is used. A call that fails halfway therefore leaves no changed group behind.
-- A group behaves the same before it is written and after it is read again. The division of events into calls makes no difference
-  either (update_group.py).
+Decoding ten thousand members takes longer than handling the events, so the group cache keeps decoded groups. A result never depends
+on it. A cached group is used only if Spark's group state has exactly the bytes that this group was written to: a repeated batch or
+another process has others. A group leaves the cache when it is used: a call that fails halfway leaves no changed group behind.
 """
 
 from __future__ import annotations
@@ -72,9 +66,8 @@ class SortedEvents:
 _LEAST_BYTES = 16 * 1024
 """The smallest group state in the cache. A smaller state is decoded in less than a tenth of a millisecond."""
 _MOST_BYTES = 8 * 1024 * 1024
-"""The limit of all group states in the cache. The decoded groups take more memory than that, at most 95 MB. An undecoded part takes
-once or twice its bytes, and keeps its whole group state in memory. Decoded classic members take four times their bytes, offsets
-nine times, consumers ten times.
+"""The limit of all group states in the cache. The decoded groups take more memory than that, at most 95 MB: decoded offsets take nine
+times their bytes, consumers ten times.
 """
 
 
@@ -171,9 +164,7 @@ def call_group(
     If events leave a group as it was, nothing is written: Spark keeps its state and its timer. A call of a fired timer always
     writes: without a new timer the old timer would fire again in every batch. A group whose state cannot be read or written
     keeps its state, and its events become dead letters.
-
-    Raises:
-        UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
+    Raises UnknownStateVersionError: this program does not write such a state; SnapshotVersionError: nor such a snapshot.
     """
     try:
         return _called(given, context, known)
@@ -193,8 +184,7 @@ def _called(given: OperatorInput, context: UpdateContext, known: GroupCache) -> 
     update = update_group(group, unpack(given.packed), given.batch_time_ms, context)
     if update.state is not None:
         known.keep(group, update.state)
-    # Spark keeps state and timer of a group that is not written. A fired timer is gone, so it needs
-    # a new one.
+    # Spark keeps state and timer of a group that is not written, but a fired timer is gone.
     if update.state == snapshot and not given.has_timed_out:
         return OperatorResult(update.pieces, write=False)
     return _written(update, given.batch_time_ms, context)

@@ -29,8 +29,7 @@ class Meter(NamedTuple):
 
 
 METERS = (
-    # To Kafka a reset is a commit. Transactional offsets count when they are sent, whatever the end
-    # of the transaction.
+    # To Kafka a reset is a commit. Transactional offsets count when they are sent.
     Meter(
         "offset-commit",
         "offsets committed",

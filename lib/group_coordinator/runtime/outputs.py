@@ -1,14 +1,9 @@
-"""The outputs of a call of the operator, in order.
-
-Responses and the keys and values of records are JSON already, so no later step parses or writes them again.
-
-The packing of a Kafka record into one binary value, big endian. The operator's cost is per column, so there is one column.
+"""The outputs of a call of the operator, in order, and the packing of a Kafka record into one binary value, big endian.
 
     partition 4 bytes | offset 8 | timestamp in ms 8 | kind 1 | size of the value 4, -1: null | the value
 
-Partition and offset are first, so packed records sort like their events. A value that is longer than event.max.bytes is cut to
-that size: a compressed batch of a few bytes may hold records of gigabytes.
-
+The operator's cost is per column, so there is one column. Partition and offset are first, so packed records sort like their events.
+A value that is longer than event.max.bytes is cut to that size: a compressed batch of a few bytes may hold records of gigabytes.
 After a rebuild a group begins with a seed: a snapshot, packed like a record (streaming/rebuild). The seed sorts before all events.
 """
 
@@ -38,11 +33,7 @@ HEADER = Struct(">iqqBi")
 _KIND_AT = 20
 
 SEED, EVENT, ABSENT_KEY, BAD_KEY, LONG_KEY = 4, 5, 6, 7, 8
-"""The kinds: a seed, an event, and events whose keys are not group ids.
-
-The seed has the lowest number, and zeros before it, as the first event of partition 0 may have zeros too. The number is in the
-files of rebuilt checkpoints, so it stays 4.
-"""
+"""The kinds: a seed, an event, and events whose keys are not group ids. The seed sorts first, and is 4 in rebuilt checkpoints."""
 
 KEY_FAULTS = {
     ABSENT_KEY: "the record's key is null",
@@ -52,11 +43,7 @@ KEY_FAULTS = {
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False):
-    """A Kafka record of the events topic, for a group.
-
-    `key_fault` is the reason why the record's key is not a group id; None: it is a group id. `cut_from` is the size of a value
-    before it was cut; None: it was not cut.
-    """
+    """A record of the events topic. `key_fault` is None for a key that is a group id; `cut_from` is the size of a cut value."""
 
     timestamp_ms: int
     partition: int
@@ -115,10 +102,7 @@ class Responses(NamedTuple):
 
 
 class LogRow(msgspec.Struct, gc=False):
-    """A row of coordinator_log without the columns that the operator does not know. `seq` is the output's number in the call.
-
-    Key and value are JSON in UTF-8.
-    """
+    """A row of coordinator_log, with key and value as JSON in UTF-8, as far as the operator knows it. `seq` numbers the outputs."""
 
     group_id: str
     record_type: Int32
@@ -203,9 +187,7 @@ class Piece(NamedTuple):
 
 
 _PIECE_BYTES = 4 * 1024 * 1024
-"""A piece ends with the first output that reaches this size. The outputs of a call may be gigabytes; a value in Arrow or
-in the JVM must not be.
-"""
+"""A piece ends with the first output that reaches this size: a value in Arrow or in the JVM must not have gigabytes."""
 _MOST_DENIALS = 100
 """The limit for an event, which may name tens of thousands of topics."""
 _FEW_BYTES = 200
@@ -269,10 +251,7 @@ class Outputs:
         self._respond(fault.reply_partition, content)
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:
-        """Add an invalid event, or a deadline that failed: it has no source.
-
-        An event keeps its own time: events without a key come from all partitions and belong to no group's clock.
-        """
+        """Add an invalid event with its own time, as it may belong to no group's clock; or a deadline that failed: no source."""
         value = source.value if source else None
         row = DeadLetterRow(
             group_id=self.group_id,
@@ -322,11 +301,8 @@ class Outputs:
         self._count += 1
         self._bytes += size + _FEW_BYTES
         if self._bytes >= _PIECE_BYTES:
-            self._cut()
-
-    def _cut(self) -> None:
-        # Most calls have few outputs, and need no file.
-        if self._pieces is None:
-            self._pieces = SpillFile(self._scratch)
-        self._pieces.append(pickle.dumps((self._held, self._bytes)))
-        self._held, self._bytes = [], 0
+            # Most calls have few outputs, and need no file.
+            if self._pieces is None:
+                self._pieces = SpillFile(self._scratch)
+            self._pieces.append(pickle.dumps((self._held, self._bytes)))
+            self._held, self._bytes = [], 0

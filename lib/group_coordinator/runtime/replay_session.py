@@ -97,8 +97,7 @@ class Replay:
 
     def _moment(self, line: _Line, at_ms: int) -> Iterator[Output]:
         self._now_ms = at_ms
-        # Deadlines of earlier times fire before the line, and those that the line makes due right
-        # after it.
+        # Deadlines of earlier times fire before the line, and those that it makes due right after.
         yield from self._pass_time(at_ms)
         if line.topics is not UNSET:
             yield from self._learn(line.topics)
@@ -131,19 +130,18 @@ class Replay:
         except FieldError as fault:
             yield _error(str(fault))
             return
-        # A topic that is missing or has another id now was deleted. A topic with the same id never
-        # gets fewer partitions.
+        # A topic that is missing or has another id now was deleted.
         for name, before in (self._topics or {}).items():
             after = topics.get(name)
             if after is not None and after.topic_id == before.topic_id:
-                topics[name] = _not_smaller(before, after)
+                # Kafka never removes partitions of a topic.
+                topics[name] = max(after, before, key=lambda topic: topic.num_partitions)
         deleted = tuple(
             (topic.name, topic.topic_id)
             for topic in (self._topics or {}).values()
             if topic.name not in topics or topics[topic.name].topic_id != topic.topic_id
         )
-        # A topic that was deleted and created again was missing in one version of the cluster's
-        # metadata.
+        # A topic that was created again was missing in one version of the cluster's metadata.
         self._topics_version += 2 if any(name in topics for name, _ in deleted) else 1
         self._topics = topics
         for group_id, group in sorted(self._groups.items()):
@@ -213,17 +211,15 @@ class Replay:
         request = TopicMetadata(
             group.group_id, tuple(topics.values()), deleted, self._topics_version
         )
-        return self._handled(
-            group,
-            Event(
-                version=0,
-                correlation_id=None,
-                client_id="",
-                client_host="",
-                principal=None,
-                request=request,
-            ),
+        event = Event(
+            version=0,
+            correlation_id=None,
+            client_id="",
+            client_host="",
+            principal=None,
+            request=request,
         )
+        return self._handled(group, event)
 
     def _handled(self, group: Group, event: Event, rights: Rights | None = None) -> Step:
         return take(
@@ -272,11 +268,6 @@ def _placed(topic: ExistingTopic) -> ExistingTopic:
     if topic.racks is UNSET:
         topic.racks = [[""]] * topic.num_partitions
     return topic
-
-
-def _not_smaller(before: Topic, after: Topic) -> Topic:
-    # Kafka never removes partitions of a topic.
-    return before if before.num_partitions > after.num_partitions else after
 
 
 def _step(group_id: str, step: Step) -> Iterator[Output]:

@@ -1,18 +1,14 @@
 """One call of the operator, without Spark: a group and its events in, its next state and outputs out.
 
-The result depends only on the group state, the group's events in order of partition and offset, and the batch's time. A batch that
-runs again has the same outputs, and the division of events into batches makes no difference. So time is also read from the events
-topic. These are the clock rules 1 to 3 and 6 (lib/README.md):
+The result depends only on the group state, the group's events in order of partition and offset, and the batch's time: the division
+of events into batches makes no difference. So time is also read from the events topic (clock rules 1 to 3 and 6, lib/README.md):
 
-- An event's time is its record's timestamp, but at most the batch's time. A group has a clock: the time of its last event or fired
-  deadline. The clock never goes back: an event with an earlier time is handled at the clock's time.
-- Before an event is handled, each deadline of its group that is due by the event's time fires, in order and at its own time. A
-  session that ends at 12:00:45 ends at 12:00:45, even if a later batch sees it. Deadlines that an event makes due fire right after
-  that event.
-- After the last event, the deadlines fire that are due by the batch's time minus the slack. An event that was appended before a
-  deadline thus has the slack to be read before the deadline fires.
-- While a backlog is read, timers are suspended (streaming/source.py): only events move the clock, and no deadline fires after the
-  last event. The heartbeat that keeps a member alive may be in the next batch.
+- An event's time is its record's timestamp, but at most the batch's time. A group's clock, the time of its last event or fired
+  deadline, never goes back: an event with an earlier time is handled at the clock's time.
+- Before an event is handled, each deadline that is due by its time fires, in order and at its own time. Deadlines that an event makes
+  due fire right after that event.
+- After the last event, the deadlines fire that are due by the batch's time minus the slack, in which earlier events may be read.
+- While a backlog is read, timers are suspended (streaming/source.py): no deadline fires after the last event.
 
 Handling of internal errors: the affected events become dead letters, and other groups continue.
 """
@@ -96,11 +92,7 @@ _TOPICS_ON_THE_WAY = "The group's topics are being looked up."
 
 
 class GroupUpdate(NamedTuple):
-    """The result of a call.
-
-    `state` is the group's snapshot; None: the group has no data. `pieces` has the outputs in order (outputs.py). `deadline_ms`
-    is the next deadline.
-    """
+    """The result of a call: `state` is the group's snapshot; None: the group has no data. `deadline_ms` is the next deadline."""
 
     state: bytes | None
     pieces: Iterable[Piece]
@@ -109,11 +101,7 @@ class GroupUpdate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
-    """The settings of a batch, equal for all groups and in each repetition of the batch.
-
-    While timers are suspended, only events move a group's clock (clock rule 6). Timers that ran through one of the `outages` start
-    again at its end (clock rule 8).
-    """
+    """The settings of a batch, equal for all groups and in each repetition. `timers_hold`: clock rule 6; `outages`: clock rule 8."""
 
     config: CoordinatorConfig
     events_topic: str
@@ -156,11 +144,6 @@ def update_group(
         return GroupUpdate(None, run.output, None)
     deadline_ms = coordinator.next_deadline(group, context.config, context.outages)
     return GroupUpdate(snapshots.dump(group), run.output, deadline_ms)
-
-
-def _who(event: Event) -> str | None:
-    # No user requested the events that the job sends itself.
-    return None if is_of_the_job(event) else event.principal
 
 
 def _rebalancing(group: Group) -> str | None:
@@ -229,7 +212,9 @@ class _GroupRun:
         if step is None:
             config = self.context.config
             step = take(self.group, event, event_id, now_ms=now_ms, config=config, rights=rights)
-        self.output.step(step, row, _who(event))
+        # No user requested the events that the job sends itself.
+        principal = None if is_of_the_job(event) else event.principal
+        self.output.step(step, row, principal)
         if rights is not None:
             self.output.denials(row, event, rights, now_ms)
 
@@ -254,8 +239,7 @@ class _GroupRun:
         return Step(now_ms, [], [Reply(ticket_of(event, event_id), answer)])
 
     def ask_for_topics(self, need_before: NeededTopics) -> None:
-        # Repeated until topic metadata arrives: an output may be lost with the process that read
-        # it.
+        # Repeated until topic metadata arrives: an output may be lost with its reader.
         need = self._unmet_need or topic_need(self.group)
         if need != need_before or (need != NOTHING and self.group.topics is None):
             self.output.topic_need(need)
@@ -267,8 +251,7 @@ class _GroupRun:
             self.output.awaited_markers(awaited)
 
     def say_rebalancing(self, before: str | None) -> None:
-        # Repeated in each call: a driver that restarted has forgotten the state. The end is output
-        # once.
+        # Repeated in each call: a restarted driver has forgotten the state. The end is output once.
         state = _rebalancing(self.group)
         if state is not None or before is not None:
             self.output.rebalancing(state)

@@ -1,8 +1,7 @@
 """The effect of another retention on a group: its log is replayed with Kafka's rules of expiration.
 
-Streams groups are replayed as consumer groups. Offsets of both age from their commits, and offsets of topics that a member reads
-cannot expire. The topics that a member of a streams group reads are in the topology. Data that exceeds the memory limit of a call
-is kept in a temporary file.
+Streams groups are replayed as consumer groups: offsets of both age from their commits, and offsets of topics that a member reads
+cannot expire. Those topics are in the topology. Data that exceeds the memory limit of a call is kept in a temporary file.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ class StreamsAsConsumers:
     ) -> Iterator[ConsumerRecord]:
         """Yield the records that a consumer group would have written in place of a record of types 17 and 19 to 23.
 
-        Raises:
-            RecordError: the record is not readable.
+        Raises RecordError: the record is not readable.
         """
         member_id = self._values.take(record_type, key, value, READERS)
         match record_type:
@@ -93,8 +91,6 @@ _BY_RETENTION = (Reason.OFFSET_EXPIRED, Reason.GROUP_EXPIRED)
 
 
 class TimedRecord(NamedTuple):
-    """A record and its time."""
-
     at_ms: int
     record: Record
 
@@ -143,8 +139,7 @@ class WhatIf:
     def _pass_time(self, until_ms: int) -> None:
         # At the time of a sweep, the sweep precedes a request.
         group = self._group
-        # Looking at all offsets for each record takes too long: `apply` lowers wake_ms to the
-        # earliest possible time.
+        # Looking at all offsets for each record takes too long: `apply` lowers wake_ms instead.
         while group.wake_ms <= until_ms:
             due_ms = next_sweep(group, self._clock_ms, self._config)
             group.wake_ms = NEVER_MS if due_ms is None else due_ms

@@ -43,12 +43,9 @@ class AclLog:
             self._newest = packed
 
     def before_query(self) -> None:
-        """Write the ACLs of the query's first batch, unless that batch is open and has ACLs.
+        """Write the ACLs of the query's first batch, unless that batch is open and has ACLs. Before the query's settings.
 
-        Called before the settings of the query are written.
-
-        Raises:
-            DamagedFileError: the ACLs of the open batch cannot be read.
+        Raises DamagedFileError: the ACLs of the open batch cannot be read.
         """
         # The open batch has started with the ACLs in the file, so its repeat must use them too.
         self._begun = last_planned_batch(self._folder)

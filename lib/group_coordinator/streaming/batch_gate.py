@@ -26,22 +26,16 @@ class ClosedError(RuntimeError):
     """The batch was not written because its query stops. Spark repeats it at the next start."""
 
 
-def _never(_batch_id: int) -> bool:
-    return False
-
-
 class BatchGate:
     """A foreachBatch function that can be closed.
 
-    Args:
-        write: writes a batch.
-        must_wait: called before each batch with Spark's number; if it returns True, the batch is held for another query.
+    `must_wait` is called before each batch with Spark's number; if it returns True, the batch is held for another query.
     """
 
     def __init__(
         self,
         write: Callable[[DataFrame, int], None],
-        must_wait: Callable[[int], bool] = _never,
+        must_wait: Callable[[int], bool] = lambda _batch_id: False,
     ) -> None:
         self._write = write
         self._must_wait = must_wait
@@ -54,8 +48,7 @@ class BatchGate:
     def __call__(self, batch: DataFrame, batch_id: int) -> None:
         """Write the batch, or, once closed, hold it until the query has stopped.
 
-        Raises:
-            ClosedError: the gate is closed. After a return Spark would commit the batch.
+        Raises ClosedError: the gate is closed. After a return Spark would commit the batch.
         """
         if self._closing.is_set() or self._must_wait(batch_id):
             reason = "stop" if self._closing.is_set() else "another-query"
@@ -69,7 +62,6 @@ class BatchGate:
 
     @property
     def is_closing(self) -> bool:
-        """True if the running batch should end soon."""
         return self._closing.is_set()
 
     @property
@@ -94,7 +86,6 @@ class BatchGate:
         context.setLogLevel("WARN")
 
     def _await_batch(self, query: StreamingQuery) -> None:
-        """Return when the running batch has ended or is held, or if Kafka does not return its end offsets."""
         with_offsets_s = time.monotonic()
         while query.isActive and query.status["isTriggerActive"]:
             if self._holds_batch.wait(_POLL_S):

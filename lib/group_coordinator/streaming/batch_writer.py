@@ -6,19 +6,16 @@ output may come twice or has a mark by which it is skipped.
 1. Spark plans the batch: the end offsets and the time go to the offset log. From here on it is an open batch.
 2. The driver adds the rest of its input: outages, ACLs, suspended timers (coordination.py).
 3. The operator handles the events, and writes the group states. It is a pure function of all that, so a repeat gives the same.
-4. Responses go to Kafka first, because clients wait for them. A repeat sends them again, equal and with the same `id`: readers drop
-   repeats by `id`, or by the correlation id, as our clients do. In a small batch they are sent while its log is written
-   (small_batch.py).
-5. Topic subscriptions and awaited transaction markers are kept, as other members wait for them and a group reports them once
-   (driver/tasks/topic_subscriptions.py, driver/tasks/transaction_markers.py).
+4. Responses go to Kafka first, because clients wait for them. A repeat sends them again with the same `id`, and readers drop it.
+5. Topic subscriptions and awaited transaction markers are kept, as other members wait for them and a group reports them once.
 6. Records go to coordinator_log, then dead letters and denials to their tables: if any table has rows of a batch, the log has its
-   records, and a rebuild starts from the last batch that it finds (rebuild/rebuild.py). Each append leaves a mark, by which the
-   table takes a batch once (tables/writer.py). A failure between two tables therefore repeats only the second append.
-7. Spark commits the batch, and its group states with it, after `Sinks.write` returns. After a failure before that, the next start
-   repeats steps 2 to 6 with the same events, time and id.
+   records, and a rebuild starts from the last batch that it finds. Each append leaves a mark, by which the table takes a batch once
+   (tables/writer.py): a failure between two tables repeats only the second append.
+7. Spark commits the batch and its group states after `Sinks.write` returns. After a failure before that, the next start repeats
+   steps 2 to 6 with the same events, time and id.
 
-Workers return rows in their final form (operator/output_rows.py): no response and no row of the log is parsed here. A call from
-Python into the JVM takes milliseconds, so the outputs of a batch are built in SQL with as few calls as possible.
+Workers return rows in their final form (operator/output_rows.py). A call from Python into the JVM takes milliseconds, so the
+outputs of a batch are built in SQL with as few calls as possible.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ from group_coordinator.streaming.small_batch import (
     quick_batch,
 )
 from group_coordinator.tables import dead_letters, denials
-from group_coordinator.tables.append import Rows, SparkRows
+from group_coordinator.tables.append import SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
@@ -94,12 +91,7 @@ def rows_of(batch: DataFrame, kept: KeptOutputs, job: JobSettings) -> DataFrame:
 def responses_of(batch: DataFrame, most_bytes: int, partitions: int) -> DataFrame:
     """Return the rows for the responses topic: key, value and partition; null in `partition` selects the key's partition.
 
-    A response that Kafka would reject is replaced by the error MESSAGE_TOO_LARGE to the same request.
-
-    Args:
-        batch: the outputs.
-        most_bytes: the longest response.
-        partitions: the number of partitions of the responses topic.
+    A response of more than `most_bytes` is replaced by the error MESSAGE_TOO_LARGE to the same request.
     """
     return (
         batch.where(f"kind = '{RESPONSE}'")
@@ -155,28 +147,19 @@ def send(responses: DataFrame, job: JobSettings) -> None:
     )
 
 
-def _nobody_names_one() -> int:
-    return 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sinks:
-    """Writes the outputs of a batch. The same batch may be written again.
-
-    In the tables Spark's batch 0 is batch `first_batch_id`, see Origin in checkpoint/layout.py.
-    """
+    """Writes the outputs of a batch, which may be written again. In the tables Spark's batch 0 is `first_batch_id` (see Origin)."""
 
     job: JobSettings
     writer: Writer
     report: Callable[[int, BatchCounts], None]
     first_batch_id: int = 0
     topic_needs: Callable[[Sequence[str]], None] | None = None
-    """Receives the topic subscriptions of groups, each a line of JSON, before the batch is committed: a group sends
-    them once.
-    """
+    """Receives the topic subscriptions of groups, each a line of JSON, before the commit: a group sends them once."""
     awaited_markers: Callable[[Sequence[str]], None] | None = None
     """Receives the transaction markers that groups wait for, in the same way."""
-    reply_partitions: Callable[[], int] = _nobody_names_one
+    reply_partitions: Callable[[], int] = lambda: 0
     """Returns the number of partitions of the responses topic: Kafka's client waits in vain for a missing partition."""
     meters: Callable[[int, BatchMeters], None] | None = None
     """Receives the batch's metrics after its tables are written. A repeated batch is reported again."""
@@ -216,7 +199,8 @@ class Sinks:
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             # Clients wait for the responses, and for nothing else.
-            self._send(batch)
+            partitions = self.reply_partitions()
+            send(responses_of(batch, self.job.response_max_bytes, partitions), self.job)
             found = outputs_of(batch)
             self._keep(found, in_tables)
         finally:
@@ -229,17 +213,13 @@ class Sinks:
         # The log first: a rebuild relies on it having every batch that another table has.
         if found.counts.records:
             origin = LogOrigin(self.job.cluster_id, self.job.events_topic)
-            self._append(found.log(origin), COORDINATOR_LOG, in_tables)
+            self.writer.append_once(found.log(origin), COORDINATOR_LOG, in_tables)
         for kept in KEPT:
             # Most batches have no dead letters or denials, and an empty append would still be a commit.
             size = found.size_of(kept.kinds)
             if size.rows:
                 rows = SparkRows(rows_of(found.frame(), kept, self.job), size)
-                self._append(rows, kept.table, in_tables)
-
-    def _send(self, batch: DataFrame) -> None:
-        partitions = self.reply_partitions()
-        send(responses_of(batch, self.job.response_max_bytes, partitions), self.job)
+                self.writer.append_once(rows, kept.table, in_tables)
 
     def _report(self, found: BatchOutputs) -> None:
         needs, markers = found.topic_needs(), found.awaited_markers()
@@ -247,6 +227,3 @@ class Sinks:
             self.topic_needs(needs)
         if markers and self.awaited_markers is not None:
             self.awaited_markers(markers)
-
-    def _append(self, rows: Rows, table: TableDefinition, batch_id: int) -> None:
-        self.writer.append_once(rows, table, batch_id)

@@ -28,9 +28,8 @@ def cluster_options(
 ) -> dict[str, str]:
     """Options of a reader or a writer. Spark passes options that begin with `kafka.` to Kafka's own client.
 
-    `given` are properties of that client, which take precedence over the settings.
-
-    Databricks renames the classes of that client, and of Amazon's login to MSK; the usual names do not exist there.
+    `given` are properties of that client, which take precedence over the settings. Databricks renames its classes, and those of
+    Amazon's login to MSK.
     """
     properties = {
         "bootstrap.servers": job.bootstrap_servers,

@@ -1,7 +1,7 @@
 """Compaction as a streaming query of its own: a late or failed batch of it does not delay responses.
 
-A checkpoint that is damaged, or another cluster's, ends the run all the same: no later attempt would mend it. Between two batches
-the query maintains the tables that it writes; its notes of that are in its checkpoint.
+A checkpoint that is damaged, or another cluster's, ends the run all the same. Between two batches the query maintains the tables
+that it writes; its notes of that are in its checkpoint.
 """
 
 from __future__ import annotations
@@ -99,9 +99,8 @@ class CompactionQuery:
     def run(self, stop: Event) -> None:
         """Compact every compaction.interval.ms until `stop` is set, and end between two batches.
 
-        Raises:
-            CheckpointError: the checkpoint is that of another cluster.
-            DamagedFileError: its cluster id cannot be read.
+        Raises CheckpointError: the checkpoint is that of another cluster.
+        Raises DamagedFileError: its cluster id cannot be read.
         """
         self._or_without_what_was_remembered(lambda done: self._run(stop, done))
 
@@ -118,9 +117,8 @@ class CompactionQuery:
     def run_again_and_again(self, stop: Event) -> None:
         """Run, and start again after a failure, as only readers of the tables notice it.
 
-        Raises:
-            CheckpointError: the checkpoint is that of another cluster.
-            DamagedFileError: its cluster id cannot be read.
+        Raises CheckpointError: the checkpoint is that of another cluster.
+        Raises DamagedFileError: its cluster id cannot be read.
         """
         keep_trying(
             lambda: self.run(stop),
@@ -133,9 +131,8 @@ class CompactionQuery:
     def drain(self) -> None:
         """Compact the present rows of the log, then return.
 
-        Raises:
-            CheckpointError: the checkpoint is that of another cluster.
-            DamagedFileError: its cluster id cannot be read.
+        Raises CheckpointError: the checkpoint is that of another cluster.
+        Raises DamagedFileError: its cluster id cannot be read.
         """
         self._or_without_what_was_remembered(self._drain)
 

@@ -53,12 +53,10 @@ IsOver = Callable[[StreamingQuery, Backlog], bool]
 class CoordinatorHooks:
     """Connections of a run to the rest of the driver.
 
-    `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark
-    runs no batch until there is data. `must_wait` decides before each batch whether it is held for another query
-    (BatchGate). `plans` is the offset log. `before_query` is called before each query of the run begins, `before_batch`
-    with Spark's number of a batch in the thread that begins its tasks. `report` receives every written batch, `rest` is
-    called after it (small_batch.py), and each of `watches` receives the query about once a second. `reply_partitions`,
-    `topic_needs`, `awaited_markers`, `meters` and `responses` are for Sinks.
+    `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark runs no
+    batch until there is data. `must_wait` decides if a batch is held for another query (BatchGate). `before_batch` is called in the
+    thread that begins the batch's tasks, `rest` after `report` (small_batch.py). Each of `watches` receives the query about once a
+    second. The last five fields are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -96,11 +94,7 @@ class CoordinatorRun:
             self._run_query(self.settings, lambda *_: False)
 
     def drain(self) -> None:
-        """Process the events that exist at the start and fire the due timers, then return.
-
-        The batch that reads the last of these events also fires the due timers of all other groups, except suspended
-        timers, which fire later.
-        """
+        """Process the events that exist at the start and fire the due timers, then return. Suspended timers fire later."""
         self._end_open_batch()
         # The Ticks mark the end of the drain: every event before them exists now.
         events_topic, ends = self.settings.job.events_topic, self.around.tick()
@@ -165,6 +159,8 @@ class CoordinatorRun:
         around = self.around
         # After a rebuild Spark counts from 0 again, and the tables continue.
         first_batch_id = 0 if origin is None else origin.first_batch_id
+        few_events = partial(has_few_events, around.plans)
+        quick = None if around.responses is None else SmallBatches(few_events, around.responses)
         sinks = Sinks(
             job=settings.job,
             writer=self.writer,
@@ -174,7 +170,7 @@ class CoordinatorRun:
             awaited_markers=around.awaited_markers,
             reply_partitions=around.reply_partitions,
             meters=around.meters,
-            quick=_quick_way(around),
+            quick=quick,
         )
 
         def write(batch: DataFrame, batch_id: int) -> None:
@@ -206,12 +202,6 @@ class CoordinatorRun:
                 watch(query)
         _log.debug("query=coordinator ends reason=stop")
         return False
-
-
-def _quick_way(around: CoordinatorHooks) -> SmallBatches | None:
-    if around.responses is None:
-        return None
-    return SmallBatches(partial(has_few_events, around.plans), around.responses)
 
 
 def _unplan(folder: CheckpointFolder, held_batch: int) -> None:

@@ -1,7 +1,6 @@
 """Exact totals of the meters after any end of a run, although no batch waits for a file of them.
 
-The increments of a batch follow from its rows in the tables. So the totals are written now and then, with their last
-batch, and the batches between it and the first batch of a run are counted in the tables.
+The totals are written now and then, with their last batch; the batches since then are counted in the tables.
 """
 
 from __future__ import annotations
@@ -46,9 +45,7 @@ _decode_line = json.Decoder(RebalancingLine).decode
 class TotalsFiles(Protocol):
     """The part of CheckpointFolder that totals need."""
 
-    def read_newest_as(self, name: str, kind: type[Content], remedy: str) -> Content | None:
-        """Return the content that was written last; None: none."""
-        ...
+    def read_newest_as(self, name: str, kind: type[Content], remedy: str) -> Content | None: ...
 
     def write_next(self, name: str, text: str) -> None: ...
 
@@ -62,16 +59,10 @@ class Totals(Struct):
 
 
 class MeterTotals:
-    """Adder of the batches' increments, in the thread that writes them.
+    """Adder of the batches' increments, in the thread that writes them. Another adds missing batches and writes the totals.
 
-    Another thread adds missing batches and writes the totals.
-
-    Args:
-        files: the coordinator's checkpoint.
-        count_tables: called once at most, and only if the run before was killed or had no meters.
-
-    Raises:
-        DamagedFileError: the file of the totals cannot be read.
+    `count_tables` is called once at most, and only if the run before was killed or had no meters.
+    Raises DamagedFileError: the file of the totals cannot be read.
     """
 
     def __init__(self, files: TotalsFiles, count_tables: CountTables) -> None:

@@ -1,7 +1,7 @@
 """The outages of the coordinator, kept in its checkpoint and given to every task of a batch (clock rule 8).
 
-A repeated batch gives the same outputs, because its outages were written before. An outage that is added later starts
-at the time of that batch's plan or after it, so it would change no decision of the batch.
+A repeated batch gives the same outputs, because its outages were written before. An outage that is added later starts at the time
+of that batch's plan or after it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,8 @@ _log = logging.getLogger(__name__)
 class OutageLog:
     """All outages. A thread may add to them while another begins batches.
 
-    Args:
-        spark: the session.
-        folder: the checkpoint.
-        plans: the offset log.
-        rest_after: the milliseconds that a batch, by Spark's number, was idle before it ended.
-        limit: max.offsets.per.trigger; 0: no limit.
-
-    Raises:
-        DamagedFileError: the file of the outages cannot be read.
+    `rest_after` has the milliseconds that a batch, by Spark's number, was idle before it ended; `limit` is max.offsets.per.trigger.
+    Raises DamagedFileError: the file of the outages cannot be read.
     """
 
     def __init__(
@@ -73,10 +66,7 @@ class OutageLog:
         self._spark.sparkContext.setLocalProperty(PROPERTY, outages)
 
     def add_wait_for(self, batch_id: int) -> None:
-        """Add an outage for late responses, if this batch, by Spark's number, ends such a delay.
-
-        Batches of an earlier run keep their outages.
-        """
+        """Add an outage for late responses, if this batch, by Spark's number, ends such a delay. Earlier runs' batches keep theirs."""
         if batch_id <= self._last_of_an_earlier_run:
             return
         before_ms, now_ms = self._planned(batch_id - 1), self._planned(batch_id)

@@ -28,8 +28,7 @@ from group_coordinator.streaming.session import started_in_pool
 from group_coordinator.streaming.source import read_events, read_groups
 
 _OF_THE_QUERY = {
-    # Code generation for its plans takes a batch longer than it saves. In large batches, too, the workers take the
-    # time.
+    # Code generation for its plans takes a batch longer than it saves, in large batches too.
     "spark.sql.codegen.wholeStage": "false",
     # Timers fire without events too. Users with many queries may have switched this off for those.
     "spark.sql.streaming.noDataMicroBatches.enabled": "true",
@@ -44,8 +43,7 @@ def start_query(
 ) -> StreamingQuery:
     """Start to handle events; `write` receives the outputs of every batch (batch_writer.py).
 
-    Raises:
-        DamagedFileError: the groups of a rebuilt checkpoint are incomplete.
+    Raises DamagedFileError: the groups of a rebuilt checkpoint are incomplete.
     """
     job = settings.job
     context = UpdateContext(
@@ -114,10 +112,8 @@ def has_ended_batch(query: StreamingQuery, batch_id: int) -> bool:
 def has_begun_batch_after(query: StreamingQuery, time_ms: int) -> bool:
     """Return True if a batch that began later than this time is committed."""
     progress = query.lastProgress
-    return (
-        progress is not None
-        and datetime.fromisoformat(progress.timestamp).timestamp() * 1000 > time_ms
-    )
+    time = None if progress is None else datetime.fromisoformat(progress.timestamp)
+    return time is not None and time.timestamp() * 1000 > time_ms
 
 
 def has_read(query: StreamingQuery, events_topic: str, ends: Mapping[int, int]) -> bool:

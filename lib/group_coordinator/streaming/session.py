@@ -1,7 +1,6 @@
 """The Spark session of the job: created on this machine, or provided where the job is submitted.
 
-A newer version of Spark than tested is tried after a warning. With spark.scheduler.mode = FAIR, queries in different pools take
-turns, and no others.
+With spark.scheduler.mode = FAIR, queries in different pools take turns, and no others.
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ _log = logging.getLogger(__name__)
 def warn_of_newer(version: str, jvm: Any) -> None:
     """Log a warning if the job is untested on this version of PySpark; `jvm` is py4j's view of the driver's.
 
-    Raises:
-        UnknownSparkError: it is newer, and has no Kafka or no Delta; or it is older than all tested versions.
+    Raises UnknownSparkError: it is newer, and has no Kafka or no Delta; or it is older than all tested versions.
     """
     newest = newer_than(version)
     if newest is None:
@@ -93,8 +91,7 @@ _EXTENSIONS, _DELTA = "spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExt
 
 _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
-    # An event may have a megabyte. All rows that Spark sends to a worker at once are outside the heap, in every running
-    # task, and twice at the moment when Arrow doubles its buffer.
+    # An event may have a megabyte, and all rows that a worker gets at once are outside the heap, in every running task.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "250",
     # Only the causes of a failure distinguish failures of Kafka, of the disk and of our code (driver/error_causes.py).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
@@ -112,15 +109,13 @@ _EVERYWHERE = {
     # Tables are small: one task reads the state of a Delta log, not fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    # By default a writer keeps 128 MB, and estimates from the rows so far when to check its size again: up to 10,000
-    # rows later, which may have a megabyte each.
+    # A writer keeps 128 MB by default, and checks its size after up to 10,000 rows, which may have a megabyte each.
     "spark.hadoop.parquet.block.size": str(32 * 1024 * 1024),
     "spark.hadoop.parquet.block.size.row.check.min": "16",
     "spark.hadoop.parquet.block.size.row.check.max": "16",
     "spark.hadoop.parquet.page.size.check.estimate": "false",
     "spark.hadoop.parquet.page.size.row.check.min": "4",
-    # Java's serialization keeps all objects that it has written or read until it is reset: by default a hundred pieces
-    # of a cached batch, which may have four megabytes each.
+    # Java's serialization keeps a hundred pieces of a cached batch by default, which may have four megabytes each.
     "spark.serializer.objectStreamReset": "4",
     # Spark collects the data of its UI even without a UI; a batch has several jobs, and there are many batches.
     "spark.ui.retainedJobs": "50",
@@ -131,8 +126,7 @@ _EVERYWHERE = {
     "spark.sql.ui.explainMode": "simple",
     # As many tasks as state partitions: nothing to adapt, and small queries take half the time.
     "spark.sql.adaptive.enabled": "false",
-    # A query of partition_status has 276 classes of generated code. By default 100 are kept: Spark and Java would
-    # compile all again at each query.
+    # A query of partition_status has 276 classes of generated code. By default 100 are kept.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Batches of the coordinator and of compaction take turns (`POOLS`), instead of waiting for each other.
     "spark.scheduler.mode": "FAIR",
@@ -158,13 +152,9 @@ _ON_THIS_MACHINE = {
 
 
 def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> SparkSession:
-    """Create a session on this machine: driver and workers in a single JVM, on all cores.
+    """Create a session on this machine: driver and workers in a single JVM, on all cores, with jars in addition to pyspark's.
 
-    Args:
-        job: its settings.
-        jars: jars in addition to those of pyspark.
-        scratch: a folder for the temporary files of Java and of Python workers, and for Spark's blocks unless the
-            user has set spark.local.dir.
+    `scratch` is for the temporary files of Java and Python workers, and for Spark's blocks unless spark.local.dir is set.
     """
     # Otherwise the workers would run the first `python3` in PATH.
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -181,11 +171,10 @@ def local_session(job: JobSettings, jars: Iterable[Path], scratch: Path) -> Spar
 
 
 def _leave_checksums_out(spark: SparkSession) -> None:
-    """Stop Hadoop from writing a checksum next to each file on this machine.
+    """Stop Hadoop from writing a checksum next to each file on this machine: a second file, and a process without native library.
 
-    Without its native library each new file starts a process, `chmod`, and the checksum would be a second file. A class
-    without checksums in fs.file.impl would not do: RocksDB's snapshots pass through FileSystem.getLocal, which rejects
-    all classes but Hadoop's own.
+    A class without checksums in fs.file.impl would not do: RocksDB's snapshots pass through FileSystem.getLocal, which rejects all
+    classes but Hadoop's own.
     """
     session: Any = spark
     hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
@@ -220,8 +209,6 @@ def _cores() -> int:
 
 def submitted_session(job: JobSettings) -> SparkSession:
     """Return the session of spark-submit, a job or a notebook, with the job's settings where the user has set none.
-
-    `shuffle.partitions` becomes Spark's number of partitions; 0 leaves that unchanged.
 
     Raises:
         UnknownSparkError: this Spark is newer than the tested versions, and has no Kafka or no Delta.
@@ -274,10 +261,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 @contextmanager
 def in_pool(spark: SparkSession, name: str) -> Iterator[None]:
-    """Run the queries that this thread starts in the block in a pool of this name, for as long as they run.
-
-    Jobs of one pool wait for each other, so a first compaction would delay heartbeats.
-    """
+    """Run the queries that this thread starts in a pool. Jobs of one pool wait for each other: compaction would delay heartbeats."""
     # Its type hints lack None, which removes a property.
     context: Any = spark.sparkContext
     before = context.getLocalProperty(POOL)
@@ -291,9 +275,6 @@ def in_pool(spark: SparkSession, name: str) -> Iterator[None]:
 def started_in_pool(
     writer: DataStreamWriter, spark: SparkSession, name: str, settings: Mapping[str, str] = _NONE
 ) -> StreamingQuery:
-    """Start a query in a pool, with Spark settings for this query alone.
-
-    A query copies the session's settings at its start, so queries start in turn.
-    """
+    """Start a query in a pool, with Spark settings for it alone: it copies the session's at its start, so queries start in turn."""
     with _STARTING, in_pool(spark, name), session_conf(spark, settings):
         return writer.start()

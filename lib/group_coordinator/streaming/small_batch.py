@@ -1,15 +1,11 @@
 """Size of a batch, and the collection of a small batch by the driver with a single Spark query.
 
-A Spark query costs some tens of milliseconds, however small its result, and most batches are small.
+A Spark query costs some tens of milliseconds, however small its result, and most batches are small. So there is one query less, and
+no Spark sink is planned. The responses go to Kafka while the log's rows go to their table.
 
-Nearly all the time of a small batch is Spark's own time around each query: so there is one query less, and no Spark
-sink is planned. The responses go to Kafka while the log's rows go to their table.
-
-Idle back-off: the time between batches grows while no events arrive, as an empty batch costs as much as a full batch.
-
-The pause lies between the writes of a batch and its end, and grows with the time since the last event other than our
-own Ticks, or since the last outputs of a batch. The next deadline is unknown here; but it was set by an event, or by a
-timer with outputs. So a timer fires late by at most a tenth of its length. An event ends the pause.
+Idle back-off: the time between batches grows while no events arrive. The pause lies between the writes of a batch and its end, and
+grows with the time since the last event other than our own Ticks, or since the last outputs. So a timer, which was set by an event
+or a timer with outputs, fires late by at most a tenth of its length. An event ends the pause.
 """
 
 from __future__ import annotations
@@ -86,10 +82,7 @@ _NOTHING = KindVolume(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class BatchOutputs:
-    """The outputs of a batch; `contents` has all but the responses, by kind; None: too many.
-
-    `frame` returns the batch as Spark has it, without running the operator again.
-    """
+    """The outputs of a batch; `contents` has all but the responses, by kind; None: too many. `frame` runs no operator again."""
 
     spark: SparkSession
     frame: Callable[[], DataFrame]
@@ -98,7 +91,6 @@ class BatchOutputs:
 
     @property
     def counts(self) -> BatchCounts:
-        """Numbers of outputs, as the log and the metrics report them."""
         responses, records, letters, defects, denials = (
             self._volume(kind).outputs for kind in (RESPONSE, LOG, DEAD_LETTER, DEFECT, DENIAL)
         )
@@ -208,8 +200,7 @@ def call_site_kept(spark: SparkSession) -> Iterator[None]:
 
 
 _MOST_EVENTS = 2_000
-# Limit of content. Few events may have large outputs: large groups that rebalance, or timers of all groups that fire
-# with them.
+# Few events may have large outputs: large groups that rebalance, or timers of all groups that fire with them.
 _MOST_BYTES_OF_A_TASK = 2 * 1024 * 1024
 
 
@@ -284,21 +275,14 @@ _TICKS_KEPT = 10
 _log = logging.getLogger(__name__)
 
 AwaitEvents = Callable[[Offsets, float, Callable[[], bool]], float]
-"""Waits for events behind these offsets, for these seconds, or until the last function returns True.
-
-Returns the seconds without events.
-"""
+"""Waits for events behind these offsets, for these seconds, or until the last function returns True; returns idle seconds."""
 
 
 class IdleBackOff:
-    """Pauses after batches without events and outputs.
+    """Pauses after batches without events and outputs, at most for idle.interval.ms.
 
-    Args:
-        plans: the offset log.
-        note_empty: notes that a batch has no outputs; the batch does not end before the pause does.
-        await_events: ends a pause as soon as there are events.
-        shortest_ms: trigger.interval.ms, for which Spark itself waits.
-        longest_ms: idle.interval.ms.
+    `note_empty` notes that a batch has no outputs: it does not end before the pause does. `await_events` ends a pause as soon as
+    there are events. `shortest_ms` is trigger.interval.ms, for which Spark itself waits.
     """
 
     def __init__(

@@ -1,9 +1,7 @@
 """The events topic as the input of the stateful operator: group id and a packed value.
 
-Suspension of timers while a backlog is read: the heartbeat that keeps a member alive may be unread (clock rule 6).
-
-A batch that the rate limit cut short leaves events unread that existed when it was planned. The batch's plan and the
-limit decide this. Both are written before the batch begins, so a repeated batch decides the same.
+Timers are suspended while a backlog is read: the heartbeat that keeps a member alive may be unread (clock rule 6). The batch's plan
+and the limit decide this. Both are written before the batch begins, so a repeated batch decides the same.
 """
 
 from __future__ import annotations
@@ -43,10 +41,9 @@ _SHOWN_CHARACTERS = 255
 def read_events(
     spark: SparkSession, job: JobSettings, event_max_bytes: int, starting_offsets: Mapping[int, int]
 ) -> DataFrame:
-    """Return the events topic as a stream of packed events.
+    """Return the events topic as a stream of packed events from these offsets on, by partition, or from the first event on.
 
-    It begins at these offsets, by partition, or, without any, with the first event. Once the checkpoint has begun,
-    Spark continues where it stopped.
+    Once the checkpoint has begun, Spark continues where it stopped.
     """
     reader = (
         spark.readStream.format("kafka")
@@ -55,8 +52,7 @@ def read_events(
         .option("startingOffsets", _offsets_of(job.events_topic, starting_offsets) or "earliest")
         # An event that is lost unread would make every later decision of its group wrong: stop instead.
         .option("failOnDataLoss", "true")
-        # Kafka sends one response at a time: behind a fetch that waits for more events, the task would wait for the end
-        # offsets.
+        # Kafka sends one response at a time: the task would wait for the end offsets behind a fetch.
         .option("kafka.fetch.max.wait.ms", "1")
     )
     if job.max_offsets_per_trigger:
@@ -65,13 +61,7 @@ def read_events(
 
 
 def read_last_events(spark: SparkSession, job: JobSettings, present: Mapping[int, range]) -> int:
-    """Let tasks read the last event of each partition; return their number.
-
-    Args:
-        spark: the session.
-        job: the cluster and the topic.
-        present: the offsets that the topic has, by partition.
-    """
+    """Let tasks read the last event of each partition, of the offsets that the topic has; return their number."""
     last = {
         # An empty partition starts at its end.
         partition: max(offsets.start, offsets.stop - 1)
@@ -107,9 +97,8 @@ def pack(records: DataFrame, event_max_bytes: int) -> DataFrame:
 
 def _group_id() -> Column:
     text = F.make_valid_utf8(F.col("key").cast("string"))
-    return F.coalesce(
-        F.when(_is_long(), F.substring(text, 1, _SHOWN_CHARACTERS)).otherwise(text), F.lit("")
-    )
+    shown = F.when(_is_long(), F.substring(text, 1, _SHOWN_CHARACTERS)).otherwise(text)
+    return F.coalesce(shown, F.lit(""))
 
 
 def _is_long() -> Column:
@@ -132,14 +121,12 @@ def _event(event_max_bytes: int) -> Column:
         _big_endian(kind, 1),
         _big_endian(F.coalesce(F.octet_length("value"), F.lit(-1)), 4),
     )
-    beginning = F.substring("value", 1, event_max_bytes)
-    no_bytes = F.lit(b"")
-    return F.concat(F.unhex(header), F.coalesce(beginning, no_bytes))
+    beginning = F.coalesce(F.substring("value", 1, event_max_bytes), F.lit(b""))
+    return F.concat(F.unhex(header), beginning)
 
 
 def _big_endian(number: Column, size: int) -> Column:
-    # Hexadecimal, as under ANSI rules no cast does this. A negative number has sixteen digits, f in front of a small
-    # number.
+    # Hexadecimal, as under ANSI rules no cast does this. A negative number has sixteen digits.
     return F.lpad(F.hex(number), 2 * size, "0")
 
 
@@ -151,25 +138,15 @@ _log = logging.getLogger(__name__)
 
 
 def is_cut(plans: Plans, batch_id: int, limit: int) -> bool:
-    """Return True if a batch may have left events unread, by its plan.
-
-    Args:
-        plans: the offset log.
-        batch_id: Spark's number.
-        limit: max.offsets.per.trigger; 0: no limit.
-    """
+    """Return True if a batch may have left events unread, by its plan. `limit` is max.offsets.per.trigger; 0: no limit."""
     return bool(limit) and may_be_cut([len(taken) for _, taken in plans.ranges_of(batch_id)], limit)
 
 
 def may_be_cut(taken: Collection[int], limit: int) -> bool:
-    """Return True if a limit may have left events unread.
+    """Return True if a limit, of at least 1, may have left events unread. `taken` has the number of events of each partition.
 
-    Spark divides the limit among the partitions that have events, in proportion to their events. A share is rounded
-    down, but is at least one event.
-
-    Args:
-        taken: the number of events of each partition.
-        limit: of a batch, at least 1. Below `lowest_limit`, a batch of one event per partition counts as cut.
+    Spark divides the limit among the partitions that have events, in proportion to their events. A share is rounded down, but is at
+    least one event: below `lowest_limit`, a batch of one event per partition counts as cut.
     """
     shares = sum(1 for count in taken if count)
     # Each rounding loses less than one event, so a cut batch has at least the limit minus one event per partition.
@@ -182,11 +159,7 @@ def lowest_limit(partitions: int) -> int:
 
 
 class Backlog:
-    """Suspends timers for the batches that the limit cut short.
-
-    Args:
-        limit: max.offsets.per.trigger; 0: no limit.
-    """
+    """Suspends timers for the batches that the limit cut short. `limit` is max.offsets.per.trigger; 0: no limit."""
 
     def __init__(self, spark: SparkSession, plans: Plans, limit: int) -> None:
         self._spark = spark
@@ -196,10 +169,7 @@ class Backlog:
         """A batch after this time has fired every suspended timer."""
 
     def begin(self, batch_id: int) -> None:
-        """Tell the tasks of this batch, by Spark's number, if timers are suspended.
-
-        The calling thread starts these tasks next.
-        """
+        """Tell the tasks of this batch, by Spark's number, if timers are suspended. The calling thread starts them next."""
         holds = is_cut(self._plans, batch_id, self._limit)
         self._spark.sparkContext.setLocalProperty(TIMERS_HOLD, "true" if holds else "")
         # Suspended timers are retried after RETRY_MS, counted from the time of the batch that suspended them.

@@ -19,9 +19,7 @@ class SparkLine:
     """A part of the connector; where its own version is not published, a version that was tested with it."""
     delta: str
     s3: tuple[str, ...]
-    """Jars for S3: hadoop-aws in Spark's version of Hadoop, and the used parts of Amazon's SDK, a tenth of the bundle
-    that hadoop-aws names. Empty: this Hadoop has no conditional PUT.
-    """
+    """hadoop-aws in Spark's version of Hadoop, and the used parts of Amazon's SDK. Empty: this Hadoop has no conditional PUT."""
 
     @property
     def packages(self) -> str:
@@ -59,11 +57,7 @@ LINES = {
 
 
 def line_of(version: str) -> SparkLine:
-    """Return the jars for this version of PySpark, such as 4.2.0.
-
-    Raises:
-        UnknownSparkError: there is no such version.
-    """
+    """Return the jars for this version of PySpark, such as 4.2.0. Raises UnknownSparkError: there is no such version."""
     newer = newer_than(version)
     if newer is not None:
         raise UnknownSparkError(
@@ -76,8 +70,7 @@ def line_of(version: str) -> SparkLine:
 def newer_than(version: str) -> str | None:
     """Return the newest tested version, if this version of PySpark is later.
 
-    Raises:
-        UnknownSparkError: it is untested, and not later.
+    Raises UnknownSparkError: it is untested, and not later.
     """
     if _line(version) in LINES:
         return None

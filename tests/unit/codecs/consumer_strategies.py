@@ -7,8 +7,8 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from group_coordinator.codecs.records.consumer_group import classic_protocol
 from group_coordinator.core.assignors.spec import Assignment
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
@@ -53,7 +53,7 @@ owned: SearchStrategy[OwnedPartitions] = st.dictionaries(
 classic = st.builds(
     ClassicMetadata,
     int32s,
-    st.lists(st.builds(classic_protocol, names, metadata), max_size=3).map(tuple),
+    st.lists(st.builds(Protocol, names, metadata), max_size=3).map(tuple),
 )
 subscriptions = st.builds(
     SubscriptionMetadata,

@@ -9,12 +9,7 @@ from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
 from group_coordinator.testing import GroupDriver
 
-EMPTY, PREPARING, COMPLETING, STABLE = (
-    ClassicState.EMPTY,
-    ClassicState.PREPARING_REBALANCE,
-    ClassicState.COMPLETING_REBALANCE,
-    ClassicState.STABLE,
-)
+EMPTY, PREPARING, COMPLETING, STABLE, _ = ClassicState
 
 
 class GroupInState(NamedTuple):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.requests import (
+    ConsumerGroupHeartbeat,
     Heartbeat,
     JoinGroup,
     LeaveGroup,
@@ -17,7 +19,9 @@ from group_coordinator.core.model.requests import (
     SyncGroup,
     TopicCommit,
     TopicPartitions,
+    TxnOffsetCommit,
 )
+from group_coordinator.core.model.topic_offsets import CommittedOffset
 
 
 def protocol(name: str = "range", *topics: str) -> Protocol:
@@ -108,6 +112,45 @@ def at_offset(
     commit_timestamp_ms: int | None = None,
 ) -> PartitionCommit:
     return PartitionCommit(partition, offset, leader_epoch, metadata, commit_timestamp_ms)
+
+
+def beat(*topics: str, epoch: int = 0) -> ConsumerGroupHeartbeat:
+    return ConsumerGroupHeartbeat(
+        group_id="g",
+        member_id="m",
+        member_epoch=epoch,
+        group_instance_id=None,
+        rack_id=None,
+        rebalance_timeout_ms=60_000,
+        topic_names=topics,
+        topic_regex=None,
+        server_assignor=None,
+        owned=(),
+    )
+
+
+def txn_commit(*partitions: PartitionCommit, **fields: Any) -> TxnOffsetCommit:
+    usual = TxnOffsetCommit(
+        group_id="g",
+        producer_id=17,
+        generation=None,
+        member_id="",
+        group_instance_id=None,
+        topics=commit(*partitions).topics,
+    )
+    return usual.replace(**fields)
+
+
+def committed_offset(offset: int = 42, **fields: Any) -> CommittedOffset:
+    usual = CommittedOffset(
+        offset=offset,
+        leader_epoch=None,
+        metadata="",
+        commit_timestamp_ms=1_000,
+        expire_timestamp_ms=None,
+        topic_id=None,
+    )
+    return usual.replace(**fields)
 
 
 def fetch_by_id(topic_id: str, *partitions: int) -> OffsetFetch:

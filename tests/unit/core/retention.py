@@ -28,6 +28,12 @@ def retain(driver: GroupDriver, retention_ms: int | None) -> None:
     assert answer.error is ErrorCode.NONE, answer.error_message
 
 
+def check_gone_at(driver: GroupDriver, at_ms: int) -> None:
+    """The offset of orders and the group go then and not a moment earlier."""
+    assert driver.at(at_ms - 1).records == ()
+    assert driver.at(at_ms).records == (gone("orders"), GROUP_GONE)
+
+
 def keep_alive(driver: GroupDriver, member_id: str, until_ms: int, generation: int = 1) -> None:
     while driver.now_ms < until_ms:
         driver.at(min(until_ms, driver.now_ms + 9_000))

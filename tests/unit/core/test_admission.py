@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.acls import Operation, ResourceType
-from group_coordinator.core.model import requests, responses
+from group_coordinator.core.model import responses
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
@@ -42,6 +42,7 @@ from group_coordinator.core.rights import Denial
 from group_coordinator.testing import GroupDriver
 from tests.support.acls import authorizer
 from tests.unit.core import requests as usual
+from tests.unit.core.requests import beat
 
 GROUP, TOPIC, CLUSTER = ResourceType.GROUP, ResourceType.TOPIC, ResourceType.CLUSTER
 DENIED, UNSEEN = ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -72,16 +73,7 @@ def txn(*topics: str) -> TxnOffsetCommit:
     commits = tuple(
         TopicCommit(name, None, (PartitionCommit(0, 1, None, "", None),)) for name in topics
     )
-    return TxnOffsetCommit(
-        group_id="g",
-        producer_id=1,
-        generation=None,
-        member_id="",
-        group_instance_id=None,
-        topics=commits,
-        producer_epoch=0,
-        transactional_id="t",
-    )
+    return usual.txn_commit(topics=commits, producer_id=1, producer_epoch=0, transactional_id="t")
 
 
 def fetch(*topics: str) -> OffsetFetch:
@@ -95,21 +87,6 @@ def of_orders(code: ErrorCode) -> tuple[TopicResult, ...]:
 
 def described(error: ErrorCode) -> responses.ConsumerGroupDescribeResponse:
     return responses.ConsumerGroupDescribeResponse(error=error, error_message=None, group_id="g")
-
-
-def beat(*topics: str, epoch: int = 0) -> requests.ConsumerGroupHeartbeat:
-    return requests.ConsumerGroupHeartbeat(
-        group_id="g",
-        member_id="m",
-        member_epoch=epoch,
-        group_instance_id=None,
-        rack_id=None,
-        rebalance_timeout_ms=60_000,
-        topic_names=topics,
-        topic_regex=None,
-        server_assignor=None,
-        owned=(),
-    )
 
 
 @pytest.mark.parametrize(

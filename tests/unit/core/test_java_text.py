@@ -16,12 +16,8 @@ def test_a_character_beyond_the_first_65536_counts_as_two() -> None:
 
 
 def test_texts_are_in_the_order_of_their_utf16_units() -> None:
-    assert sorted(["\uffff", "\U00010000", "b", "a"], key=utf16_order) == [
-        "a",
-        "b",
-        "\U00010000",
-        "\uffff",
-    ]
+    expected = ["a", "b", "\U00010000", "\uffff"]
+    assert sorted(["\uffff", "\U00010000", "b", "a"], key=utf16_order) == expected
 
 
 def test_half_a_character_is_a_text_too() -> None:

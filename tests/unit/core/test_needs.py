@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.requests import ConsumerGroupHeartbeat, Heartbeat
+from group_coordinator.core.model.requests import Heartbeat
 from group_coordinator.core.topics import NOTHING, NeededTopics, missing_topics, topic_need
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.consumer_groups import cluster
+from tests.unit.core.requests import beat
 
 ORDERS = NeededTopics(("orders",))
-
-
-def heartbeat(epoch: int) -> ConsumerGroupHeartbeat:
-    return ConsumerGroupHeartbeat(
-        group_id="g",
-        member_id="m",
-        member_epoch=epoch,
-        group_instance_id=None,
-        rack_id=None,
-        rebalance_timeout_ms=60_000,
-        topic_names=("bills",),
-        topic_regex=None,
-        server_assignor=None,
-        owned=(),
-    )
 
 
 def test_a_consumer_group_needs_what_its_members_subscribe_to() -> None:
@@ -60,11 +46,11 @@ def test_an_upgrade_needs_the_topics_of_the_classic_members(
     epoch: int, needed: NeededTopics | None
 ) -> None:
     driver = GroupDriver()
-    assert missing_topics(driver.group, heartbeat(epoch)) is None
+    assert missing_topics(driver.group, beat("bills", epoch=epoch)) is None
 
     member_ids = driver.form(topics=["orders"])
 
-    assert missing_topics(driver.group, heartbeat(epoch)) == needed
+    assert missing_topics(driver.group, beat("bills", epoch=epoch)) == needed
     assert missing_topics(driver.group, requests.join()) is None
     driver.leave(*member_ids)
-    assert missing_topics(driver.group, heartbeat(epoch)) is None
+    assert missing_topics(driver.group, beat("bills", epoch=epoch)) is None

@@ -7,9 +7,7 @@ from itertools import islice
 import pytest
 
 from group_coordinator.core import coordinator
-from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.requests import RequestContext
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import (
@@ -20,6 +18,7 @@ from tests.unit.core.groups_in_every_state import (
     membership_of,
     state_of,
 )
+from tests.unit.core.test_coordinator import context
 
 
 @pytest.mark.parametrize("rebalance_timeout_ms", [0, -1, 1])
@@ -35,17 +34,7 @@ def test_a_join_phase_without_time_begins_again_only_now_and_then(
     leader, static = [driver.response_to(join).member_id for join in joins]
     driver.sync(static, 1)
     driver.sync(leader, 1)
-    ticket = ReplyAddress("topic-0-1", None, 5)
-    context = RequestContext(
-        now_ms=6_000,
-        ticket=ticket,
-        client_id="client",
-        client_host="/127.0.0.1",
-        fresh_id="0",
-        fresh_short_id="0",
-    )
-
-    coordinator.handle(driver.group, requests.leave((leader, None)), context, driver.config)
+    coordinator.handle(driver.group, requests.leave((leader, None)), context(6_000), driver.config)
     steps = coordinator.advance(driver.group, 16_000, driver.config)
 
     assert len(list(islice(steps, 100))) < 100

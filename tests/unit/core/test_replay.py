@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicMember, ClassicState, Protocol
@@ -17,22 +19,21 @@ from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.replay import replay
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.groups_in_every_state import membership_of
-from tests.unit.core.requests import protocol, unreadable
+from tests.unit.core.requests import committed_offset, protocol, unreadable
 
-OFFSET = CommittedOffset(
-    offset=42,
-    leader_epoch=5,
-    metadata="note",
-    commit_timestamp_ms=1_000,
-    expire_timestamp_ms=None,
-    topic_id=None,
-)
+OFFSET = committed_offset(leader_epoch=5, metadata="note")
 
 
 def replayed(*records: Record, now_ms: int = 50_000) -> Group:
     group = Group("g")
     replay(group, records, now_ms)
     return group
+
+
+def membership_in(*records: Record) -> ClassicGroup:
+    membership = replayed(*records).classic
+    assert membership is not None
+    return membership
 
 
 def stored(topic: str, partition: int, value: CommittedOffset | None = OFFSET) -> OffsetRecord:
@@ -106,26 +107,20 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
         leader="a",
         subscribed_topics=frozenset({"orders", "refunds"}),
         members={
-            "a": ClassicMember(
-                member_id="a",
-                group_instance_id=None,
+            member_id: ClassicMember(
+                member_id=member_id,
+                group_instance_id=instance_id,
                 client_id="client",
                 client_host="/127.0.0.1",
                 rebalance_timeout_ms=60_000,
                 session_timeout_ms=10_000,
-                protocols=(protocol(),),
+                protocols=(entry,),
                 assignment=encode_assignment({"orders": [0]}),
-            ),
-            "b": ClassicMember(
-                member_id="b",
-                group_instance_id="i",
-                client_id="client",
-                client_host="/127.0.0.1",
-                rebalance_timeout_ms=60_000,
-                session_timeout_ms=10_000,
-                protocols=(protocol("range", "refunds"),),
-                assignment=encode_assignment({"orders": [0]}),
-            ),
+            )
+            for member_id, instance_id, entry in (
+                ("a", None, protocol()),
+                ("b", "i", protocol("range", "refunds")),
+            )
         },
         timers={
             session_timer("a"): Timer(60_000, 50_000),
@@ -135,27 +130,14 @@ def test_a_group_with_members_is_stable_and_their_sessions_begin_now() -> None:
 
 
 def test_a_member_of_the_first_version_has_its_session_timeout_to_rebalance() -> None:
-    entry = MemberMetadata(
-        member_id="m",
-        group_instance_id=None,
-        client_id="client",
-        client_host="/10.0.0.1",
-        rebalance_timeout_ms=-1,
-        session_timeout_ms=10_000,
-        subscription=protocol(),
-        assignment=b"",
-    )
+    entry = member("m", protocol()).replace(rebalance_timeout_ms=-1)
 
-    group = replayed(logged(entry))
-
-    assert group.membership is not None
-    assert group.membership.members["m"].rebalance_timeout_ms == 10_000
+    assert membership_in(logged(entry)).members["m"].rebalance_timeout_ms == 10_000
 
 
 def test_a_group_without_members_is_empty_since_the_time_of_the_log() -> None:
-    membership = replayed(logged()).membership
+    membership = membership_in(logged())
 
-    assert membership is not None
     assert membership.state is ClassicState.EMPTY
     assert membership.state_timestamp_ms == 7
     assert membership.subscribed_topics == frozenset()
@@ -163,32 +145,24 @@ def test_a_group_without_members_is_empty_since_the_time_of_the_log() -> None:
 
 
 def test_the_time_may_be_unknown() -> None:
-    membership = replayed(logged(state_timestamp_ms=None)).membership
-
-    assert membership is not None
-    assert membership.state_timestamp_ms is None
+    assert membership_in(logged(state_timestamp_ms=None)).state_timestamp_ms is None
 
 
 def test_a_group_that_never_had_a_generation_has_no_protocol_type() -> None:
-    membership = replayed(logged(protocol_type="")).membership
-
-    assert membership is not None
-    assert membership.protocol_type is None
-    assert membership.subscribed_topics is None
+    assert membership_in(logged(protocol_type="")).protocol_type is None
 
 
-def test_one_unreadable_subscription_makes_all_unknown() -> None:
-    membership = replayed(logged(member("a", protocol()), member("b", unreadable()))).membership
-
-    assert membership is not None
-    assert membership.subscribed_topics is None
-
-
-def test_members_that_are_no_consumers_have_no_subscriptions() -> None:
-    membership = replayed(logged(member("a", protocol()), protocol_type="connect")).membership
-
-    assert membership is not None
-    assert membership.subscribed_topics is None
+@pytest.mark.parametrize(
+    "record",
+    [
+        logged(protocol_type=""),
+        logged(member("a", protocol()), member("b", unreadable())),
+        logged(member("a", protocol()), protocol_type="connect"),
+    ],
+    ids=["no generation yet", "one unreadable subscription", "members that are no consumers"],
+)
+def test_subscriptions_may_be_unknown(record: GroupRecord) -> None:
+    assert membership_in(record).subscribed_topics is None
 
 
 def test_the_last_record_of_a_group_counts() -> None:

@@ -26,6 +26,12 @@ def under(*rules: str, super_users: tuple[str, ...] = ("User:admin",)) -> Update
     return replace(CONTEXT, acls=authorizer(*rules, super_users=super_users))
 
 
+def commit_to(*names: str) -> Json:
+    partitions = [{"partitionIndex": 0, "committedOffset": 1}]
+    topics = [{"name": name, "partitions": partitions} for name in names]
+    return COMMIT | {"body": {"groupId": "g", "topics": topics}}
+
+
 def denial(api: str, operation: str, kind: str, name: str, **changes: object) -> Json:
     usual = {
         "group_id": "g",
@@ -56,15 +62,7 @@ def test_a_denied_request_is_answered_and_told_and_nothing_is_written() -> None:
 
 def test_a_denied_topic_is_told_beside_what_is_done() -> None:
     context = under("ALLOW User:billing READ GROUP g", "ALLOW User:billing READ TOPIC orders")
-    body = {
-        "groupId": "g",
-        "topics": [
-            {"name": name, "partitions": [{"partitionIndex": 0, "committedOffset": 1}]}
-            for name in ("orders", "secret")
-        ],
-    }
-
-    update = call(row(COMMIT | {"body": body}, 2_000, 7), at_ms=2_000, context=context)
+    update = call(row(commit_to("orders", "secret"), 2_000, 7), at_ms=2_000, context=context)
 
     assert tags(update) == "LRA"
     assert lines(update)[-1] == ("A", denial("OffsetCommit", "READ", "TOPIC", "secret"))
@@ -79,17 +77,8 @@ def test_who_says_no_principal_is_anonymous_at_its_address() -> None:
     denied = call(row(elsewhere, 2_000, 7), at_ms=2_000, context=under(rule))
 
     assert tags(allowed) == "R"
-    assert lines(denied)[-1] == (
-        "A",
-        denial(
-            "DeleteGroups",
-            "DELETE",
-            "GROUP",
-            "g",
-            principal="User:ANONYMOUS",
-            client_host="/10.0.0.8",
-        ),
-    )
+    who = {"principal": "User:ANONYMOUS", "client_host": "/10.0.0.8"}
+    assert lines(denied)[-1] == ("A", denial("DeleteGroups", "DELETE", "GROUP", "g", **who))
 
 
 def test_topics_are_learned_from_those_who_may_act_as_brokers() -> None:
@@ -117,11 +106,9 @@ def test_the_job_may_tell_of_topics_and_nothing_else() -> None:
 
 def test_of_very_many_denials_of_an_event_the_first_are_told() -> None:
     names = [f"topic-{number}" for number in range(101)]
-    partitions = [{"partitionIndex": 0, "committedOffset": 1}]
-    body = {"groupId": "g", "topics": [{"name": name, "partitions": partitions} for name in names]}
     context = under("ALLOW User:billing READ GROUP g")
 
-    update = call(row(COMMIT | {"body": body}, 2_000), at_ms=2_000, context=context)
+    update = call(row(commit_to(*names), 2_000), at_ms=2_000, context=context)
 
     told = [line["resource_name"] for tag, line in lines(update) if tag == "A"]
     assert told == names[:100]

@@ -27,29 +27,29 @@ def group_of(name: str) -> tuple[Group, bytes]:
     return driver.group, snapshots.dump(driver.group)
 
 
-def test_a_group_is_known_by_all_of_its_snapshot() -> None:
+def a_known_group() -> tuple[GroupCache, Group, bytes]:
     group, snapshot = group_of("g")
     known = GroupCache(least_bytes=0)
-
     known.keep(group, snapshot)
+    return known, group, snapshot
+
+
+def test_a_group_is_known_by_all_of_its_snapshot() -> None:
+    known, group, snapshot = a_known_group()
 
     assert known.take("other", snapshot) is None
     assert known.take("g", bytes(bytearray(snapshot))) is group
 
 
 def test_a_group_with_another_snapshot_is_not_known_any_more() -> None:
-    group, snapshot = group_of("g")
-    known = GroupCache(least_bytes=0)
-    known.keep(group, snapshot)
+    known, _, snapshot = a_known_group()
 
     assert known.take("g", snapshot + b"?") is None
     assert known.take("g", snapshot) is None
 
 
 def test_a_group_is_given_away_once() -> None:
-    group, snapshot = group_of("g")
-    known = GroupCache(least_bytes=0)
-    known.keep(group, snapshot)
+    known, group, snapshot = a_known_group()
 
     assert known.take("g", snapshot) is group
     assert known.take("g", snapshot) is None
@@ -96,8 +96,10 @@ def test_a_group_that_takes_all_room_is_not_kept() -> None:
     assert known.take("a", of_a) is a
 
 
-def call(stored: StoredState | None, known: GroupCache, offset: int) -> OperatorResult:
-    value = commit_of("g", {"orders": {0: offset}})
+def call(
+    stored: StoredState | None, known: GroupCache, offset: int, value: bytes | None = None
+) -> OperatorResult:
+    value = value or commit_of("g", {"orders": {0: offset}})
     packed = HEADER.pack(0, offset, HOUR_MS, EVENT, len(value)) + value
     given = OperatorInput("g", stored, SortedEvents([packed]), HOUR_MS, has_timed_out=False)
     return call_group(given, update_context(), known)
@@ -146,14 +148,5 @@ def test_a_group_that_is_gone_is_not_known() -> None:
     known = GroupCache(least_bytes=0)
     _, snapshot = group_of("g")
     value = b'{"api":"DeleteGroups","version":2,"correlationId":"c","body":{"groupsNames":["g"]}}'
-    packed = HEADER.pack(0, 1, HOUR_MS, EVENT, len(value)) + value
-    given = OperatorInput(
-        "g",
-        StoredState(STATE_VERSION, snapshot),
-        SortedEvents([packed]),
-        HOUR_MS,
-        has_timed_out=False,
-    )
-
-    assert call_group(given, update_context(), known).state is None
+    assert call(StoredState(STATE_VERSION, snapshot), known, 1, value).state is None
     assert known.take("g", snapshot) is None

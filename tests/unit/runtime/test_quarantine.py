@@ -56,11 +56,11 @@ def packed_event(offset: int, event: dict[str, object]) -> bytes:
     return HEADER.pack(0, offset, NOW_MS, EVENT, len(value)) + value
 
 
-def call(stored: StoredState | None, *events: bytes, has_timed_out: bool = False) -> OperatorResult:
-    return call_group(
-        OperatorInput("g", stored, SortedEvents(events), NOW_MS, has_timed_out),
-        update_context(),
-    )
+def call(
+    stored: StoredState | None, *events: bytes, now_ms: int = NOW_MS, has_timed_out: bool = False
+) -> OperatorResult:
+    given = OperatorInput("g", stored, SortedEvents(events), now_ms, has_timed_out)
+    return call_group(given, update_context())
 
 
 def a_group() -> StoredState:
@@ -178,7 +178,4 @@ def test_what_this_machine_lacks_fails_the_task(
             call(a_group(), packed(7))
     monkeypatch.setattr(coordinator, "fire", lack)
     with pytest.raises(type(failure)):
-        call_group(
-            OperatorInput("g", a_group(), SortedEvents(), 10**15, has_timed_out=True),
-            update_context(),
-        )
+        call(a_group(), now_ms=10**15, has_timed_out=True)

@@ -16,8 +16,7 @@ def topics(at_ms: int, partitions: int, topic_id: str = ORDERS_ID, **more: Any) 
 
 def join(member_id: str, **more: Any) -> Json:
     usual = {"memberEpoch": 0, "rebalanceTimeoutMs": 60_000, "topicPartitions": []}
-    wish = {"subscribedTopicNames": ["orders"]}
-    body = usual | wish | more
+    body = usual | {"subscribedTopicNames": ["orders"]} | more
     return event("ConsumerGroupHeartbeat", 1, "c", groupId="g", memberId=member_id, **body)
 
 

@@ -68,38 +68,19 @@ def test_an_id_is_made_for_a_member_without_one_only(content: Json, *, asks: boo
 
 
 @pytest.mark.parametrize(
-    ("code", "correlation_id", "refusal"),
+    ("code", "correlation_id", "is_answered", "is_dead_letter"),
     [
-        (
-            ErrorCode.INVALID_REQUEST,
-            None,
-            InvalidEventResult(is_answered=False, is_dead_letter=True),
-        ),
-        (
-            ErrorCode.INVALID_REQUEST,
-            "c-1",
-            InvalidEventResult(is_answered=True, is_dead_letter=True),
-        ),
-        (
-            ErrorCode.MESSAGE_TOO_LARGE,
-            None,
-            InvalidEventResult(is_answered=False, is_dead_letter=True),
-        ),
-        (
-            ErrorCode.UNSUPPORTED_VERSION,
-            None,
-            InvalidEventResult(is_answered=False, is_dead_letter=True),
-        ),
-        (
-            ErrorCode.UNSUPPORTED_VERSION,
-            "c-1",
-            InvalidEventResult(is_answered=True, is_dead_letter=False),
-        ),
+        (ErrorCode.INVALID_REQUEST, None, False, True),
+        (ErrorCode.INVALID_REQUEST, "c-1", True, True),
+        (ErrorCode.MESSAGE_TOO_LARGE, None, False, True),
+        (ErrorCode.UNSUPPORTED_VERSION, None, False, True),
+        (ErrorCode.UNSUPPORTED_VERSION, "c-1", True, False),
     ],
 )
 def test_bad_input_is_answered_where_somebody_asks_and_kept_unless_the_question_was_fair(
-    code: ErrorCode, correlation_id: str | None, refusal: InvalidEventResult
+    code: ErrorCode, correlation_id: str | None, *, is_answered: bool, is_dead_letter: bool
 ) -> None:
+    refusal = InvalidEventResult(is_answered=is_answered, is_dead_letter=is_dead_letter)
     assert refusal_of(InvalidEventError("bad", code, correlation_id=correlation_id)) == refusal
 
 

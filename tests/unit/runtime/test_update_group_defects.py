@@ -58,19 +58,15 @@ def test_a_defect_in_a_deadline_fires_once(monkeypatch: pytest.MonkeyPatch) -> N
         first = call(at_ms=14_000, state=before.state)
         second = call(at_ms=20_000, state=first.state)
 
-    assert lines(first) == [
-        (
-            "D",
-            {
-                "group_id": "g",
-                "source_partition": None,
-                "source_offset": None,
-                "reason": "defect: ZeroDivisionError: planted",
-                "value": None,
-                "event_time_ms": 13_000,
-            },
-        )
-    ]
+    letter = {
+        "group_id": "g",
+        "source_partition": None,
+        "source_offset": None,
+        "reason": "defect: ZeroDivisionError: planted",
+        "value": None,
+        "event_time_ms": 13_000,
+    }
+    assert lines(first) == [("D", letter)]
     assert (lines_of(second), second.state) == ([], first.state)
     assert tags(call(alive(21_000), at_ms=21_500, state=second.state)) == "R"
 

@@ -62,19 +62,17 @@ def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> 
     return path
 
 
-def test_a_small_batch_names_its_path(lines: Any) -> None:
-    collected = SmallBatch(NO_OUTPUTS, ())
+@pytest.mark.parametrize(
+    ("has_few_events", "collected", "path"),
+    [
+        (True, SmallBatch(NO_OUTPUTS, ()), "small-batch"),
+        (False, None, "spark reason=many-events"),
+        (True, None, "spark reason=large-outputs"),
+    ],
+)
+def test_a_batch_names_its_path(
+    lines: Any, *, has_few_events: bool, collected: SmallBatch | None, path: str
+) -> None:
+    found = lines(has_few_events=has_few_events, collected=collected)
 
-    assert lines(has_few_events=True, collected=collected) == ["batch=107 path=small-batch"]
-
-
-def test_a_batch_of_many_events_names_its_path(lines: Any) -> None:
-    found = lines(has_few_events=False, collected=None)
-
-    assert found == ["batch=107 path=spark reason=many-events"]
-
-
-def test_a_batch_with_large_outputs_names_its_path(lines: Any) -> None:
-    found = lines(has_few_events=True, collected=None)
-
-    assert found == ["batch=107 path=spark reason=large-outputs"]
+    assert found == [f"batch=107 path={path}"]

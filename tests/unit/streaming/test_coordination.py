@@ -126,7 +126,7 @@ class World:
             "last_done_batch": lambda _: checkpoint.done,
             "unplan": lambda _, batch_id: self._unplan(batch_id),
             "settings_of_open_batch": lambda *_, **__: self.opened,
-            "start_query": lambda _spark, chosen, _origin, gate: self._start(chosen, gate),
+            "start_query": lambda _spark, _chosen, _origin, gate: Query(checkpoint, gate),
             "plans_in_memory": lambda *_: None,
             "Sinks": lambda job, **_: SimpleNamespace(
                 write=lambda _, batch_id: self._write(batch_id, job.timer_slack_ms)
@@ -134,9 +134,6 @@ class World:
         }
         for name, function in played.items():
             monkeypatch.setattr(coordination, name, function)
-
-    def _start(self, _chosen: Settings, gate: BatchGate) -> Query:
-        return Query(self.checkpoint, gate)
 
     def _unplan(self, batch_id: int) -> None:
         self.checkpoint.unplanned.append(batch_id)

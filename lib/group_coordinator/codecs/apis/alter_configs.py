@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
 from group_coordinator.codecs.apis.api import (
-    ApiCodec,
     Body,
     Resource,
-    ResponseEncoder,
+    codec,
     only_group,
     resource_result,
 )
@@ -50,9 +49,6 @@ def _to_body(response: responses.AlterConfigsResponse, _version: int) -> JsonObj
     return {"throttleTimeMs": 0, "responses": [resource_result(response)]}
 
 
-CODEC = ApiCodec(
-    range(2),
-    json.Decoder(IncrementalAlterConfigsBody),
-    _to_request,
-    ResponseEncoder(responses.AlterConfigsResponse, _to_body),
+CODEC = codec(
+    range(2), IncrementalAlterConfigsBody, _to_request, responses.AlterConfigsResponse, _to_body
 )

@@ -1,7 +1,4 @@
-"""The codec of an API: its versions, its request body as a struct, and the conversion to and from core's values.
-
-In the APIs of configurations a group is a resource. An event has a single group.
-"""
+"""The codec of an API: its versions, its request body as a struct, and the conversion to and from core's values."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ from group_coordinator.core.model.responses import AlterConfigsResponse, Describ
 
 
 class Body(Struct, rename="camel", forbid_unknown_fields=True, gc=False):
-    """An object of a request, with the fields of all versions of its API, as in Kafka's message definitions.
-
-    An absent field is UNSET, so that it differs from a default. Unknown names are rejected, as they may be misspelled.
-    """
+    """An object of a request, with the fields of all versions of its API. Unknown names are rejected, as they may be misspelled."""
 
 
 RequestBody = TypeVar("RequestBody", bound=Body)
@@ -42,13 +36,21 @@ class ApiCodec(NamedTuple, Generic[RequestBody]):
     encoder: ResponseEncoder[Any] | None
 
 
+def codec(
+    versions: range,
+    body: type[RequestBody],
+    to_request: Callable[[RequestBody, int], Request],
+    response: type[Response],
+    to_body: Callable[[Response, int], JsonObject],
+) -> ApiCodec[RequestBody]:
+    return ApiCodec(versions, json.Decoder(body), to_request, ResponseEncoder(response, to_body))
+
+
 _GROUP = 32
 """The number of groups among Kafka's types of resources."""
 
 
 class Resource(Body):
-    """A resource that has configurations."""
-
     resource_type: Int8 | UnsetType = UNSET
     resource_name: Text | UnsetType = UNSET
 
@@ -57,11 +59,7 @@ AnyResource = TypeVar("AnyResource", bound=Resource)
 
 
 def only_group(resources: list[AnyResource]) -> AnyResource:
-    """Return the single resource of a list, which must be a group.
-
-    Raises:
-        FieldError: there are none or several, or the resource has another type.
-    """
+    """Return the only resource, which must be a group. Raises FieldError: there are none or several, or it has another type."""
     only_entry("resources", [resource.resource_name or "" for resource in resources])
     [resource] = resources
     if resource.resource_type != _GROUP:
@@ -73,7 +71,6 @@ def only_group(resources: list[AnyResource]) -> AnyResource:
 
 
 def resource_result(response: DescribeConfigsResponse | AlterConfigsResponse) -> JsonObject:
-    """Return the result of the request for the group."""
     return {
         "errorCode": response.error,
         "errorMessage": response.error_message,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import JsonObject, Text, only_entry, operations_on_wire
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.requests import Topic
@@ -68,9 +68,10 @@ def _assignment(assigned: tuple[tuple[Topic, tuple[int, ...]], ...]) -> JsonObje
     }
 
 
-CODEC = ApiCodec(
+CODEC = codec(
     range(2),
-    json.Decoder(ConsumerGroupDescribeBody),
+    ConsumerGroupDescribeBody,
     _to_request,
-    ResponseEncoder(responses.ConsumerGroupDescribeResponse, _to_body),
+    responses.ConsumerGroupDescribeResponse,
+    _to_body,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.apis.topic_metadata import ExistingTopic, known_topics
 from group_coordinator.codecs.fields import (
     ABSENT,
@@ -91,9 +91,10 @@ def _to_body(response: responses.ConsumerGroupHeartbeatResponse, _version: int) 
     }
 
 
-CODEC = ApiCodec(
+CODEC = codec(
     range(2),
-    json.Decoder(ConsumerGroupHeartbeatBody),
+    ConsumerGroupHeartbeatBody,
     _to_request,
-    ResponseEncoder(responses.ConsumerGroupHeartbeatResponse, _to_body),
+    responses.ConsumerGroupHeartbeatResponse,
+    _to_body,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import JsonObject, Text, only_entry
 from group_coordinator.core.model import requests, responses
 
@@ -29,9 +29,4 @@ def _to_body(response: responses.DeleteGroupResponse, version: int) -> JsonObjec
     return {"throttleTimeMs": 0, "results": [result]}
 
 
-CODEC = ApiCodec(
-    range(4),
-    json.Decoder(DeleteGroupsBody),
-    _to_request,
-    ResponseEncoder(responses.DeleteGroupResponse, _to_body),
-)
+CODEC = codec(range(4), DeleteGroupsBody, _to_request, responses.DeleteGroupResponse, _to_body)

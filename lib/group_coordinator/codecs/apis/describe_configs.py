@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
 from group_coordinator.codecs.apis.api import (
-    ApiCodec,
     Body,
     Resource,
-    ResponseEncoder,
+    codec,
     only_group,
     resource_result,
 )
@@ -67,9 +66,6 @@ def _config(config: responses.DescribedConfig, version: int) -> JsonObject:
     return described
 
 
-CODEC = ApiCodec(
-    range(1, 5),
-    json.Decoder(DescribeConfigsBody),
-    _to_request,
-    ResponseEncoder(responses.DescribeConfigsResponse, _to_body),
+CODEC = codec(
+    range(1, 5), DescribeConfigsBody, _to_request, responses.DescribeConfigsResponse, _to_body
 )

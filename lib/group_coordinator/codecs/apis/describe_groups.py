@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import (
     JsonObject,
     Text,
@@ -61,9 +61,4 @@ def _member(member: responses.DescribedMember, version: int) -> JsonObject:
     return described
 
 
-CODEC = ApiCodec(
-    range(7),
-    json.Decoder(DescribeGroupsBody),
-    _to_request,
-    ResponseEncoder(responses.DescribeGroupResponse, _to_body),
-)
+CODEC = codec(range(7), DescribeGroupsBody, _to_request, responses.DescribeGroupResponse, _to_body)

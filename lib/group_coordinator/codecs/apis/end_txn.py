@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import (
     ABSENT,
     FieldError,
@@ -46,9 +46,4 @@ def _to_body(response: responses.EndTxnResponse, _version: int) -> JsonObject:
     return {"throttleTimeMs": 0, "errorCode": response.error}
 
 
-CODEC = ApiCodec(
-    range(1),
-    json.Decoder(EndTxnBody),
-    _to_request,
-    ResponseEncoder(responses.EndTxnResponse, _to_body),
-)
+CODEC = codec(range(1), EndTxnBody, _to_request, responses.EndTxnResponse, _to_body)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import Int32, JsonObject, Text, check_unknown, or_default
 from group_coordinator.core.model import requests, responses
 
@@ -34,9 +34,4 @@ def _to_body(response: responses.HeartbeatResponse, version: int) -> JsonObject:
     return body
 
 
-CODEC = ApiCodec(
-    range(5),
-    json.Decoder(HeartbeatBody),
-    _to_request,
-    ResponseEncoder(responses.HeartbeatResponse, _to_body),
-)
+CODEC = codec(range(5), HeartbeatBody, _to_request, responses.HeartbeatResponse, _to_body)

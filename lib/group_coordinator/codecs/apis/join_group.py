@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import (
     ABSENT,
     Int32,
@@ -89,9 +89,4 @@ def _joined_member(member: responses.JoinedMember, version: int) -> JsonObject:
     }
 
 
-CODEC = ApiCodec(
-    range(10),
-    json.Decoder(JoinGroupBody),
-    _to_request,
-    ResponseEncoder(responses.JoinGroupResponse, _to_body),
-)
+CODEC = codec(range(10), JoinGroupBody, _to_request, responses.JoinGroupResponse, _to_body)

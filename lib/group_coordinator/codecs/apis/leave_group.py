@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import JsonObject, Text, check_unknown, or_default
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.errors import ErrorCode
@@ -58,9 +58,4 @@ def _to_body(response: responses.LeaveGroupResponse, version: int) -> JsonObject
     return body
 
 
-CODEC = ApiCodec(
-    range(6),
-    json.Decoder(LeaveGroupBody),
-    _to_request,
-    ResponseEncoder(responses.LeaveGroupResponse, _to_body),
-)
+CODEC = codec(range(6), LeaveGroupBody, _to_request, responses.LeaveGroupResponse, _to_body)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import (
     ABSENT,
     FieldError,
@@ -111,9 +111,4 @@ def _to_body(response: responses.OffsetCommitResponse, version: int) -> JsonObje
     return body
 
 
-CODEC = ApiCodec(
-    range(1, 11),
-    json.Decoder(OffsetCommitBody),
-    _to_request,
-    ResponseEncoder(responses.OffsetCommitResponse, _to_body),
-)
+CODEC = codec(range(1, 11), OffsetCommitBody, _to_request, responses.OffsetCommitResponse, _to_body)

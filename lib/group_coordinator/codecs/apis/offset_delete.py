@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import Int32, JsonObject, Text, results_by_name
 from group_coordinator.core.model import requests, responses
 
@@ -43,9 +43,4 @@ def _to_body(response: responses.OffsetDeleteResponse, _version: int) -> JsonObj
     }
 
 
-CODEC = ApiCodec(
-    range(1),
-    json.Decoder(OffsetDeleteBody),
-    _to_request,
-    ResponseEncoder(responses.OffsetDeleteResponse, _to_body),
-)
+CODEC = codec(range(1), OffsetDeleteBody, _to_request, responses.OffsetDeleteResponse, _to_body)

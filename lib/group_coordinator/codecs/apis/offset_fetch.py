@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import (
     FieldError,
     Int32,
@@ -132,9 +132,4 @@ def _fetched_partition(entry: responses.FetchedPartition, version: int) -> JsonO
     return fetched
 
 
-CODEC = ApiCodec(
-    range(1, 11),
-    json.Decoder(OffsetFetchBody),
-    _to_request,
-    ResponseEncoder(responses.OffsetFetchResponse, _to_body),
-)
+CODEC = codec(range(1, 11), OffsetFetchBody, _to_request, responses.OffsetFetchResponse, _to_body)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import Int32, JsonObject, Text, check_unknown, or_default
 from group_coordinator.core.model import requests, responses
 
@@ -56,9 +56,4 @@ def _to_body(response: responses.SyncGroupResponse, version: int) -> JsonObject:
     return body
 
 
-CODEC = ApiCodec(
-    range(6),
-    json.Decoder(SyncGroupBody),
-    _to_request,
-    ResponseEncoder(responses.SyncGroupResponse, _to_body),
-)
+CODEC = codec(range(6), SyncGroupBody, _to_request, responses.SyncGroupResponse, _to_body)

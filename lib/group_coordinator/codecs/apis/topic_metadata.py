@@ -56,8 +56,7 @@ def _to_request(body: TopicMetadataBody, _version: int) -> TopicMetadata:
 def known_topics(entries: Sequence[ExistingTopic]) -> tuple[Topic, ...]:
     """Convert the topics. Names and ids must be unique.
 
-    Raises:
-        FieldError: a name or an id is repeated, an id is the zero id, or there are too many partitions.
+    Raises FieldError: a name or an id is repeated, an id is the zero id, or there are too many partitions.
     """
     ids = [entry.topic_id for entry in entries]
     _check_distinct("topics.name", [entry.name for entry in entries])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType, json
+from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import ApiCodec, Body, ResponseEncoder
+from group_coordinator.codecs.apis.api import Body, codec
 from group_coordinator.codecs.fields import (
     ABSENT,
     FieldError,
@@ -113,9 +113,6 @@ def _to_body(response: responses.TxnOffsetCommitResponse, version: int) -> JsonO
     return {"throttleTimeMs": 0, "topics": [results(topic) for topic in response.topics]}
 
 
-CODEC = ApiCodec(
-    range(7),
-    json.Decoder(TxnOffsetCommitBody),
-    _to_request,
-    ResponseEncoder(responses.TxnOffsetCommitResponse, _to_body),
+CODEC = codec(
+    range(7), TxnOffsetCommitBody, _to_request, responses.TxnOffsetCommitResponse, _to_body
 )

@@ -1,8 +1,6 @@
-"""Conversion between the bytes of Kafka's __consumer_offsets, rows of the log, and core's records.
+"""Conversion between the bytes of Kafka's __consumer_offsets, rows of the log as Kafka's formatter prints them, and core's records.
 
-The layout of every record type and version is data (`schemas.py`, in the notation of `binary`). `messages.py` converts bytes to
-a row of the log, as Kafka's own formatter prints it, and back. With `codecs/records`, which converts rows to core's records, it
-also converts bytes to core's records.
+The layout of every record type and version is data (`schemas.py`, in the notation of `binary`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Messages of __consumer_offsets of any type and version: bytes, rows of the log in the JSON of Kafka's formatter, core's records.
 
-The decoder reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), and reports the fault of all others. There are
-two differences. Like Kafka 4.4.0, it also reads arrays of more than 1,000,000 elements and structs with more than 10,000 tagged
-fields. A `classicMemberMetadata` with its default is left out even if it has an unknown tagged field. The encoder is for tests
-and tools that need a topic like __consumer_offsets: a mirror only reads.
+The decoder reads all bytes that Kafka 4.4.0 reads (`binary/decoder_source.py`), but a `classicMemberMetadata` with its default is
+left out even if it has an unknown tagged field. The encoder is for tests and tools that need such a topic: a mirror only reads.
 """
 
 from __future__ import annotations
@@ -51,10 +49,9 @@ class DamagedMessageError(OffsetsTopicError):
 def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]:
     """Decode a message; return its group and its row of the log. A value of None is a tombstone.
 
-    Raises:
-        UnknownRecordTypeError: the key is of no type that Kafka 4.4.0 has.
-        UnknownVersionError: the value is of no version of its type that Kafka 4.4.0 has.
-        DamagedMessageError: there is no key, or a field of the key or of the value cannot be read.
+    Raises UnknownRecordTypeError: the key is of no type that Kafka 4.4.0 has.
+    Raises UnknownVersionError: the value is of no version of its type that Kafka 4.4.0 has.
+    Raises DamagedMessageError: there is no key, or a field of the key or of the value cannot be read.
     """
     if key is None:
         raise DamagedMessageError("key: is null")
@@ -83,10 +80,9 @@ def decode_entry(key: bytes | None, value: bytes | None) -> tuple[str, LogEntry]
 def encode_entry(entry: LogEntry) -> tuple[bytes, bytes | None]:
     """Encode key and value of a message, the value in the entry's version; None for a tombstone.
 
-    Raises:
-        UnknownRecordTypeError: Kafka 4.4.0 has no such type.
-        UnknownVersionError: the type has no such version.
-        OffsetsTopicError: a field is missing, too long or too large for Kafka.
+    Raises UnknownRecordTypeError: Kafka 4.4.0 has no such type.
+    Raises UnknownVersionError: the type has no such version.
+    Raises OffsetsTopicError: a field is missing, too long or too large for Kafka.
     """
     record_type = entry.key.type
     key = _encoded(_encoder(record_type, None), record_type, entry.key.data)
@@ -145,20 +141,15 @@ MessageRecord: TypeAlias = OffsetRecord | GroupRecord | ConsumerRecord
 
 
 def encode(group_id: str, record: MessageRecord) -> tuple[bytes, bytes | None]:
-    """Encode key and value of a record's message, in the version that Kafka 4.4.0 writes. A tombstone has no value.
-
-    Raises:
-        OffsetsTopicError: a field is too long or too large for Kafka.
-    """
+    """Encode key and value of a record's message as Kafka 4.4.0 writes it; a tombstone has no value. Raises OffsetsTopicError."""
     return encode_entry(log_entry.encode(group_id, record))
 
 
 def decode(key: bytes, value: bytes | None) -> tuple[str, MessageRecord]:
     """Decode the group and the record of a message. A producer id would be in the header of its batch.
 
-    Raises:
-        UnknownRecordTypeError: the message belongs to another type of group.
-        OffsetsTopicError: Kafka cannot read the bytes either.
+    Raises UnknownRecordTypeError: the message belongs to another type of group.
+    Raises OffsetsTopicError: Kafka cannot read the bytes either.
     """
     group_id, entry = decode_entry(key, value)
     record_type = entry.key.type

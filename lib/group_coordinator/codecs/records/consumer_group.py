@@ -10,7 +10,6 @@ from msgspec import Struct, json
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.core.assignors.spec import Assignment
-from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     GroupEpoch,
     OwnedPartitions,
@@ -49,21 +48,13 @@ def member_state(number: int) -> ReconciliationState:
         return ReconciliationState.UNKNOWN
 
 
-def classic_protocol(name: str, metadata: bytes) -> Protocol:
-    """Convert a protocol of a member that speaks the classic protocol. In a consumer group the member is a consumer."""
-    return Protocol(name, metadata)
-
-
 def assignment(topics: Iterable[TopicPartitionsData]) -> Assignment:
     """Convert a target assignment. The order of its topics stays."""
     return {topic.topic_id: tuple(sorted(topic.partitions)) for topic in topics if topic.partitions}
 
 
 def owned_partitions(topics: Iterable[TopicPartitionsData], member_epoch: int) -> OwnedPartitions:
-    """Convert partitions with the epochs of their assignment. Missing epochs are the member's own epoch.
-
-    Source: Utils.assignmentFromTopicPartitions in Kafka 4.4.
-    """
+    """Convert partitions with the epochs of their assignment, else the member's own (Utils.assignmentFromTopicPartitions)."""
     return {
         topic.topic_id: dict(
             sorted(zip(topic.partitions, _epochs(topic, member_epoch), strict=True))
@@ -124,7 +115,6 @@ _decode_regex = json.Decoder(RecordValue[RegexData]).decode
 
 
 def encode(group_id: str, record: RecordOfGroup) -> LogEntry:
-    """Return the row of the log."""
     return LogEntry(_key(group_id, record), _value(record))
 
 

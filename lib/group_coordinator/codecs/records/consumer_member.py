@@ -15,6 +15,7 @@ from group_coordinator.codecs.records import consumer_group, record_types
 from group_coordinator.codecs.records.consumer_group import TopicPartitionsData
 from group_coordinator.codecs.records.record_types import Data, Key, LogEntry, RecordValue
 from group_coordinator.core.assignors.spec import Assignment
+from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
     CurrentAssignment,
@@ -28,8 +29,6 @@ RecordOfMember: TypeAlias = MemberRecord | TargetRecord | CurrentRecord
 
 
 class MemberKeyData(Struct, frozen=True, gc=False, rename="camel"):
-    """The group and the member."""
-
     group_id: str
     member_id: str
 
@@ -42,8 +41,6 @@ class ProtocolData(Struct, frozen=True, gc=False):
 
 
 class ClassicData(Struct, frozen=True, gc=False, rename="camel"):
-    """The fields of members of the classic protocol."""
-
     session_timeout_ms: int
     supported_protocols: list[ProtocolData]
 
@@ -211,10 +208,7 @@ def _metadata(data: MemberData) -> SubscriptionMetadata:
 
 
 def _classic(data: ClassicData) -> ClassicMetadata:
-    protocols = [
-        consumer_group.classic_protocol(entry.name, entry.metadata)
-        for entry in data.supported_protocols
-    ]
+    protocols = [Protocol(entry.name, entry.metadata) for entry in data.supported_protocols]
     return ClassicMetadata(data.session_timeout_ms, tuple(protocols))
 
 

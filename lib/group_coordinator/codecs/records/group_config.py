@@ -10,8 +10,6 @@ from group_coordinator.core.model.records import ConfigRecord, Reason
 
 
 class ConfigKeyData(Struct, frozen=True, gc=False):
-    """The group and the name of the configuration."""
-
     group: str
     name: str
 
@@ -25,7 +23,6 @@ _decode_value = json.Decoder(RecordValue[ConfigData]).decode
 
 
 def encode(group_id: str, record: ConfigRecord) -> LogEntry:
-    """Return the row of the log."""
     key = Key(record_types.GROUP_CONFIG, ConfigKeyData(group_id, record.name))
     return LogEntry(
         key, None if record.value is None else RecordValue(data=ConfigData(record.value))
@@ -33,6 +30,5 @@ def encode(group_id: str, record: ConfigRecord) -> LogEntry:
 
 
 def decode(key: str, value: str | None, reason: Reason) -> ConfigRecord:
-    """Return the record of a log entry."""
     setting = None if value is None else _decode_value(value).data.value
     return ConfigRecord(_decode_key(key).data.name, setting, reason)

@@ -50,7 +50,6 @@ _decode_value = json.Decoder(RecordValue[GroupData]).decode
 
 
 def encode(group_id: str, record: GroupRecord) -> LogEntry:
-    """Return the row of the log."""
     key, group = Key(record_types.GROUP_METADATA, GroupKeyData(group_id)), record.value
     return LogEntry(
         key, None if group is None else RecordValue(version=_VERSION, data=_data(group))
@@ -82,7 +81,6 @@ def _member_data(member: MemberMetadata) -> ClassicMemberData:
 
 
 def decode(value: str | None, reason: Reason) -> GroupRecord:
-    """Return the record of a log entry."""
     return GroupRecord(None if value is None else _group(_decode_value(value).data), reason)
 
 

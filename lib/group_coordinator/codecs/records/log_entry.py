@@ -72,11 +72,7 @@ def encode(  # noqa: PLR0911 - one line a record
 
 
 def type_of(key: str) -> int:
-    """Return the record type of a log entry.
-
-    Raises:
-        RecordError: the key has no type.
-    """
+    """Return the record type of a log entry. Raises RecordError: the key has no type."""
     try:
         return _decode_kind(key).type
     except DecodeError as fault:
@@ -84,11 +80,7 @@ def type_of(key: str) -> int:
 
 
 def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Record:
-    """Return the record of a log entry. The reason is not part of Kafka's record.
-
-    Raises:
-        RecordError: no group writes such a record.
-    """
+    """Return the record of a log entry. The reason is not part of Kafka's record. Raises RecordError: no group writes it."""
     try:
         return _record(key, value, reason)
     except DecodeError as fault:

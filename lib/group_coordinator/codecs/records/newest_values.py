@@ -70,11 +70,7 @@ class NewestValues(Struct, omit_defaults=True):
         value: str | None,
         readers: Readers,
     ) -> str | None:
-        """Store a record and return its member. A tombstone of an unknown key changes nothing.
-
-        Raises:
-            RecordError: the record is not readable; nothing has changed.
-        """
+        """Store a record and return its member. A tombstone of an unknown key changes nothing. Raises RecordError: nothing changes."""
         try:
             member_id = _decode_key(key).data.member_id
             data = None if value is None else _decode_value(value).data

@@ -21,8 +21,6 @@ _EXPIRING_VERSION = 1
 
 
 class OffsetKeyData(Struct, frozen=True, gc=False):
-    """The group and the partition."""
-
     group: str
     topic: str
     partition: int
@@ -54,7 +52,6 @@ _decode_value = json.Decoder(OffsetValue).decode
 
 
 def encode(group_id: str, record: OffsetRecord) -> LogEntry:
-    """Return the row of the log."""
     topic, partition, offset = record.topic, record.partition, record.value
     key = Key(record_types.OFFSET_COMMIT, OffsetKeyData(group_id, topic, partition))
     if offset is None:
@@ -102,7 +99,6 @@ def _expiring(offset: CommittedOffset) -> OffsetData:
 
 
 def decode(key: str, value: str | None, reason: Reason) -> OffsetRecord:
-    """Return the record of a log entry."""
     about = _decode_key(key).data
     if value is None:
         return OffsetRecord(about.topic, about.partition, None, reason)

@@ -111,8 +111,6 @@ Data = TypeVar("Data")
 
 
 class Key(Struct, Generic[Data], frozen=True, gc=False):
-    """The key of a record."""
-
     type: int
     data: Data
 
@@ -143,8 +141,6 @@ class _KeyData(Struct, frozen=True, gc=False):
 
 
 class _ValueData(Struct, frozen=True, gc=False):
-    """The bytes of the value."""
-
     raw: bytes
 
 

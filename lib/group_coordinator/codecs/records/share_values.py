@@ -48,4 +48,3 @@ READERS: Readers = MappingProxyType(
         record_types.SHARE_STATE_OF_TOPICS: json.Decoder(ShareStateData).decode,
     }
 )
-"""Decoders of a value's `data`, by record type."""

@@ -91,4 +91,3 @@ READERS: Readers = MappingProxyType(
         record_types.STREAMS_TOPOLOGY: json.Decoder(TopologyData).decode,
     }
 )
-"""Decoders of a value's `data`, by record type."""

@@ -1,8 +1,4 @@
-"""The control record that ends a producer's transaction.
-
-It includes data that Kafka keeps elsewhere: the producer id is in the header of the batch, the offsets are in the log before
-the marker.
-"""
+"""The control record that ends a producer's transaction, with data that Kafka keeps in the batch's header and earlier in its log."""
 
 from __future__ import annotations
 
@@ -55,7 +51,6 @@ _decode_value = json.Decoder(MarkerValue).decode
 
 
 def encode(group_id: str, record: TransactionMarker) -> LogEntry:
-    """Return the row of the log."""
     kind = COMMIT if record.reason is Reason.TRANSACTION_COMMITTED else ABORT
     key = Key(record_types.TRANSACTION_MARKER, MarkerKeyData(group=group_id, type=kind))
     offsets = [

@@ -141,11 +141,7 @@ def pack(membership: ConsumerGroup) -> PackedConsumerGroup:
 
 
 def unpack(packed: PackedConsumerGroup) -> ConsumerGroup:
-    """Convert a decoded membership. Members, targets and owners are decoded when they are read.
-
-    Raises:
-        SnapshotError: a subscription has no members.
-    """
+    """Convert a decoded membership. Its parts are decoded when they are read. Raises SnapshotError: a subscription has no members."""
     subscriptions = packed.subscriptions
     # Checked here, as a subscription without members would never be removed.
     for digest, shared in subscriptions.items():

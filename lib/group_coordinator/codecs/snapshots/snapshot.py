@@ -4,10 +4,6 @@ The layout is positional msgpack. Every change of it, also in core's values, nee
 UPCASTERS that converts the version before. tests/golden keeps the states that each version wrote.
 
 Members, targets, owners and offsets are separate bytes inside, which are decoded when they are read: most events need few of them.
-Committed offsets are in buckets of neighbouring partitions, with the number and ages of their offsets. Of pending offsets, some
-end by any marker, and others depend on the markers' offsets.
-
-The membership of a classic group has the bytes of each member, and the index over all members.
 """
 
 from __future__ import annotations
@@ -304,9 +300,8 @@ def dump(group: Group) -> bytes:
 def load(group_id: str, blob: bytes) -> Group:
     """Decode a group.
 
-    Raises:
-        SnapshotError: the bytes are no group state.
-        SnapshotVersionError: no upcaster converts their version to SCHEMA_VERSION, as for a later version.
+    Raises SnapshotError: the bytes are no group state.
+    Raises SnapshotVersionError: no upcaster converts their version to SCHEMA_VERSION, as for a later version.
     """
     # Nearly all states have this version, so the version is checked after decoding.
     snapshot = _of_this_version(blob) or _of_an_earlier_version(group_id, blob)

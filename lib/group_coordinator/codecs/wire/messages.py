@@ -55,10 +55,8 @@ def decode(message: str, version: int, data: Data, at: int = 0) -> dict[str, Any
 
     Names are Kafka's in lowerCamelCase, bytes and records are base64, uuids have 22 characters. Bytes after the message are
     ignored, as in Kafka.
-
-    Raises:
-        WireError: Kafka would not read it, or the message has no such version.
-        KeyError: there is no such message.
+    Raises WireError: Kafka would not read it, or the message has no such version.
+    Raises KeyError: there is no such message.
     """
     return decode_at(message, version, data, at)[0]
 
@@ -78,9 +76,8 @@ def decode_at(
 def encode(message: str, version: int, body: Mapping[str, Any]) -> bytes:
     """Encode a body. Missing fields have their defaults; fields that the version does not have are left out.
 
-    Raises:
-        WireError: a value is not valid for its field, or the message has no such version.
-        KeyError: there is no such message.
+    Raises WireError: a value is not valid for its field, or the message has no such version.
+    Raises KeyError: there is no such message.
     """
     return bytes(encode_into(bytearray(), message, version, body))
 
@@ -137,8 +134,7 @@ class RequestHeader(NamedTuple):
 def request_header(frame: Data) -> RequestHeader:
     """Decode the header of a request. The version may be unknown, since every ApiVersions needs a response.
 
-    Raises:
-        WireError: the header cannot be read, or its API is not defined.
+    Raises WireError: the header cannot be read, or its API is not defined.
     """
     if len(frame) < _API.size:
         raise WireError(f"RequestHeader: {len(frame)} bytes are no request")
@@ -215,8 +211,7 @@ def response_elements(
 ) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
     """Decode the fields of a response before an array, then its elements. Elements are decoded lazily, to save memory.
 
-    Raises:
-        WireError: see decode; for an element when the iterator reaches it.
+    Raises WireError: see decode; for an element when the iterator reaches it.
     """
     opening = ResponseOpening(api, version, array, frame)
     return opening.fields, _elements(api, version, array, frame, opening)

@@ -1,7 +1,4 @@
-"""The input and the result of an assignor, and the subscription type of a group.
-
-A draft is a changeable copy of an assignment, with the order of Kafka's hash maps.
-"""
+"""The input and the result of an assignor, the subscription type of a group, and a draft of an assignment in Kafka's order."""
 
 from __future__ import annotations
 
@@ -84,8 +81,7 @@ def subscription_type(
     in another way, the members count as different (ConsumerGroup.subscriptionType).
     """
     matches = Counter(name for names in found for name in names)
-    # With a regex all members must have the same regex and no names, and each topic is matched
-    # once.
+    # With a regex all members must have that regex and no names, and each topic is matched once.
     if regex_subscribers:
         is_one_regex = set(regex_subscribers.values()) == {number_of_members}
         finds_all = not topic_subscribers and all(number == 1 for number in matches.values())
@@ -109,8 +105,7 @@ def subscribers(
 
     Topics with the same subscribers share one sequence. Raises PartitionAssignorError if a topic does not exist.
     """
-    # Members with equal subscriptions are grouped, as thousands of members usually have few
-    # different ones.
+    # Equal subscriptions are grouped: thousands of members usually have few different ones.
     positions = defaultdict[frozenset[str], list[int]](list)
     for position, topic_ids in enumerate(wishes):
         positions[topic_ids].append(position)
@@ -124,8 +119,7 @@ def subscribers(
     for topic_id in topics:
         if topic_id in subscriptions:
             parts = [positions[topic_ids] for topic_ids in subscriptions[topic_id]]
-            # The first positions identify the groups of members, and are cheaper to hash than the
-            # positions.
+            # The first positions identify the groups of members, and are cheaper to hash than all.
             key = tuple(part[0] for part in parts)
             if key not in merged:
                 merged[key] = sorted(position for part in parts for position in part)

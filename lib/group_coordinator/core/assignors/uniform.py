@@ -1,7 +1,4 @@
-"""Kafka's uniform assignor: all members get the same number of partitions, and keep their own as far as possible.
-
-It has a second algorithm for members with different subscriptions.
-"""
+"""Kafka's uniform assignor: all members get the same number of partitions, and keep their own as far as possible."""
 
 from __future__ import annotations
 
@@ -79,8 +76,7 @@ class Balancer:
 
     def _widen_most_loaded(self) -> None:
         if self._most_end <= self._most_start and self._most_start > 0:
-            # All members of the range were excluded: the range continues with the next member,
-            # however low its load.
+            # All members of the range were excluded: it continues with the next, however low its load.
             self._most_load = self._loads[self._members[self._most_start - 1]]
         else:
             self._most_load -= 1
@@ -132,8 +128,7 @@ class _HeterogeneousBuild:
         self._topic_ids = sorted(self._subscribers, key=self._topic_rank)
 
     def _topic_rank(self, topic_id: str) -> tuple[float, int, tuple[int, int]]:
-        # Topics with many partitions for each subscriber are first, then topics with few
-        # subscribers.
+        # Topics with many partitions a subscriber are first, then topics with few subscribers.
         count = len(self._subscribers[topic_id])
         return -(len(self._owners[topic_id]) / count), count, uuid_words(topic_id)
 
@@ -178,8 +173,7 @@ class _HeterogeneousBuild:
             for topic_id in shared:
                 if topic_id == last_changed:
                     return
-                # The first topic counts as changed, so that a whole round without a move ends the
-                # loop.
+                # The first topic counts as changed: a whole round without a move ends the loop.
                 if self._balance_topic(topic_id) or last_changed is None:
                     last_changed = topic_id
 
@@ -270,8 +264,7 @@ def _held(members: Iterable[MemberSpec]) -> tuple[Held, list[int]]:
         load = 0
         for topic_id, partitions in member.assignment.items():
             held[topic_id].append(partitions)
-            # A target that was given up is not free in this assignment, but does not count for its
-            # former owner either.
+            # A target that was given up is not free here, but is no load of its former owner either.
             load += len(partitions)
         for topic_id, partitions in member.given_up.items():
             held[topic_id].append(partitions)

@@ -2,22 +2,15 @@
 
 A rebalance has two phases. Each is a state with a timer of the group, and lasts at most the longest rebalance timeout:
 
-1. `prepare_rebalance` (prepareRebalance) begins the join phase, PreparingRebalance. Pending SyncGroups get an error response that
-   makes their members join again; JoinGroups become pending. A group that was Empty first waits for more members, and waits again
-   if new members join (KIP-134, tryCompleteInitialRebalanceElseSchedule). Any other join phase ends once all members have joined.
-2. `complete_join` (completeClassicGroupJoin) ends it and begins the sync phase, CompletingRebalance. Dynamic members that did not
-   join are removed, the generation grows, leader and protocol are chosen, and all pending JoinGroups get their responses. A group
-   without members becomes Empty instead, and that is logged.
-3. `complete_sync` (setAndPropagateAssignment) ends it with the leader's assignment. Only now is the generation logged. Pending
-   SyncGroups get their responses, and the group is Stable. Members that send no SyncGroup in time are removed, which begins the
-   next rebalance (expirePendingSync).
+1. `prepare_rebalance` (prepareRebalance) begins the join phase, PreparingRebalance, in which JoinGroups are pending. A group that
+   was Empty waits longer while new members join (KIP-134, tryCompleteInitialRebalanceElseSchedule).
+2. `complete_join` (completeClassicGroupJoin) ends it and begins the sync phase, CompletingRebalance, or the group becomes Empty.
+3. `complete_sync` (setAndPropagateAssignment) ends it with the leader's assignment. Only now is the generation logged. Members
+   without a SyncGroup in time are removed, which begins the next rebalance (expirePendingSync).
 
 If only static members are left and none of them has joined, Kafka checks again after each rebalance timeout, even if it is 0 ms.
 Nothing changes until a member joins; then the phase lasts until the next check. Most of the checks between are left out here.
-
-Rules and names are those of GroupMetadataManager in Kafka 4.4. Kafka iterates over hash maps of members; here members are in the
-order of their ids.
-
+Source: GroupMetadataManager in Kafka 4.4. Kafka iterates over hash maps of members; here they are in the order of their ids.
 Stories: stories/classic/rebalancing.py, stories/classic/static_rebalances.py.
 """
 
@@ -131,14 +124,12 @@ class Rebalance:
         self.arm(session_timer(member.member_id), member.session_timeout_ms)
 
     def cancel(self, key: TimerKey) -> None:
-        """Cancel a timer; no error if it is not set."""
         self.membership.timers.cancel(key)
 
     def transition_to(self, state: ClassicState) -> None:
         """Enter a state. Raises IllegalTransitionError for a transition that the table does not have."""
         check_transition(self.membership.state, state)
-        # The previous state shows the initial rebalance: only a group that was Empty waits for its
-        # delay.
+        # It shows the initial rebalance: only a group that was Empty waits for its delay.
         self.membership.previous_state = self.membership.state
         self.membership.state = state
         self.membership.state_timestamp_ms = self.now_ms

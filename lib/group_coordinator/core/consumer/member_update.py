@@ -3,17 +3,14 @@
 The steps are those of consumerGroupHeartbeat in Kafka 4.4's GroupMetadataManager:
 
 1. Log the member's metadata if it is new.
-2. Compare its regular expression, and begin to resolve the group's regular expressions if that is due
-   (maybeUpdateRegularExpressions).
-3. Raise the group epoch if the group's topics, their metadata or its assignor have changed. The hash of all subscribed topics is
-   compared if the member's topics change, and after a topic of the group has changed in the cluster.
-4. Compute new targets for all members if the group epoch is ahead of the assignment epoch, and the assignment interval since the
-   last assignment is over (updateTargetAssignment).
+2. Compare its regular expression, and resolve the group's regular expressions if that is due (maybeUpdateRegularExpressions).
+3. Raise the group epoch if the group's topics, their metadata or its assignor have changed.
+4. Compute new targets for all members if the group epoch is ahead of the assignment epoch, unless the assignment interval forbids
+   it (updateTargetAssignment).
 5. Reconcile the member by one step towards its target (maybeReconcile), and limit the time for its revocations.
 
 Nothing changes before replay, so each step gets the decisions of the steps before it. Steps 1-3 are `update_subscription`, steps 4
-and 5 `update_assignment`. Between them the group may turn out to become a classic group.
-
+and 5 `update_assignment`: between them the group may turn out to become a classic group.
 Stories: stories/consumer/subscribing.py, stories/consumer/epochs.py.
 """
 
@@ -96,11 +93,7 @@ def update_member(
 def update_subscription(
     update: ConsumerUpdate, member: ConsumerMember, metadata: SubscriptionMetadata
 ) -> UpdatedSubscription:
-    """Do steps 1-3: log the member's metadata and the group epoch.
-
-    Raises:
-        CoordinatorError: INVALID_REGULAR_EXPRESSION.
-    """
+    """Do steps 1-3: log the member's metadata and the group epoch. Raises CoordinatorError: INVALID_REGULAR_EXPRESSION."""
     updated = member.replace(metadata=metadata)
     # An unchanged heartbeat writes nothing.
     if metadata != member.metadata:
@@ -113,8 +106,7 @@ def update_subscription(
         or _changes_assignor(update, member, updated)
     )
     epoch = update.membership.epoch
-    # Without a change the hash is compared only after the deadline, as it takes a look at all
-    # topics.
+    # Without a change the hash is compared only after the deadline: it needs a look at all topics.
     refreshes = must_bump or update.now_ms >= update.membership.metadata_deadline_ms
     if refreshes:
         epoch = _refresh_epoch(update, member, updated, must_bump=must_bump)
@@ -129,18 +121,15 @@ def update_assignment(
 ) -> ConsumerMember:
     """Do steps 4 and 5: compute new targets if they are due, and reconcile the member by one step.
 
-    Raises:
-        CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
+    Raises CoordinatorError: FENCED_MEMBER_EPOCH, UNKNOWN_SERVER_ERROR.
     """
     member = subscribed.member
     target_epoch, target = _target(update, subscribed)
-    # A reconciled member with the same subscription has nothing to do: the usual heartbeat ends
-    # here.
+    # A reconciled member with the same subscription has nothing to do, as at most heartbeats.
     if not subscribed.is_new and member.is_reconciled_to(target_epoch):
         return member
     membership = update.membership
-    # The reconciliation keeps subscribed topics only, even if the target is older than the
-    # subscription.
+    # Only subscribed topics are kept, even if the target is older than the subscription.
     names = topic_names_of(membership, member.metadata)
     goal = Goal(
         epoch=target_epoch,
@@ -180,14 +169,12 @@ def _refresh_epoch(
     membership = update.membership
     names = names_after_update(membership, old.metadata, new.metadata)
     new_hash = metadata_hash(update.group, names)
-    # The epoch grows if the member's topics have changed, or the metadata of any topic of the
-    # group.
+    # The epoch grows if the member's topics changed, or the metadata of any topic of the group.
     epoch = membership.epoch
     if must_bump or new_hash != membership.metadata_hash:
         epoch += 1
         update.records.append(GroupEpochRecord(GroupEpoch(epoch, new_hash), update.reason))
-    # Kafka stores the time in an object that the records of an upgraded, or of a new, group
-    # replace.
+    # Kafka stores the time in an object that the records of an upgraded or new group replace.
     if not update.is_upgrade:
         update.changes.append(MetadataDeadlineSet(update.now_ms + METADATA_REFRESH_MS))
     return epoch
@@ -207,8 +194,7 @@ def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[in
     if membership.assignment_epoch < subscribed.epoch and _may_assign(update):
         targets = _assign(update, subscribed)
         epoch = TargetEpoch(subscribed.epoch, update.now_ms)
-        # Only changed targets are logged: a record for each of ten thousand members would be too
-        # many.
+        # Only changed targets are logged: ten thousand records each time would be too many.
         before = targets_before(membership, subscribed.member)
         update.records += target_records(before, targets, epoch, update.reason)
         return subscribed.epoch, targets[subscribed.member.member_id]
@@ -223,14 +209,10 @@ def _target(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> tuple[in
 def _assign(update: ConsumerUpdate, subscribed: UpdatedSubscription) -> dict[str, Assignment]:
     membership, before, member = update.membership, subscribed.before, subscribed.member
     # Members of an upgraded group are in Kafka's order.
-    order = (
-        upgraded_member_order
-        if update.is_upgrade
-        else partial(member_order, room=membership.member_room)
-    )
+    by_room = partial(member_order, room=membership.member_room)
+    order = upgraded_member_order if update.is_upgrade else by_room
     members = members_after(membership, member, order)
-    # Kafka compares the members' subscriptions again only together with the metadata of their
-    # topics.
+    # Kafka compares subscriptions again only together with the metadata of their topics.
     kind = (
         type_after_update(membership, before, member)
         if subscribed.refreshes

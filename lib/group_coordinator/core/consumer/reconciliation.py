@@ -1,19 +1,12 @@
 """Reconciliation: a member moves from its current to its target assignment, and no partition ever has two owners.
 
-A member has one of three states (later Kafka versions have others, which are UNKNOWN here):
-
-- STABLE: it owns its target of its epoch.
-- UNREVOKED_PARTITIONS: it must revoke partitions. Its epoch stays, and it gets no partitions, while its client reports the old ones.
-- UNRELEASED_PARTITIONS: it is at its target's epoch, but waits for partitions that other members still own.
-
-Each heartbeat is one step:
+The states of a member are those of `ReconciliationState` (later Kafka versions have others). Each heartbeat is one step:
 
 1. Partitions outside the target are revoked. The step ends here if the client may still have them; only later other members get them.
 2. Free partitions of the target are assigned, with the target's epoch.
 3. Partitions that other members own are left for later heartbeats.
 
 Source: CurrentAssignmentBuilder in Kafka 4.4.
-
 Stories: stories/consumer/reconciling.py.
 """
 
@@ -55,8 +48,7 @@ class Goal(Value, frozen=True, kw_only=True):
 def reconcile(current: CurrentAssignment, goal: Goal) -> CurrentAssignment:
     """Return the member's next assignment, or the same object if the member must wait.
 
-    Raises:
-        CoordinatorError: FENCED_MEMBER_EPOCH, as a later Kafka left the member in an unknown state.
+    Raises CoordinatorError: FENCED_MEMBER_EPOCH, as a later Kafka left the member in an unknown state.
     """
     match current.state:
         case ReconciliationState.STABLE if current.epoch == goal.epoch:

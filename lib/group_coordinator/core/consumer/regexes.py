@@ -1,9 +1,7 @@
 """Subscriptions by regular expression: the matching topics are found by a timer, not by requests, and are logged.
 
-A heartbeat that finds the matches missing or old sets a timer that is due at once. When the timer fires, the regular expressions
-are matched with the group's topic metadata. Source: maybeUpdateRegularExpressions and handleRegularExpressionsResult in Kafka
-4.4's GroupMetadataManager.
-
+A heartbeat that finds the matches missing or old sets a timer that is due at once: it matches them with the group's topic metadata.
+Source: maybeUpdateRegularExpressions and handleRegularExpressionsResult in Kafka 4.4's GroupMetadataManager.
 Stories: stories/consumer/regexes.py.
 """
 
@@ -53,8 +51,7 @@ class RegexChange(Enum):
 def change_regex(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
     """Log the change of a member's regular expression, and begin to resolve the group's regular expressions if that is due.
 
-    Raises:
-        CoordinatorError: INVALID_REGULAR_EXPRESSION.
+    Raises CoordinatorError: INVALID_REGULAR_EXPRESSION.
     """
     change = _change(update, old.metadata, new.metadata)
     subscribers = update.membership.regex_subscribers
@@ -65,8 +62,7 @@ def change_regex(update: ConsumerUpdate, old: ConsumerMember, new: ConsumerMembe
     if (is_unseen or subscribers) and _may_resolve(update):
         subscribed = _subscribed_after(update.membership, old.metadata, new.metadata)
         if subscribed and (is_unseen or _is_due(update, len(subscribed))):
-            # Kafka resolves in another thread; here a timer that is due at once fires after the
-            # request.
+            # Kafka resolves in another thread; here this timer fires right after the request.
             update.arm(REGEX_TIMER, 0)
     return change
 
@@ -130,8 +126,7 @@ def _subscribed_after(
 
 
 def _is_due(update: ConsumerUpdate, subscribed: int) -> bool:
-    # Due: a regex is not resolved, there are topics since the last resolution, or that was too long
-    # ago.
+    # Due: a regex is not resolved, or there are topics since the last resolution, or it is old.
     last_ms, version = _last_resolved(update.membership)
     return (
         subscribed != len(update.membership.regexes)

@@ -56,14 +56,12 @@ def replay_consumer_record(group: Group, record: ConsumerRecord) -> None:
 
 
 def _created(group: Group) -> ConsumerGroup:
-    # A group that only stores offsets becomes a consumer group
-    # (getOrMaybeCreatePersistedConsumerGroup).
+    # A group that only stores offsets becomes one (getOrMaybeCreatePersistedConsumerGroup).
     membership = group.membership
     if isinstance(membership, ConsumerGroup):
         return membership
     if membership is not None and membership.protocol_type is not None:
-        # A log never has this: the tombstone of a classic group precedes the records of its
-        # successor.
+        # A log never has this: a classic group's tombstone precedes the records of its successor.
         message = f"group {group.group_id!r} is a classic one with members"
         raise IllegalTransitionError(message)
     created = group.membership = ConsumerGroup()
@@ -119,8 +117,7 @@ def _set_current(group: Group, member_id: str, value: CurrentAssignment | None) 
 def _set_regex(group: Group, regex: str, value: ResolvedRegex | None) -> None:
     if value is not None:
         _created(group).put_regex(regex, value)
-        # A rebuilt group continues the numbers: the next topic metadata is newer than that of the
-        # log.
+        # A rebuilt group continues the numbers: the next topic metadata is newer than the log's.
         group.topics_version = max(group.topics_version, value.version)
     elif group.consumer is not None:
         group.consumer.put_regex(regex, None)

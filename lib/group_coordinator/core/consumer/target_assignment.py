@@ -1,16 +1,8 @@
 """The target assignment of a consumer group: the assignor's result for all members, and its records.
 
-Targets of all members are computed at once, after the group epoch has grown (step 4 of `core/consumer/member_update.py`):
-
-1. `preferred_assignor` counts the members' votes.
-2. `members_after` orders the members and their present targets like Kafka's hash maps, as assignors break ties by the order.
-3. `assign` resolves subscriptions to topic ids, and calls the assignor.
-4. `target_records` logs the changed targets, then the record that makes them effective.
-
-Members reach their targets later, each by its own heartbeats (`core/consumer/reconciliation.py`).
-
+Targets of all members are computed at once, after the group epoch has grown (step 4 of `core/consumer/member_update.py`): the votes
+for an assignor, the members in the order of Kafka's hash maps (assignors break ties by it), the assignor's result, and its records.
 Source: TargetAssignmentBuilder in Kafka 4.4.
-
 Stories: stories/consumer/subscribing.py, stories/consumer/assignment_interval.py, stories/consumer/preferred_assignors.py.
 """
 
@@ -87,9 +79,7 @@ def assign(
     """Return the new targets of all members, in the order of their records.
 
     Names in the same bucket of Kafka's hash tables are in their `subscription_order`; without that they are sorted.
-
-    Raises:
-        PartitionAssignorError: the assignor found no assignment.
+    Raises PartitionAssignorError: the assignor found no assignment.
     """
     wanted = _WantedTopics(group, membership)
     specs = {}
@@ -122,8 +112,7 @@ class _WantedTopics:
 
     def ids(self, names: Sequence[str], regex: str | None) -> frozenset[str]:
         """Return the ids of a member's topics. `names` must live as long as this object."""
-        # Members decoded from one snapshot share their names; hashing a thousand names takes longer
-        # than all the rest.
+        # Members of one snapshot share their names; hashing a thousand takes longer than the rest.
         key = id(names), regex
         if key not in self._by_identity:
             self._by_identity[key] = self._ids_of(tuple(names), regex)

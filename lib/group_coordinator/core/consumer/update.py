@@ -1,12 +1,8 @@
 """The changes of a consumer group by a request or timer: its records, and the changes without records.
 
 Members that leave or whose timers fire are removed here. The subscriptions of the group and its members follow, with the metadata
-hash that shows changes of the topics.
-
-Source: consumerGroupFenceMembers in Kafka 4.4's GroupMetadataManager.
-
+hash that shows changes of the topics. Source: consumerGroupFenceMembers in Kafka 4.4's GroupMetadataManager.
 Stories: stories/consumer/consumer_timers.py, stories/consumer/static_consumers.py, stories/consumer/subscribing.py.
-
 Stories: stories/consumer/cluster_changes.py.
 """
 
@@ -84,8 +80,7 @@ class ConsumerUpdate:
     def decision(self, replies: Sequence[Reply]) -> Decision:
         """Return the decision. All timers of a consumer group end when it becomes a classic group."""
         if self.classic is not None:
-            # The classic group has its own timers; changes of the consumer group would find no
-            # group.
+            # The classic group has its own timers; other changes would find no consumer group.
             return Decision(self.records, list(replies), (MembershipReplaced(self.classic),))
         return Decision(self.records, list(replies), tuple(self.changes))
 
@@ -94,7 +89,6 @@ class ConsumerUpdate:
         self.changes.append(TimerSet(key, self.now_ms + delay_ms))
 
     def cancel(self, key: TimerKey) -> None:
-        """Cancel a timer; no error if it is not set."""
         self.changes.append(TimerCancelled(key))
 
     def cancel_timers_of(self, member_id: str) -> None:
@@ -167,10 +161,8 @@ def _names_without(
     names.difference_update(
         name for name, number in lost.items() if membership.topic_subscribers.get(name) == number
     )
-    for regex, resolved in membership.regexes.items():
-        if regex not in dropped:
-            names.update(resolved.topics)
-    return names
+    kept = [found.topics for regex, found in membership.regexes.items() if regex not in dropped]
+    return names.union(*kept)
 
 
 def metadata_hash(group: Group, names: Iterable[str]) -> int:

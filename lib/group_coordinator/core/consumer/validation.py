@@ -1,12 +1,9 @@
 """Checks of requests to consumer groups: heartbeats by their fields and the group's size, commits and fetches by member epoch.
 
 Epochs are those of KIP-848; for commits they count for each partition (KIP-1251).
-
 Source: throwIfConsumerGroupIsFull in Kafka 4.4's GroupMetadataManager; throwIfConsumerGroupHeartbeatRequestIsInvalid in Kafka 4.4's
 GroupCoordinatorService; ConsumerGroup.validateOffsetCommit and validateOffsetFetch.
-
 Stories: stories/consumer/consumer_size.py, stories/migration/classic_refusals.py, stories/consumer/validating.py.
-
 Stories: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches.py.
 """
 
@@ -38,8 +35,7 @@ from group_coordinator.core.offsets.committing import EarlierEpoch
 def known_consumer_group(group: Group, what: str = "Group") -> ConsumerGroup:
     """Return the membership of a consumer group. `what` is Kafka's word for a missing group.
 
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND.
+    Raises CoordinatorError: GROUP_ID_NOT_FOUND.
     """
     if group.consumer is not None:
         return group.consumer
@@ -63,8 +59,7 @@ def known_static_member(
 ) -> ConsumerMember:
     """Return the static member with an instance id.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if the instance id has another member id now.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if the instance id has another member id now.
     """
     member = membership.static_member(group_instance_id)
     if member is None:
@@ -84,8 +79,7 @@ def known_static_member(
 def check_room(update: ConsumerUpdate, member_id: str, instance_id: str | None) -> None:
     """Check the group's maximum size. A member that takes the place of a static member adds none.
 
-    Raises:
-        CoordinatorError: GROUP_MAX_SIZE_REACHED.
+    Raises CoordinatorError: GROUP_MAX_SIZE_REACHED.
     """
     membership = update.membership
     size = update.config.group_consumer_max_size
@@ -105,8 +99,7 @@ def check_heartbeat(
 ) -> None:
     """Check the fields of a heartbeat in Kafka's order: the first fault is the error.
 
-    Raises:
-        CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR.
+    Raises CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR.
     """
     epoch = request.member_epoch
     # In version 0 the coordinator makes the id of a new member.
@@ -159,9 +152,8 @@ def check_commit(
 ) -> EarlierEpoch | None:
     """Check a commit; return None if every partition may be committed.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic
-            protocol.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the
+    classic protocol.
     """
     epoch = _epoch(request.generation)
     # An administrator may commit to a group without members.
@@ -179,9 +171,8 @@ def check_txn_commit(
 ) -> EarlierEpoch | None:
     """Check a transactional commit like check_commit. It needs no member; before version 6 clients do not know member epochs.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic protocol or an older
-            version.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic protocol or an
+    older version.
     """
     epoch = _epoch(request.generation)
     # Before KIP-447 producers committed without naming a member.
@@ -196,9 +187,8 @@ def check_txn_commit(
 def check_fetch(membership: ConsumerGroup, request: OffsetFetch) -> None:
     """Check a fetch. Only the member's current epoch is valid.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic protocol;
-            UNKNOWN_SERVER_ERROR for an epoch without a member, as in Kafka.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH; ILLEGAL_GENERATION for a member of the classic protocol;
+    UNKNOWN_SERVER_ERROR for an epoch without a member, as in Kafka.
     """
     epoch = _epoch(request.member_epoch)
     if request.member_id is None:

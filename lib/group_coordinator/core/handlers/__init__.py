@@ -1,4 +1,1 @@
-"""Handlers, a file for each API. `decide(group, request, context, config)` returns records and responses, and changes nothing.
-
-A handler never calls another handler.
-"""
+"""Handlers, a file for each API: `decide(group, request, context, config)` returns records and responses, and changes nothing."""

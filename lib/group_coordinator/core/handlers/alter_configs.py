@@ -2,7 +2,6 @@
 
 Source: ConfigAdminManager.preprocess and ConfigurationControlManager in Kafka 4.4. Kafka keeps configurations in its metadata log.
 Here a record of each, in the form of Kafka's ConfigRecord, is in the group's own log.
-
 Stories: stories/consumer/assignment_interval.py, stories/consumer/consumer_timers.py.
 """
 
@@ -65,12 +64,9 @@ def _check_request(changes: Sequence[ConfigChange]) -> None:
 
 
 def _check_rights(group_id: str, rights: Rights | None) -> None:
-    # A broker checks the request's form; then the controller checks rights. The order of errors
-    # follows.
-    kind = ResourceType.GROUP
-    if rights is not None and not rights.has(Operation.ALTER_CONFIGS, kind, group_id):
-        denied = ErrorCode.GROUP_AUTHORIZATION_FAILED
-        raise GroupConfigError(denied, GROUP_DENIED)
+    # A broker checks the request's form, then the controller checks rights. The errors follow it.
+    if rights is not None and not rights.has(Operation.ALTER_CONFIGS, ResourceType.GROUP, group_id):
+        raise GroupConfigError(ErrorCode.GROUP_AUTHORIZATION_FAILED, GROUP_DENIED)
 
 
 def _check_name(group_id: str) -> None:

@@ -1,7 +1,6 @@
 """ConsumerGroupDescribe 0-1 (KIP-848) of a group. Version 1 has the protocol of each member.
 
 Source: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember in Kafka 4.4.
-
 Stories: stories/consumer/consumer_fetches.py.
 """
 
@@ -15,7 +14,7 @@ from group_coordinator.core.consumer.validation import known_consumer_group
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.consumer_member import ConsumerMember, OwnedPartitions
+from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import ConsumerGroupDescribe, RequestContext, Topic
@@ -35,8 +34,7 @@ def decide(
 ) -> Decision:
     """Describe the group. Nothing changes.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.
+    Raises CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, TOPIC_AUTHORIZATION_FAILED.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
@@ -84,14 +82,10 @@ def _member(
     held: dict[str, list[int]] = {}
     # A member owns partitions that it has yet to revoke: Kafka shows them as assigned.
     for partitions in (current.assigned, current.pending_revocation):
-        _collect(held, partitions)
+        for topic_id, of_topic in partitions.items():
+            held.setdefault(topic_id, []).extend(of_topic)
     target = membership.target_of(member.member_id)
     return DescribedConsumer(member, _named(held, topics), _named(target, topics))
-
-
-def _collect(held: dict[str, list[int]], partitions: OwnedPartitions) -> None:
-    for topic_id, of_topic in partitions.items():
-        held.setdefault(topic_id, []).extend(of_topic)
 
 
 def _named(

@@ -1,7 +1,6 @@
 """ConsumerGroupHeartbeat 0-1 (KIP-848). Version 1 requires member ids made by the client, and has regular expressions.
 
 Source: consumerGroupHeartbeat and consumerGroupLeave in GroupMetadataManager of Kafka 4.4.
-
 Stories: stories/consumer/validating.py, stories/consumer/static_consumers.py, stories/consumer/instance_ids.py, stories/consumer/consumer_size.py.
 """
 
@@ -48,10 +47,8 @@ def decide(
 ) -> Decision:
     """Let a member join, stay or leave.
 
-    Raises:
-        CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED,
-            UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID,
-            INVALID_REGULAR_EXPRESSION.
+    Raises CoordinatorError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
+    FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION.
     """
     check_heartbeat(request, context.ticket.version, config)
     if request.member_epoch < JOIN_EPOCH:
@@ -59,8 +56,7 @@ def decide(
     try:
         return _join_or_stay(group, request, context, config)
     except CoordinatorError as error:
-        # Only a join can begin an upgrade, whose pending requests Kafka has answered before the
-        # error.
+        # Only a join can begin an upgrade, whose pending requests are answered before the error.
         if request.member_epoch != JOIN_EPOCH:
             raise
         answer = ConsumerGroupHeartbeatResponse(error.code, error.message)
@@ -88,14 +84,15 @@ def _join_or_stay(
     # Each heartbeat starts the session again, also one that changes nothing.
     update.arm(session_timer(member_id), session_timeout_ms(group, config))
     # Kafka sends an assignment only if the client cannot know it: saves bytes in most heartbeats.
-    must_send = is_join or _is_full(request) or _differs(member, updated)
+    before, assigned = member.current.assigned, updated.current.assigned
+    must_send = is_join or _is_full(request) or before != assigned
     answer = ConsumerGroupHeartbeatResponse(
         error=ErrorCode.NONE,
         error_message=None,
         member_id=member_id,
         member_epoch=updated.epoch,
         heartbeat_interval_ms=heartbeat_interval_ms(group, config),
-        assignment=_without_epochs(updated.current.assigned) if must_send else None,
+        assignment={key: tuple(held) for key, held in assigned.items()} if must_send else None,
     )
     return update.decision([*replies, Reply(context.ticket, answer)])
 
@@ -170,8 +167,7 @@ def _check_epoch(
 ) -> None:
     if epoch in (JOIN_EPOCH, member.epoch):
         return
-    # A member that lost the response with its new epoch sends the one before. It may not own more
-    # than its assignment.
+    # After a lost response a member sends the epoch before. It may not own more than it has.
     is_retry = epoch < member.epoch and epoch == member.current.previous_epoch
     if not is_retry or not _is_part(owned, member.current.assigned):
         which = "smaller" if epoch < member.epoch else "greater"
@@ -218,14 +214,6 @@ def _is_full(request: ConsumerGroupHeartbeat) -> bool:
     return request.rebalance_timeout_ms is not None and subscribes and request.owned is not None
 
 
-def _differs(before: ConsumerMember, after: ConsumerMember) -> bool:
-    return before.current.assigned != after.current.assigned
-
-
-def _without_epochs(assigned: OwnedPartitions) -> dict[str, tuple[int, ...]]:
-    return {topic_id: tuple(partitions) for topic_id, partitions in assigned.items()}
-
-
 def _leave(
     group: Group,
     request: ConsumerGroupHeartbeat,
@@ -251,11 +239,8 @@ def _leave(
 
 
 def _leave_for_a_while(update: ConsumerUpdate, member: ConsumerMember) -> None:
-    # The member keeps its partitions until its session ends, for a member that joins with its
-    # instance id.
+    # The member keeps its partitions until its session ends, for a member with its instance id.
     current = member.current
-    kept = {
-        topic_id: dict.fromkeys(partitions, 0) for topic_id, partitions in current.assigned.items()
-    }
+    kept = {key: dict.fromkeys(held, 0) for key, held in current.assigned.items()}
     left = current.replace(epoch=STATIC_LEFT_EPOCH, assigned=kept, pending_revocation={})
     update.records.append(CurrentRecord(member.member_id, left, update.reason))

@@ -1,7 +1,6 @@
 """DeleteGroups 0-3 (KIP-229) of a group. Only an Empty group can be deleted; its offsets are deleted too.
 
 Source: GroupCoordinatorShard.deleteGroups in Kafka 4.4.
-
 Stories: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """
 
@@ -23,11 +22,7 @@ def decide(
     context: RequestContext,
     config: CoordinatorConfig,  # noqa: ARG001 - one signature for all handlers
 ) -> Decision:
-    """Return tombstones for every offset, then for the group.
-
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP.
-    """
+    """Return tombstones for every offset, then for the group. Raises CoordinatorError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
     if group.membership is None:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)
     if not is_empty(group.membership):

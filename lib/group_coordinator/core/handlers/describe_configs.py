@@ -2,9 +2,6 @@
 
 Source: ConfigHelper in Kafka 4.4. The coordinator's own settings are Kafka's static configuration if they differ from Kafka's
 default. Values are shown in their original form, even if the bounds have become narrower since.
-
-Kafka has no group configuration offsets.retention.ms. It is listed for groups that have it, or if its name is in the request. So
-a list for any other group equals Kafka's.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 A consumer group is unknown here: ConsumerGroupDescribe describes it.
 
 Source: GroupMetadataManager.describeGroups and ClassicGroupMember.describe in Kafka 4.4.
-
 Stories: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
 """
 
@@ -40,13 +39,10 @@ def decide(
 
 
 def _unknown(group_id: str, version: int, why: str) -> DescribeGroupResponse:
-    if version < _NOT_FOUND_SINCE:
-        return DescribeGroupResponse(
-            error=ErrorCode.NONE, error_message=None, group_id=group_id, state=ClassicState.DEAD
-        )
+    is_old = version < _NOT_FOUND_SINCE
     return DescribeGroupResponse(
-        error=ErrorCode.GROUP_ID_NOT_FOUND,
-        error_message=f"Group {group_id} {why}.",
+        error=ErrorCode.NONE if is_old else ErrorCode.GROUP_ID_NOT_FOUND,
+        error_message=None if is_old else f"Group {group_id} {why}.",
         group_id=group_id,
         state=ClassicState.DEAD,
     )
@@ -63,8 +59,7 @@ def _described(group_id: str, membership: ClassicGroup) -> DescribeGroupResponse
                 group_instance_id=member.group_instance_id,
                 client_id=member.client_id,
                 client_host=member.client_host,
-                # Kafka shows metadata only of a Stable group: a rebalance may still change the
-                # protocol.
+                # Only a Stable group shows metadata: a rebalance may still change the protocol.
                 metadata=entry.metadata if stable and entry else b"",
                 assignment=member.assignment,
             )

@@ -1,7 +1,6 @@
 """EndTxn (our own): the marker that ends a producer's transaction, as a transaction coordinator writes it to the log.
 
 Source: OffsetMetadataManager.replayEndTransactionMarker in Kafka 4.4. A producer without pending offsets here is no error.
-
 Stories: stories/offsets/transactions.py.
 """
 

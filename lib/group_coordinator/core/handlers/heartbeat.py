@@ -1,7 +1,6 @@
 """Heartbeat 0-4: extends a member's session and reports a rebalance.
 
 Source: GroupMetadataManager.classicGroupHeartbeat in Kafka 4.4.
-
 Stories: stories/classic/sessions.py.
 """
 
@@ -22,15 +21,11 @@ _REJOIN = HeartbeatResponse(ErrorCode.REBALANCE_IN_PROGRESS)
 
 
 def decide(
-    group: Group,
-    request: Heartbeat,
-    context: RequestContext,
-    config: CoordinatorConfig,
+    group: Group, request: Heartbeat, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """Start the session timeout again.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
+    Raises CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)

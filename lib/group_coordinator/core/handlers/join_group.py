@@ -2,7 +2,6 @@
 
 Source: GroupMetadataManager.classicGroupJoin in Kafka 4.4; KIP-134 (initial delay), KIP-345 (static members), KIP-394
 (MEMBER_ID_REQUIRED), KIP-814 (skipAssignment).
-
 Stories: stories/classic/joining.py, stories/classic/protocols.py, stories/classic/static_members.py, stories/classic/group_size.py.
 """
 
@@ -35,9 +34,8 @@ def decide(
 ) -> Decision:
     """Add, renew or reject a member. The request is pending until the join phase ends.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL,
-            FENCED_INSTANCE_ID.
+    Raises CoordinatorError: INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL,
+    FENCED_INSTANCE_ID.
     """
     _check_request(request, config)
     membership = group.membership
@@ -46,7 +44,11 @@ def decide(
     if isinstance(membership, ConsumerGroup):
         if membership.members:
             return join_consumer_group(group, membership, request, context, config)
-        return _join_emptied_group(membership, request, context, config)
+        # Its offsets stay. Kafka drops the group without a record even if the join fails; here it stays.
+        created = _join_unknown_group(request, context, config)
+        return created.replace(
+            records=[*group_tombstones(membership, Reason.JOIN), *created.records]
+        )
     rebalance = Rebalance(membership, context.now_ms, config, Reason.JOIN)
     if not _has_room(rebalance.membership, request.member_id, config.group_max_size):
         # Kafka removes even a known member that no longer has room.
@@ -60,11 +62,8 @@ def decide(
 def _check_request(request: JoinGroup, config: CoordinatorConfig) -> None:
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    shortest_ms, longest_ms = (
-        config.group_min_session_timeout_ms,
-        config.group_max_session_timeout_ms,
-    )
-    if not shortest_ms <= request.session_timeout_ms <= longest_ms:
+    least_ms, most_ms = config.group_min_session_timeout_ms, config.group_max_session_timeout_ms
+    if not least_ms <= request.session_timeout_ms <= most_ms:
         raise CoordinatorError(ErrorCode.INVALID_SESSION_TIMEOUT)
 
 
@@ -73,8 +72,7 @@ def _join_unknown_group(
 ) -> Decision:
     if request.member_id:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
-    # The first join creates the group even if the join itself fails; the record makes the group
-    # durable.
+    # The first join creates the group even if it fails itself; the record makes the group durable.
     created = ClassicGroup(state_timestamp_ms=context.now_ms)
     rebalance = Rebalance(created, context.now_ms, config, Reason.JOIN)
     rebalance.write_group({})
@@ -85,22 +83,10 @@ def _join_unknown_group(
     return rebalance.decision()
 
 
-def _join_emptied_group(
-    emptied: ConsumerGroup, request: JoinGroup, context: RequestContext, config: CoordinatorConfig
-) -> Decision:
-    """Turn a consumer group without members into a new classic group. Its offsets stay.
-
-    Kafka drops the group without a record, even if the join fails because of its member id. Here the group stays then.
-    """
-    created = _join_unknown_group(request, context, config)
-    return created.replace(records=[*group_tombstones(emptied, Reason.JOIN), *created.records])
-
-
 def _has_room(membership: ClassicGroup, member_id: str, group_max_size: int) -> bool:
     match membership.state:
         case ClassicState.PREPARING_REBALANCE:
-            # In a join phase joined members count, so that the last to join again are rejected
-            # (group.max.size).
+            # Joined members count: the last to join again are rejected (group.max.size).
             member = membership.members.get(member_id)
             is_waiting = member is not None and member.awaiting_join is not None
             return is_waiting or membership.index.joined < group_max_size
@@ -175,8 +161,7 @@ def _may_stay(membership: ClassicGroup, member: ClassicMember, request: JoinGrou
     unchanged = member.protocols == request.protocols
     if membership.state is ClassicState.COMPLETING_REBALANCE:
         return unchanged
-    # A leader of a Stable group joins in order to assign again, for example after a topic got
-    # partitions.
+    # A leader of a Stable group joins to assign again, for example after a topic got partitions.
     is_leader = member.member_id == membership.leader
     return membership.state is ClassicState.STABLE and unchanged and not is_leader
 
@@ -202,8 +187,7 @@ def _join_static(rebalance: Rebalance, request: JoinGroup, context: RequestConte
     replaced = rebalance.replace_static_member(membership.members[old_member_id], member_id)
     member = rebalance.put(_renewed(replaced, request, context))
     match membership.state:
-        # The new client's protocols may differ: then the elected protocol may change, and a
-        # rebalance is needed.
+        # The new client's protocols may differ: another elected protocol needs a rebalance.
         case ClassicState.STABLE if membership.select_protocol() == membership.protocol:
             _keep_generation(rebalance, member, context, previous_leader)
         case ClassicState.STABLE | ClassicState.COMPLETING_REBALANCE:
@@ -228,7 +212,6 @@ def _keep_generation(
     if context.ticket.version >= _SKIP_ASSIGNMENT_SINCE:
         answer = answer.replace(skip_assignment=rebalance.membership.leader == member.member_id)
     else:
-        # Older clients would assign if the response named them as leader, so it has the leader's
-        # old id (KAFKA-13435).
+        # Older clients would assign as the named leader, so it has the old id (KAFKA-13435).
         answer = answer.replace(leader=previous_leader or "", members=())
     rebalance.answer(context.ticket, answer)

@@ -1,7 +1,6 @@
 """LeaveGroup 0-5. Up to version 2 one member leaves, from 3 several, also static members by instance id alone (KIP-345).
 
 Source: GroupMetadataManager.classicGroupLeave in Kafka 4.4.
-
 Stories: stories/classic/leaving.py.
 """
 
@@ -23,11 +22,7 @@ from group_coordinator.core.model.responses import LeaveGroupResponse, MemberRes
 def decide(
     group: Group, request: LeaveGroup, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
-    """Remove the members. Each has its own result; the error of the response is NONE.
-
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID.
-    """
+    """Remove the members. Each has its own result; the error of the response is NONE. Raises CoordinatorError: INVALID_GROUP_ID."""
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     membership = group.membership

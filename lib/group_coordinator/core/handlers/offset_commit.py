@@ -2,7 +2,6 @@
 
 Source: KafkaApis.handleOffsetCommitRequest (existence of topics) and OffsetMetadataManager.commitOffset in Kafka 4.4. Offsets are
 stored unchecked: they may be outside the partition's log and may go back.
-
 Stories: stories/offsets/commits.py, stories/consumer/consumer_commits.py.
 """
 
@@ -18,7 +17,6 @@ from group_coordinator.core.model.changes import (
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
@@ -66,13 +64,15 @@ def decide(
 def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:
     """Check the sender's right to commit. With an earlier member epoch only some partitions are allowed.
 
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
-            REBALANCE_IN_PROGRESS; in consumer groups also UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH.
+    Raises CoordinatorError: GROUP_ID_NOT_FOUND, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, REBALANCE_IN_PROGRESS;
+    in consumer groups also UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH.
     """
     membership = group.membership
     if not isinstance(membership, ClassicGroup):
-        return _check_other_commit(membership, request, version)
+        if membership is not None:
+            return validation.check_commit(membership, request, version)
+        check_no_group(request.generation, version, MEMBER_EPOCHS_SINCE)
+        return None
     generation = request.generation
     # Same as names_epoch, inlined: most commits pass here.
     named = generation is not None and generation >= 0
@@ -87,15 +87,6 @@ def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoc
     # Members must not commit between two generations: their partitions may have changed.
     if membership.state is ClassicState.COMPLETING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
-    return None
-
-
-def _check_other_commit(
-    membership: ConsumerGroup | None, request: OffsetCommit, version: int
-) -> EarlierEpoch | None:
-    if membership is not None:
-        return validation.check_commit(membership, request, version)
-    check_no_group(request.generation, version, MEMBER_EPOCHS_SINCE)
     return None
 
 

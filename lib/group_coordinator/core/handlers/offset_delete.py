@@ -1,7 +1,6 @@
 """OffsetDelete 0 (KIP-496): deletes offsets of topics without subscribers, also in a group with members.
 
 Source: KafkaApis.handleOffsetDeleteRequest and OffsetMetadataManager.deleteOffsets in Kafka 4.4.
-
 Stories: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 """
 
@@ -29,8 +28,7 @@ def decide(
 ) -> Decision:
     """Return tombstones for the committed offsets. A partition without an offset is no error.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (its members are not consumers).
+    Raises CoordinatorError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (its members are not consumers).
     """
     membership = _check(group, request)
     missing: list[TopicResult] = []

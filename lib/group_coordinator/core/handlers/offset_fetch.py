@@ -2,7 +2,6 @@
 
 Source: KafkaApis.handleOffsetFetchRequest and OffsetMetadataManager.fetchOffsets in Kafka 4.4. An unknown group is no error: it
 has no committed offsets. Classic groups check neither member nor generation; consumer groups do.
-
 Stories: stories/offsets/fetches.py, stories/consumer/consumer_fetches.py.
 """
 
@@ -21,7 +20,6 @@ from group_coordinator.core.model.requests import (
     TOPIC_IDS_SINCE,
     OffsetFetch,
     RequestContext,
-    Topic,
     TopicPartitions,
 )
 from group_coordinator.core.model.responses import (
@@ -43,8 +41,7 @@ def decide(
 ) -> Decision:
     """Return committed offsets. Nothing changes.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION (in consumer groups).
     """
     if isinstance(group.membership, ConsumerGroup):
         validation.check_fetch(group.membership, request)
@@ -104,12 +101,6 @@ def _topic_id(group: Group, name: str) -> str | None:
     return known.topic_id if known else None
 
 
-def _named_topic(group: Group, topic: TopicPartitions) -> FetchedTopic:
-    committed = group.committed(topic.name or "")
-    partitions = tuple(_fetched(p, committed.get(p)) for p in topic.partitions)
-    return FetchedTopic(topic.name, None, partitions)
-
-
 def _topics_by_name(
     group: Group, topics: Iterable[TopicPartitions], rights: Rights | None
 ) -> tuple[list[FetchedTopic], list[FetchedTopic]]:
@@ -118,7 +109,9 @@ def _topics_by_name(
         if _is_denied(topic.name or "", rights):
             refused.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         else:
-            found.append(_named_topic(group, topic))
+            committed = group.committed(topic.name or "")
+            partitions = tuple(_fetched(p, committed.get(p)) for p in topic.partitions)
+            found.append(FetchedTopic(topic.name, None, partitions))
     return found, refused
 
 
@@ -134,14 +127,12 @@ def _topics_by_id(
         elif _is_denied(named.name, rights):
             refused.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         else:
-            found.append(_known_topic(group, topic, named))
+            committed = group.committed(named.name)
+            partitions = [
+                _of_topic_id(p, committed.get(p), named.topic_id) for p in topic.partitions
+            ]
+            found.append(FetchedTopic(named.name, named.topic_id, tuple(partitions)))
     return found, refused
-
-
-def _known_topic(group: Group, topic: TopicPartitions, named: Topic) -> FetchedTopic:
-    committed = group.committed(named.name)
-    partitions = [_of_topic_id(p, committed.get(p), named.topic_id) for p in topic.partitions]
-    return FetchedTopic(named.name, named.topic_id, tuple(partitions))
 
 
 def _is_denied(name: str, rights: Rights | None) -> bool:

@@ -1,7 +1,6 @@
 """SyncGroup 0-5: the leader sends the assignments, each member receives its own. Version 5 also checks the protocol.
 
 Source: GroupMetadataManager.classicGroupSync in Kafka 4.4.
-
 Stories: stories/classic/syncing.py.
 """
 
@@ -28,9 +27,8 @@ def decide(
 ) -> Decision:
     """Keep the request pending until the leader's SyncGroup, or respond with the assignment in a Stable group.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
-            INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
+    Raises CoordinatorError: INVALID_GROUP_ID, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION,
+    INCONSISTENT_GROUP_PROTOCOL, REBALANCE_IN_PROGRESS.
     """
     _check_request(request, context.ticket.version)
     membership = group.membership

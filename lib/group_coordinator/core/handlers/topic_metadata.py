@@ -2,7 +2,6 @@
 
 Source of the rule: OffsetMetadataManager.onTopicsDeleted in Kafka 4.4. An offset is removed if it was committed for the deleted
 topic id, or without a topic id.
-
 Stories: stories/offsets/topics.py, stories/consumer/consumer_endings.py.
 """
 
@@ -84,8 +83,7 @@ def _known_then(
 
 
 def _partitions_of(group: Group, name: str, topic_ids: set[str]) -> list[int]:
-    # Kafka goes through the committed offsets and through each producer's offsets, and writes a
-    # tombstone each time.
+    # Kafka writes a tombstone for the committed offset, and for the offset of each producer.
     committed = [
         partition
         for partition, offset in group.committed(name).items()

@@ -4,7 +4,6 @@ From version 6 on topics have ids, and clients know member epochs (KIP-1319).
 
 Source: KafkaApis.handleTxnOffsetCommitRequest and OffsetMetadataManager.commitTransactionalOffset in Kafka 4.4. The transaction
 coordinator has checked that the transaction is open; a commit that arrives too late fails (core/offsets/pending.py).
-
 Stories: stories/offsets/transactions.py, stories/consumer/consumer_commits.py.
 """
 
@@ -57,8 +56,10 @@ def decide(
     records, results = commit_existing(
         group, present, terms, config, lambda: may_commit(group, request, context)
     )
-    # Kafka fails when it appends the batch, after all other checks.
-    if records and not _can_be_written(request):
+    # Kafka fails when it appends the batch, after all other checks: it writes no batch of a producer
+    # without an epoch. A request without a producer is in no transaction.
+    can_be_written = request.producer_id is None or request.producer_epoch != _NO_EPOCH
+    if records and not can_be_written:
         records = None
         results = [refused(topic, ErrorCode.UNKNOWN_SERVER_ERROR) for topic in present]
     replies = [Reply(context.ticket, TxnOffsetCommitResponse(merge(missing, results)))]
@@ -70,20 +71,13 @@ def decide(
     return Decision(records, replies, changes)
 
 
-def _can_be_written(request: TxnOffsetCommit) -> bool:
-    # Kafka writes no batch of a producer without an epoch. A request without a producer is in no
-    # transaction.
-    return request.producer_id is None or request.producer_epoch != _NO_EPOCH
-
-
 def may_commit(
     group: Group, request: TxnOffsetCommit, context: RequestContext
 ) -> EarlierEpoch | None:
     """Check the sender's right to commit. Unlike outside transactions, every state and a sender without a member are allowed.
 
-    Raises:
-        CoordinatorError: INVALID_GROUP_ID, INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH, ILLEGAL_GENERATION,
-            UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID; from version 6 on also GROUP_ID_NOT_FOUND, STALE_MEMBER_EPOCH.
+    Raises CoordinatorError: INVALID_GROUP_ID, INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID,
+    FENCED_INSTANCE_ID; from version 6 on also GROUP_ID_NOT_FOUND, STALE_MEMBER_EPOCH.
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)

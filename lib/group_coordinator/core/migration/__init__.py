@@ -1,4 +1,1 @@
-"""Groups on their way between the protocols: upgrade, downgrade.
-
-Requests of classic members in a consumer group are handled here too.
-"""
+"""Groups on their way between the protocols: upgrade, downgrade, and requests of classic members in a consumer group."""

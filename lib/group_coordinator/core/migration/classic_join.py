@@ -5,7 +5,6 @@ subscription and its owned partitions. There is no leader.
 
 Source: classicGroupJoinToConsumerGroup, validateConsumerGroupMember with the checks around it, classicGroupHeartbeatToConsumerGroup,
 classicGroupLeaveToConsumerGroup and classicGroupSyncToConsumerGroup in Kafka 4.4's GroupMetadataManager.
-
 Stories: stories/migration/classic_members.py, stories/migration/classic_refusals.py, stories/migration/classic_endings.py.
 """
 
@@ -106,8 +105,7 @@ def heartbeat_to_consumer_group(
 ) -> Decision:
     """Extend the session, and report that the member must join again.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION.
     """
     member, classic = sender(
         membership, request.member_id, request.group_instance_id, request.generation
@@ -122,8 +120,7 @@ def heartbeat_to_consumer_group(
 
 
 def _must_rejoin(membership: ConsumerGroup, member: ConsumerMember) -> bool:
-    # Reasons to join again: a newer target, partitions to revoke, or all awaited partitions are
-    # free.
+    # Reasons: a newer target, partitions to revoke, or all awaited partitions are free.
     if member.epoch < membership.assignment_epoch:
         return True
     match member.current.state:
@@ -188,15 +185,16 @@ def sync_with_consumer_group(
 ) -> Decision:
     """Respond with the member's assigned partitions. Assignments in the request are ignored.
 
-    Raises:
-        CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
+    Raises CoordinatorError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
     """
     member, classic = sender(
         membership, request.member_id, request.group_instance_id, request.generation
     )
     _check_protocol(request, classic)
     update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.SYNC)
-    if _has_new_target(membership, member):
+    is_behind = membership.assignment_epoch > member.epoch
+    # Revocation precedes a newer target.
+    if is_behind and member.current.state is not ReconciliationState.UNREVOKED_PARTITIONS:
         await_join(update, member)
         answer = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
     else:
@@ -218,12 +216,6 @@ def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
     )
     if any(asked is not None and asked != own for asked, own in pairs):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-
-
-def _has_new_target(membership: ConsumerGroup, member: ConsumerMember) -> bool:
-    is_behind = membership.assignment_epoch > member.epoch
-    # Revocation precedes a newer target.
-    return is_behind and member.current.state is not ReconciliationState.UNREVOKED_PARTITIONS
 
 
 _NOT_GIVEN = -1
@@ -273,17 +265,11 @@ def _check(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> None:
     if not allows_mixed_groups(update.config):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     check_room(update, member_id, request.group_instance_id)
-    names = {protocol.name for protocol in request.protocols}
-    is_consumer = request.protocol_type == CONSUMER_PROTOCOL_TYPE
-    if not is_consumer or not _has_common_protocol(update.membership, names):
+    # Kafka counts a name that a member lists twice as two members' names: it may not be common then.
+    counts, of_all = update.membership.classic_protocols, update.membership.classic_member_count
+    has_common = any(counts.get(protocol.name, 0) == of_all for protocol in request.protocols)
+    if request.protocol_type != CONSUMER_PROTOCOL_TYPE or not has_common:
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-
-
-def _has_common_protocol(membership: ConsumerGroup, names: set[str]) -> bool:
-    # Kafka counts a name that one member lists twice as two members' names. With one classic member
-    # it is not common then.
-    counts, of_all = membership.classic_protocols, membership.classic_member_count
-    return any(counts.get(name, 0) == of_all for name in names)
 
 
 def _subscription(request: JoinGroup) -> Subscription:
@@ -299,8 +285,7 @@ def _member(update: ConsumerUpdate, request: JoinGroup, member_id: str) -> Consu
     members = update.membership.members
     if instance_id is not None and request.member_id:
         return known_static_member(update.membership, member_id, instance_id)
-    # A request without a member id and with a known instance id replaces the member with that
-    # instance id.
+    # A request without a member id and with a known instance id replaces that member.
     existing = _instance_before(update.membership, request)
     if existing is not None:
         return replace_static_member(update, existing, member_id)
@@ -345,8 +330,7 @@ def _update(
     owned = reported(subscription.owned, update.group.topics or {})
     replaced = _instance_before(update.membership, request)
     subscribed = update_subscription(update, member, metadata)
-    # If the member replaces the last member of the consumer protocol, the whole group becomes
-    # classic.
+    # If it replaces the last member of the consumer protocol, the whole group becomes classic.
     if replaced is not None and may_downgrade_by_replacement(
         update.membership, replaced, update.config
     ):

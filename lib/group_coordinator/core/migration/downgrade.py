@@ -1,14 +1,10 @@
 """The online downgrade: a consumer group becomes classic after its last member of the consumer protocol has left.
 
-group.consumer.migration.policy must allow it. The remaining members speak the classic protocol. Each keeps the partitions of its
-target, and usually a rebalance begins at once. Their bytes have topic names and consumer groups have topic ids, so assignments are
-converted here, for the upgrade too.
-
+group.consumer.migration.policy must allow it. Each remaining member keeps the partitions of its target, and usually a rebalance
+begins at once. Their bytes have topic names and consumer groups have topic ids: assignments are converted here, for the upgrade too.
 Source: validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and convertToClassicGroup in Kafka 4.4's
 GroupMetadataManager, ClassicGroup.fromConsumerGroup.
-
 Stories: stories/migration/upgrade_conditions.py, stories/migration/converting.py, stories/migration/downgrading.py.
-
 Stories: stories/migration/upgrading.py, stories/migration/classic_members.py.
 """
 
@@ -28,11 +24,11 @@ from group_coordinator.core.embedded_protocol import (
 )
 from group_coordinator.core.kafka_order import (
     DEFAULT_TABLE_SIZE,
-    classic_group_order,
-    consumer_group_order,
     grown_table_size,
     hash_map_order,
+    new_hash_map_order,
     partition_set_order,
+    timeline_order,
     topic_spot,
 )
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
@@ -114,7 +110,7 @@ def remove_or_downgrade(update: ConsumerUpdate, member_ids: Sequence[str]) -> No
         return
     staying = {
         member_id: membership.members[member_id]
-        for member_id in consumer_group_order(membership.members, membership.member_room)
+        for member_id in timeline_order(membership.members, membership.member_room)
         if member_id not in member_ids
     }
     update.records += consumer_group_tombstones(
@@ -146,7 +142,7 @@ def downgrade_by_replacement(
     membership = update.membership
     members = {
         member_id: membership.members[member_id]
-        for member_id in consumer_group_order(membership.members, membership.member_room)
+        for member_id in timeline_order(membership.members, membership.member_room)
         if member_id != replaced.member_id
     }
     members[updated.member_id] = updated
@@ -175,8 +171,7 @@ def _turn_classic(
     *,
     must_rebalance: bool,
 ) -> None:
-    # Kafka's classic group is Stable, its generation is the group epoch, and the first member
-    # leads.
+    # Kafka's classic group is Stable at the group epoch, and the first member leads.
     classic = _stable_group(update, members)
     topics = update.group.topics or {}
     for member_id, member in classic.members.items():
@@ -185,7 +180,7 @@ def _turn_classic(
         classic.put(member.replace(assignment=assignment))
     rebalance = Rebalance(classic, update.now_ms, update.config, Reason.DOWNGRADE)
     rebalance.write_group({key: member.assignment for key, member in classic.members.items()})
-    for member_id in classic_group_order(list(members)):
+    for member_id in new_hash_map_order(list(members)):
         rebalance.arm_session(classic.members[member_id])
     # After a replacement with a valid assignment the members can go on without a rebalance.
     if must_rebalance:
@@ -195,11 +190,10 @@ def _turn_classic(
 
 
 def _stable_group(update: ConsumerUpdate, members: Mapping[str, ConsumerMember]) -> ClassicGroup:
-    """Return the Stable classic group of these members, with the timers that survive.
+    """Return the Stable classic group of these members. Timers of single members and a join timer stay, as in Kafka.
 
-    Timers of single members have no effect here, but count again after an upgrade, as in Kafka. A join timer from before an
-    upgrade is kept too. Without a rebalance it removes dynamic members from the Stable group, without a record
-    (completeClassicGroupJoin checks no state).
+    Without a rebalance, a join timer from before an upgrade removes dynamic members without a record (completeClassicGroupJoin
+    checks no state).
     """
     # Session and rebalance timers of the consumer protocol end here.
     timers = update.membership.timers.items()

@@ -2,7 +2,6 @@
 
 The members stay with their partitions, and still speak the classic protocol. Of an empty group only the name and the offsets stay.
 Source: validateOnlineUpgrade and convertToConsumerGroup in Kafka 4.4's GroupMetadataManager, ConsumerGroup.fromClassicGroup.
-
 Stories: stories/migration/upgrading.py, stories/migration/upgrade_conditions.py.
 """
 
@@ -19,8 +18,8 @@ from group_coordinator.core.embedded_protocol import (
     read_subscription,
 )
 from group_coordinator.core.kafka_order import (
-    classic_group_order,
-    upgraded_group_order,
+    new_hash_map_order,
+    timeline_order,
 )
 from group_coordinator.core.migration.downgrade import allows_upgrade, by_topic_id
 from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced, TimerSet
@@ -86,9 +85,8 @@ class Converted(Value, frozen=True):
 def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: CoordinatorConfig) -> Upgrade:
     """Convert a classic group that a member of the consumer protocol joins.
 
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay classic; UNKNOWN_SERVER_ERROR, Kafka throws, as there is no protocol
-            yet, a member does not know it, or two members own the same partition.
+    Raises CoordinatorError: GROUP_ID_NOT_FOUND, the group must stay classic; UNKNOWN_SERVER_ERROR, Kafka throws, as there is no
+    protocol yet, a member does not know it, or two members own the same partition.
     """
     if is_empty(classic):
         return Upgrade(ConsumerGroup(), [GroupRecord(None, Reason.JOIN)], [], [], {})
@@ -115,9 +113,7 @@ def abandoned_upgrade(
     """Return the decision for a failed join of the consumer protocol.
 
     Kafka has sent the pending responses of the classic group by then.
-
-    Raises:
-        CoordinatorError: the same error, if no request was pending or the upgrade had not begun.
+    Raises CoordinatorError: the same error, if no request was pending or the upgrade had not begun.
     """
     classic = group.classic
     if classic is None or is_empty(classic):
@@ -144,7 +140,7 @@ def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> No
 
 def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
     # Kafka's order decides which of several faults is the error.
-    ids = classic_group_order(list(classic.members))
+    ids = new_hash_map_order(list(classic.members))
     members: dict[str, Converted] = {}
     held: OwnedPartitions = {}
     try:
@@ -153,7 +149,7 @@ def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
             _hold(held, members[member_id].target)
     except MalformedProtocolError:
         raise _refusal(group, "the embedded consumer protocol is malformed") from None
-    return [members[member_id] for member_id in upgraded_group_order(ids)]
+    return [members[member_id] for member_id in timeline_order(ids)]
 
 
 def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> list[ConsumerRecord]:
@@ -170,8 +166,7 @@ def _records(group: Group, classic: ClassicGroup, members: list[Converted]) -> l
 
 
 def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> list[Change]:
-    # Timers of an earlier consumer group count again. A join timer has no effect here, but may
-    # reach a later classic group.
+    # Timers of an earlier consumer group count again; a join timer may reach a later classic group.
     kept = [
         TimerSet(key, timer.due_ms)
         for key, timer in classic.timers.items()
@@ -179,11 +174,8 @@ def _timers(classic: ClassicGroup, members: list[Converted], now_ms: int) -> lis
     ]
     # All sessions start again.
     sessions = [
-        TimerSet(
-            session_timer(member.member_id),
-            now_ms + classic.members[member.member_id].session_timeout_ms,
-        )
-        for member in members
+        TimerSet(session_timer(key), now_ms + classic.members[key].session_timeout_ms)
+        for key in [member.member_id for member in members]
     ]
     return [*kept, *sessions]
 

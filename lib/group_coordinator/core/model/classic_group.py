@@ -86,7 +86,6 @@ class ClassicGroup:
 
     @property
     def index(self) -> MemberIndex:
-        """The index over all members."""
         if self.known_index is None:
             self.known_index = MemberIndex.of(self.members.values())
         return self.known_index
@@ -124,13 +123,11 @@ class ClassicGroup:
     def check_member(self, member_id: str, group_instance_id: str | None) -> ClassicMember:
         """Return the member that sent a request.
 
-        Raises:
-            CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if another member has the instance id now.
+        Raises CoordinatorError: UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if another member has the instance id now.
         """
         if group_instance_id is not None:
             existing = self.static_member_id(group_instance_id)
-            # Kafka checks the instance id before the member id: a fenced client must learn that it
-            # is fenced.
+            # As in Kafka the instance id is first: a fenced client must learn that it is fenced.
             if existing is not None and existing != member_id:
                 raise CoordinatorError(ErrorCode.FENCED_INSTANCE_ID)
             if existing is None:
@@ -144,8 +141,7 @@ class ClassicGroup:
         if self.state is ClassicState.EMPTY:
             return protocol_type != "" and bool(names)
         if not self.members:
-            # All members left during the initial delay: they have no common protocol, but the type
-            # stays.
+            # All members left during the initial delay: no common protocol, but the type stays.
             return protocol_type == self.protocol_type and bool(names)
         return protocol_type == self.protocol_type and not names.isdisjoint(self.common_protocols())
 

@@ -1,7 +1,4 @@
-"""A member of a classic group, with its protocols and the reply address of a pending request; the states of groups.
-
-The table of transitions between the states of a classic group is here too.
-"""
+"""A member of a classic group, its protocols and reply addresses; the states of groups, and the table of their transitions."""
 
 from __future__ import annotations
 

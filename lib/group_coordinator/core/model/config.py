@@ -41,8 +41,7 @@ class ConfigError(ValueError):
 class CoordinatorConfig:
     """Settings of the state machine. Field names are Kafka's keys, and our own for limits, with underscores.
 
-    Raises:
-        ConfigError: a value is out of its bounds.
+    Raises ConfigError: a value is out of its bounds.
     """
 
     offsets_retention_minutes: Positive
@@ -96,16 +95,13 @@ class CoordinatorConfig:
 
     def _check_words(self) -> None:
         if self.group_consumer_heartbeat_interval_ms >= self.group_consumer_session_timeout_ms:
-            key, why = (
-                "group.consumer.heartbeat.interval.ms",
-                "must be less than the session timeout",
-            )
-            raise ConfigError(key, self.group_consumer_heartbeat_interval_ms, why)
-        if self.group_consumer_migration_policy.lower() not in MIGRATION_POLICIES:
+            why = "must be less than the session timeout"
+            value_ms = self.group_consumer_heartbeat_interval_ms
+            raise ConfigError("group.consumer.heartbeat.interval.ms", value_ms, why)
+        policy = self.group_consumer_migration_policy
+        if policy.lower() not in MIGRATION_POLICIES:
             why = f"must be one of {', '.join(MIGRATION_POLICIES)}"
-            raise ConfigError(
-                "group.consumer.migration.policy", self.group_consumer_migration_policy, why
-            )
+            raise ConfigError("group.consumer.migration.policy", policy, why)
         names = self.assignors
         if len(set(names)) < len(names) or not set(names) <= set(BUILTIN_ASSIGNORS):
             why = f"must be a list, without repetition, of {', '.join(BUILTIN_ASSIGNORS)}"
@@ -125,7 +121,6 @@ class CoordinatorConfig:
 
 
 def key_of(field: str) -> str:
-    """Return the name of a setting by its field."""
     return field.replace("_", ".")
 
 

@@ -1,9 +1,7 @@
 """The membership of a consumer group (KIP-848): data and queries. Handlers decide, replay changes it.
 
-The first fields are the content of the log. Only replay changes them, so the log rebuilds them. Next are the fields that Kafka
-keeps in memory only: timers, and the deadline of the metadata hash. The last fields are indexes over the members.
-
-A group state names a subscription by its digest. So the bytes of a member do not depend on other members' subscriptions.
+The first fields are the content of the log: only replay changes them, so the log rebuilds them. Next are the fields that Kafka
+keeps in memory only. The last fields are indexes over the members.
 """
 
 from __future__ import annotations
@@ -53,10 +51,7 @@ class Owners:
             self.by_neighbours[key] = {**owners, **dict.fromkeys(given, member_id)}
 
     def take(self, topic_id: str, partitions: Iterable[int], member_id: str) -> None:
-        """Remove this member as the owner of partitions.
-
-        In a compacted log another member may own a partition already. It stays the owner.
-        """
+        """Remove this member as the owner of partitions."""
         for key, taken in _by_neighbours(topic_id, partitions).items():
             owners = self.by_neighbours.get(key, {})
             # In a cleaned log the record of the next owner may come before the record that takes the partition away.
@@ -115,7 +110,7 @@ class SharedSubscriptions:
 
 
 def digest_of(metadata: SubscriptionMetadata) -> bytes:
-    """Return the name of a subscription in group states."""
+    """Return the name of a subscription in group states. So the bytes of a member do not depend on others' subscriptions."""
     # Equal subscriptions are stored once: thousands of members may name the same thousand topics.
     wanted = (metadata.topic_names, metadata.topic_regex, metadata.server_assignor)
     return blake2b(msgpack.encode(wanted), digest_size=_DIGEST_BYTES).digest()
@@ -176,8 +171,7 @@ class ConsumerGroup:
         """The state that Kafka shows. Members and epochs determine it."""
         if not self.members:
             return ConsumerState.EMPTY
-        # Kafka's order of checks: a group without targets of this epoch is Assigning, whatever its
-        # members.
+        # As in Kafka, a group without targets of this epoch is Assigning, whatever its members.
         if self.epoch > self.assignment_epoch:
             return ConsumerState.ASSIGNING
         if all(m.is_reconciled_to(self.assignment_epoch) for m in self.members.values()):
@@ -186,7 +180,6 @@ class ConsumerGroup:
 
     @property
     def subscription_type(self) -> SubscriptionType:
-        """The subscription type of the members."""
         return self.former_subscription_type or subscription_type(
             len(self.members),
             self.topic_subscribers,
@@ -206,7 +199,6 @@ class ConsumerGroup:
         return frozenset(self.topic_subscribers).union(*matched)
 
     def static_member(self, group_instance_id: str) -> ConsumerMember | None:
-        """Return the member with an instance id."""
         return self.members.get(self.static_members.get(group_instance_id, ""))
 
     def target_of(self, member_id: str) -> Assignment:

@@ -1,6 +1,4 @@
-"""The values of a consumer group (KIP-848) and its members, as the log has them. All are immutable.
-
-Indexes over all members of a group, so that a large group need not look at each of them.
+"""The values of a consumer group (KIP-848) and its members, as the log has them, all immutable; an index over all members.
 
 Ten thousand members that join with one event each must not look at all ten thousand each time.
 """
@@ -220,7 +218,6 @@ class MemberIndex(Struct, array_like=True):
         return index
 
     def copy(self) -> MemberIndex:
-        """Return an index that can be changed without changing this index."""
         return MemberIndex(
             self.joined,
             self.supporters.copy(),

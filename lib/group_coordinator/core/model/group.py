@@ -83,7 +83,6 @@ class Group:
         return self.has_no_data and self.topics is None
 
     def store_offset(self, topic: str, partition: int, offset: CommittedOffset) -> None:
-        """Store an offset; it replaces an earlier offset."""
         # A direct look at decoded offsets: it is the usual case, and commits are frequent.
         partitions = self.offsets.known.get(topic)
         if partitions is None:
@@ -92,7 +91,6 @@ class Group:
         self.offsets[topic] = partitions
 
     def remove_offset(self, topic: str, partition: int) -> None:
-        """Remove an offset if it exists."""
         partitions = self.offsets.get(topic)
         if partitions is None or partitions.pop(partition, None) is None:
             return

@@ -1,7 +1,4 @@
-"""The records of Kafka's __consumer_offsets that groups write. They are log, audit and recovery at once.
-
-The records that remove a group, or a member of a consumer group, have an order that matters for Kafka's replay.
-"""
+"""The records of Kafka's __consumer_offsets that groups write. They are log, audit and recovery at once."""
 
 from __future__ import annotations
 
@@ -207,7 +204,7 @@ def group_tombstones(membership: ClassicGroup | ConsumerGroup, reason: Reason) -
 def consumer_group_tombstones(
     member_ids: list[str], membership: ConsumerGroup, reason: Reason
 ) -> list[Record]:
-    """Return the tombstones of a consumer group that has these members in the log."""
+    """Return the tombstones of a consumer group with these members in the log, in the order that Kafka's replay needs."""
     return [
         *(CurrentRecord(member_id, None, reason) for member_id in member_ids),
         *(TargetRecord(member_id, None, reason) for member_id in member_ids),

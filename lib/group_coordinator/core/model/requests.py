@@ -1,7 +1,4 @@
-"""The requests of groups, independent of the API version: codecs resolve the differences of versions.
-
-Topic metadata of a group.
-"""
+"""The requests of groups, and topic metadata, independent of the API version: codecs resolve the differences of versions."""
 
 from __future__ import annotations
 
@@ -22,16 +19,14 @@ class Topic(Value, frozen=True):
     """The racks of each partition's replicas, sorted; None: unknown."""
 
 
-# Without the second join, a client that repeats a lost JoinGroup would leave members behind for which a rebalance
-# waits.
+# Else a client that repeats a lost JoinGroup would leave members behind for which a rebalance waits.
 MEMBER_ID_REQUIRED_SINCE = 4
 """From this JoinGroup on a dynamic member must join again with the id of the first response (KIP-394)."""
 
 SYNC_NAMES_PROTOCOL_SINCE = 5
 """From this SyncGroup on a member must name the elected protocol (KIP-559)."""
 
-# Older clients do not know the error STALE_MEMBER_EPOCH, so Kafka gives members of the consumer protocol another
-# error.
+# Older clients do not know STALE_MEMBER_EPOCH: members of the consumer protocol get another error.
 MEMBER_EPOCHS_SINCE = 9
 """From this OffsetCommit on clients know member epochs (KIP-848)."""
 
@@ -115,8 +110,6 @@ class LeaveGroup(Value, frozen=True):
 
 
 class PartitionCommit(Value, frozen=True):
-    """A partition of an OffsetCommit or a TxnOffsetCommit."""
-
     partition: int
     offset: int
     leader_epoch: int | None

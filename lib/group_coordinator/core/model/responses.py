@@ -50,8 +50,6 @@ class HeartbeatResponse(Value, frozen=True):
 
 
 class MemberResult(Value, frozen=True):
-    """The result for a leaving member."""
-
     member_id: str
     group_instance_id: str | None
     error: ErrorCode
@@ -65,8 +63,6 @@ class LeaveGroupResponse(Value, frozen=True):
 
 
 class PartitionResult(Value, frozen=True):
-    """The result for a partition."""
-
     partition: int
     error: ErrorCode
 
@@ -108,16 +104,12 @@ class FetchedPartition(Value, frozen=True):
 
 
 class FetchedTopic(Value, frozen=True):
-    """The committed offsets of a topic."""
-
     name: str | None
     topic_id: str | None
     partitions: tuple[FetchedPartition, ...]
 
 
 class OffsetFetchResponse(Value, frozen=True):
-    """The response to OffsetFetch for a group."""
-
     error: ErrorCode
     group_id: str
     topics: tuple[FetchedTopic, ...] = ()
@@ -131,8 +123,6 @@ class OffsetDeleteResponse(Value, frozen=True):
 
 
 class DeleteGroupResponse(Value, frozen=True):
-    """The response to DeleteGroups for a group."""
-
     error: ErrorCode
     group_id: str
 
@@ -149,8 +139,6 @@ class DescribedMember(Value, frozen=True, kw_only=True):
 
 
 class DescribeGroupResponse(Value, frozen=True):
-    """The response to DescribeGroups for a group."""
-
     error: ErrorCode
     error_message: str | None
     group_id: str
@@ -182,8 +170,6 @@ class DescribedConsumer(Value, frozen=True):
 
 
 class ConsumerGroupDescribeResponse(Value, frozen=True):
-    """The response to ConsumerGroupDescribe for a group."""
-
     error: ErrorCode
     error_message: str | None
     group_id: str
@@ -232,8 +218,6 @@ class DescribedConfig(Value, frozen=True, kw_only=True):
 
 
 class DescribeConfigsResponse(Value, frozen=True):
-    """The response to DescribeConfigs for a group."""
-
     error: ErrorCode
     error_message: str | None
     group_id: str
@@ -241,8 +225,6 @@ class DescribeConfigsResponse(Value, frozen=True):
 
 
 class AlterConfigsResponse(Value, frozen=True):
-    """The response to IncrementalAlterConfigs for a group."""
-
     error: ErrorCode
     error_message: str | None
     group_id: str
@@ -268,7 +250,5 @@ Response = (
 
 
 class Reply(Value, frozen=True):
-    """A response with its reply address."""
-
     ticket: ReplyAddress
     response: Response

@@ -45,7 +45,6 @@ class StoredValues(MutableMapping[str, Item], Generic[Item, Stored]):
         return cls(stored, read, _are_in_order=not stored)
 
     def copy(self) -> Self:
-        """Return a mapping that can be changed without changing this mapping."""
         return replace(self, _stored=self._stored.copy(), known=self.known.copy())
 
     def stored(self, store: Callable[[Item], Stored]) -> dict[str, Stored]:

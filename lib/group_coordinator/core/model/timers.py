@@ -93,7 +93,6 @@ class Timers(MutableMapping[TimerKey, Timer]):
         return timers
 
     def copy(self) -> Self:
-        """Return timers that can be changed without changing these."""
         return self.of_texts(self.by_text.copy())
 
     def arm(self, key: TimerKey, due_ms: int, armed_ms: int) -> None:

@@ -1,9 +1,7 @@
-"""The committed offsets of a topic in a group: neighbouring partitions in buckets, some still encoded.
+"""Committed and pending offsets of a group; those of a topic are neighbouring partitions in buckets, some still encoded.
 
 A commit in a group of a hundred thousand offsets decodes and encodes only the offset's bucket. Of the other buckets the number
 and ages of their offsets are known.
-
-Committed and pending offsets of a group.
 """
 
 from __future__ import annotations
@@ -140,8 +138,6 @@ def _nothing_is_unread(encoded: Raw) -> dict[int, CommittedOffset]:
 
 @dataclass(slots=True, eq=False)
 class TopicOffsets(MutableMapping[int, CommittedOffset]):
-    """A mapping of offsets by partition."""
-
     buckets: dict[int, OffsetBucket] = field(default_factory=dict)
     """The buckets by partition // 64. No bucket is empty."""
     read: Callable[[Raw], dict[int, CommittedOffset]] = _nothing_is_unread
@@ -161,7 +157,6 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
 
     @property
     def ages(self) -> OffsetAges:
-        """The ages of all offsets."""
         if self._known_ages is None:
             self._known_ages = soonest_of([self.ages_in(number) for number in self.buckets])
         return self._known_ages
@@ -220,8 +215,7 @@ class TopicOffsets(MutableMapping[int, CommittedOffset]):
         offsets = bucket.offsets
         if offsets is None:
             offsets = self._offsets_in(number)
-        # The new ages often follow from the old ones; otherwise they are computed when they are
-        # needed.
+        # The new ages often follow from the old ones; else they are computed when they are needed.
         if self._known_ages is not None:
             self._known_ages = self._known_ages.after(offsets.get(partition), offset)
         offsets[partition] = offset

@@ -4,7 +4,6 @@ Results are merged by partition as KafkaApis does: missing partitions first, the
 earlier member epoch is valid for partitions that the member owned at that epoch (KIP-1251).
 
 Source: ConsumerGroup.createAssignmentEpochValidator in Kafka 4.4.
-
 Stories: stories/offsets/commits.py, stories/offsets/transactions.py.
 """
 
@@ -62,8 +61,7 @@ def check_partitions(
 ) -> None:
     """Check each partition of a commit. A single partition that the member did not own makes the whole commit fail.
 
-    Raises:
-        CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.
+    Raises CoordinatorError: STALE_MEMBER_EPOCH, or ILLEGAL_GENERATION.
     """
     for record in records:
         if not _had(earlier, record, topics or {}):
@@ -94,8 +92,7 @@ def names_epoch(generation: int | None) -> bool:
 def check_no_group(generation: int | None, version: int, member_epochs_since: int) -> None:
     """Check a commit to a group that does not exist: it must not name a generation or a member epoch.
 
-    Raises:
-        CoordinatorError: GROUP_ID_NOT_FOUND; ILLEGAL_GENERATION in versions before member epochs.
+    Raises CoordinatorError: GROUP_ID_NOT_FOUND; ILLEGAL_GENERATION in versions before member epochs.
     """
     if names_epoch(generation):
         is_old = version < member_epochs_since

@@ -1,18 +1,13 @@
 """The expiration of offsets: KIP-211's table, KIP-496's unsubscribed topics, and the times of sweeps.
 
-A committed offset is removed when no one has used it for its retention time. The age of an offset depends on its group: in an Empty
-group it counts from the time at which the group became Empty, elsewhere from the commit. Offsets in use never expire.
+A committed offset is removed when no one has used it for its retention time. In an Empty group its age counts from the time at
+which the group became Empty, elsewhere from the commit. Offsets in use never expire. The retention time has three sources, in this
+order: the commit (OffsetCommit v2-v4), the group configuration (group_configs.OFFSETS_RETENTION, our own), the coordinator's
+settings. Protection does not depend on the source.
 
-1. `rule_of` reads the rule from the group's state: the base of the age, and the protected topics, to which members subscribe.
-2. The retention time has three sources, in this order: the commit (OffsetCommit v2-v4), the group configuration
-   (group_configs.OFFSETS_RETENTION, our own), the coordinator's settings. Protection does not depend on the source.
-3. `next_sweep` computes the first sweep that would remove something. It is a deadline like a timer (`core/deadlines.py`),
-   at a multiple of offsets.retention.check.interval.ms: a group with a million offsets wakes once for all of them.
-4. `sweep` returns a tombstone for each due offset, and for the group if it is Empty and keeps no other offset. An open transaction
-   protects its partitions and the group.
-
-A later commit, join or change of settings needs no cancellation, as each call computes the next sweep again.
-
+The first sweep that would remove something is a deadline like a timer (`core/deadlines.py`), at a multiple of
+offsets.retention.check.interval.ms: a group with a million offsets wakes once for all of them. A later commit, join or change of
+settings needs no cancellation, as each call computes the next sweep again.
 Stories: stories/offsets/expiration.py, stories/offsets/live_expiration.py, stories/offsets/retention.py.
 """
 

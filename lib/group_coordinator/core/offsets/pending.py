@@ -2,14 +2,11 @@
 
 The events of commits and markers may arrive in any order. A commit has the end of the markers' log at the time of its request
 (`markers_end_offset`), and a marker has its own offset in that log. A marker ends the pending offsets of its own transaction: those
-with an end not after the marker, and not before the offset from which on the marker is the producer's first. A producer's next
-transaction begins after all markers of the transaction before are written, so its commits have a later end
+with an end not after the marker, and not before the offset from which on the marker is the producer's first
 (.github/decisions/023-transaction-markers.md).
 
-The group also remembers the last marker of each producer, in order to reject commits of transactions that have ended. A broker
-rejects these by its log and by a request to the transaction coordinator. A marker that is forgotten too early does no harm: a
-late commit then waits until the reader of the markers finds its marker again.
-
+The group also remembers the last marker of each producer, in order to reject commits of transactions that have ended, as a broker
+does by its log. A marker that is forgotten too early does no harm: a late commit waits until its reader finds it again.
 Stories: stories/offsets/transactions.py.
 """
 
@@ -32,8 +29,7 @@ REMEMBERED_PRODUCERS = 1_000
 def check_in_time(group: Group, request: TxnOffsetCommit, now_ms: int) -> None:
     """Reject a commit whose transaction has ended, or whose sender was fenced when it ended.
 
-    Raises:
-        CoordinatorError: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH.
+    Raises CoordinatorError: INVALID_TXN_STATE, INVALID_PRODUCER_EPOCH.
     """
     producer_id, since = request.producer_id, request.markers_end_offset
     last = None if producer_id is None else group.last_markers.get(producer_id)
@@ -96,8 +92,7 @@ def waiting_for(group: Group, marker: EndTxn) -> tuple[tuple[str, int, Committed
     """Return the offsets that the marker commits, without those that a later record has replaced."""
     found = []
     for (topic, partition), producers in sorted(group.pending.items()):
-        # Pending offsets are in the order of their places: the last is the latest, in any order of
-        # events.
+        # The last by place is the latest, in any order of events.
         ended = [
             waiting.offset
             for waiting in producers.get(marker.producer_id, ())
@@ -156,8 +151,7 @@ def _is_ended(waiting: PendingOffset, marker: EndTxn | TransactionMarker) -> boo
 
 
 def _is_fenced(waiting: PendingOffset, marker: EndTxn) -> bool:
-    # A producer commits its transaction with its own epoch: offsets with another epoch are of a
-    # fenced predecessor.
+    # A producer commits with its own epoch: offsets with another are of a fenced predecessor.
     epochs = {waiting.producer_epoch, marker.producer_epoch}
     return marker.marker_offset is not None and None not in epochs and len(epochs) > 1
 

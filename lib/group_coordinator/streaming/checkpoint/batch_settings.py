@@ -1,8 +1,7 @@
 """Settings of the open batch: a repeat with other settings would contradict its outputs that are out already.
 
-Before a query starts, its settings are written here. An open batch belongs to them: the next start ends it with these
-settings, and only then continues with its own. Another version of the program might decide otherwise with equal
-settings, so it refuses to end such a batch.
+The next start ends an open batch with the settings that are written here, and only then continues with its own. Another version
+of the program might decide otherwise with equal settings, so it refuses to end such a batch.
 """
 
 from __future__ import annotations
@@ -69,10 +68,8 @@ def settings_of_open_batch(
     """Return the open batch of an earlier run, by Spark's number, and its settings if they differ.
 
     None: there is no such batch, or it has these settings, or it is of another version and has no outputs.
-
-    Raises:
-        CheckpointError: another version of the program began it, and may have sent outputs.
-        DamagedFileError: its settings cannot be read.
+    Raises CheckpointError: another version of the program began it, and may have sent outputs.
+    Raises DamagedFileError: its settings cannot be read.
     """
     folder = coordinator_folder(spark, settings.job)
     batch_id, pinned = last_planned_batch(folder), _read(folder)

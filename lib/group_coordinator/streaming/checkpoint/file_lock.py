@@ -1,10 +1,8 @@
 """The file lock of a checkpoint on this machine.
 
-Spark itself notices two drivers on one checkpoint only when both write the same batch, and ends the second driver,
-maybe after its responses. On this machine's disk a file lock prevents that before anything starts. The operating system
-drops the lock with the process that holds it, however the process ends. Remote file systems have no such lock. On S3 the
-conditional PUT of a batch's file ends the second driver before its responses (object_store.py); elsewhere Spark's own
-race detection remains, so the job must be started only once.
+Spark itself notices two drivers on one checkpoint only when both write the same batch, maybe after the second driver's responses.
+Remote file systems have no such lock. On S3 the conditional PUT of a batch's file ends the second driver before its responses
+(object_store.py); elsewhere Spark's own race detection remains, so the job must be started only once.
 """
 
 from __future__ import annotations
@@ -33,17 +31,14 @@ class UnwritableCheckpointError(RuntimeError):
 def locked_checkpoint(location: str) -> Iterator[None]:
     """Hold the lock of a query's checkpoint during the block. A checkpoint on a remote file system is not locked.
 
-    Args:
-        location: the query's checkpoint folder as Spark gets it; without a scheme it is on this machine.
-
     Raises:
         CheckpointInUseError: another run holds it.
         UnwritableCheckpointError: its folder is read-only, is no folder, or belongs to another user.
     """
-    folder = _local_folder(location)
-    if folder is None:
+    if is_url_elsewhere(location):
         yield
         return
+    folder = Path(_FILE.sub("", location, count=1)).absolute()
     # Next to the folder, as the folder is Spark's. The lock file is never removed: another run may be about to lock it.
     lock = FileLock(folder.with_name(f"{folder.name}.lock"), blocking=False, fallback_to_soft=False)
     with ExitStack() as held:
@@ -59,7 +54,3 @@ def locked_checkpoint(location: str) -> Iterator[None]:
                 f"checkpoint {folder}: {folder.parent} (checkpoint.location) cannot be written: {error.strerror}"
             ) from error
         yield
-
-
-def _local_folder(location: str) -> Path | None:
-    return None if is_url_elsewhere(location) else Path(_FILE.sub("", location, count=1)).absolute()

@@ -32,8 +32,7 @@ class DamagedFileError(RuntimeError):
 class CheckpointFolder:
     """Reader and writer of files, by the classes that Spark uses for checkpoints, so that object stores work as folders do.
 
-    A file is written under another name and then renamed, or is one PUT on S3: a crash leaves the old text or the new
-    text.
+    A file is written under another name and then renamed, or is one PUT on S3: a crash leaves the old or the new text.
     """
 
     def __init__(self, spark: SparkSession, location: str) -> None:
@@ -70,7 +69,6 @@ class CheckpointFolder:
         """Numbers of the existing files of each folder where `write_next` has written; the last number is current."""
 
     def exists(self, name: str) -> bool:
-        """Return True if a file or a folder of this name exists."""
         return bool(self._files.exists(self._path(name)))
 
     def names_in(self, name: str) -> set[str]:
@@ -84,7 +82,7 @@ class CheckpointFolder:
         try:
             stream = self._files.open(self._path(name))
         except Py4JJavaError as error:
-            if not _is_missing(error):
+            if _kind(error) not in _MISSING:
                 raise
             return None
         try:
@@ -121,8 +119,7 @@ class CheckpointFolder:
     def write_next(self, name: str, text: str) -> None:
         """Write a file with the next number, as Spark's own logs do, and remove earlier files now and then.
 
-        For content that must never be lost: some file systems cannot replace a file in one step. Only one object at a
-        time may write to a folder, as the folder is listed only once.
+        For content that must never be lost. Only one object at a time may write to a folder, as it is listed only once.
         """
         if name not in self._numbers:
             self._numbers[name] = sorted(self._numbers_in(name))
@@ -140,16 +137,11 @@ class CheckpointFolder:
 
     def newest(self, name: str) -> str | None:
         """Return the name of the file that the last `write_next` in a folder wrote; None if there is none."""
-        newest = self._newest(name)
+        newest = max(self._numbers_in(name), default=None)
         return None if newest is None else f"{name}/{newest}"
 
     def read_as(self, name: str, kind: type[Content], remedy: str = MADE_AGAIN) -> Content | None:
-        """Return the decoded content of a JSON file; None if the file does not exist.
-
-        Args:
-            name: the file.
-            kind: the type of the content.
-            remedy: the remedy for a damaged file, the end of a sentence.
+        """Return the decoded content of a JSON file; None if the file does not exist. `remedy` ends the error's sentence.
 
         Raises:
             DamagedFileError: it is not JSON, or not of this type.
@@ -167,8 +159,7 @@ class CheckpointFolder:
     ) -> Content | None:
         """Return the decoded content of the file that the last `write_next` in a folder wrote.
 
-        Raises:
-            DamagedFileError: as for `read_as`.
+        Raises DamagedFileError: as for `read_as`.
         """
         newest = self.newest(name)
         return None if newest is None else self.read_as(newest, kind, remedy)
@@ -181,24 +172,17 @@ class CheckpointFolder:
         """Remove a file or a folder, if it exists."""
         # `write_next` must list the folder again.
         self._numbers.pop(name, None)
-        self._delete(name)
+        self._remove_checksum(name)
+        self._files.delete(self._path(name))
 
     def remove_all(self) -> None:
         self._files.delete(self._path(""))
 
     def address(self, name: str) -> str:
-        """Return the address of a file or a folder."""
         return f"{self.location}/{name}"
-
-    def _newest(self, name: str) -> int | None:
-        return max(self._numbers_in(name), default=None)
 
     def _numbers_in(self, name: str) -> list[int]:
         return [int(file) for file in self.names_in(name) if file.isdecimal()]
-
-    def _delete(self, name: str) -> None:
-        self._remove_checksum(name)
-        self._files.delete(self._path(name))
 
     def _remove_checksum(self, name: str) -> None:
         # Hadoop may have left a checksum on a disk, and rejects a file that does not fit it.
@@ -208,10 +192,6 @@ class CheckpointFolder:
 
     def _path(self, name: str) -> Any:
         return self._java_path(f"{self.address_in_full}/{name}" if name else self.address_in_full)
-
-
-def _is_missing(error: Py4JJavaError) -> bool:
-    return _kind(error) in _MISSING
 
 
 def _kind(error: Py4JJavaError) -> str:

@@ -1,8 +1,7 @@
 """A map with text keys that outlives a run. To keep one value costs one small file, however many values there are.
 
-Files are numbered. Each has the values of its keys at the time of writing, null for a removed key; a later file wins.
-To merge older files, their keys' present values are written into the next file, and then the old files are removed: a
-crash in between leaves files that agree. Over time the oldest file holds the keys that seldom change.
+Files are numbered. Each has the values of its keys at the time of writing, null for a removed key; a later file wins. Older files
+are merged into the next file, and then removed: a crash in between leaves files that agree.
 """
 
 from __future__ import annotations
@@ -22,19 +21,13 @@ FEW_FILES = 20
 class JournalFiles(Protocol):
     """The part of CheckpointFolder that a journal needs."""
 
-    def names_in(self, name: str) -> set[str]:
-        """Return the names of the files in a folder; empty if the folder is missing."""
-        ...
+    def names_in(self, name: str) -> set[str]: ...
 
-    def read_as(self, name: str, kind: type[Content]) -> Content | None:
-        """Return the decoded content of a file; None if the file does not exist."""
-        ...
+    def read_as(self, name: str, kind: type[Content]) -> Content | None: ...
 
     def write(self, name: str, text: str) -> None: ...
 
-    def remove(self, name: str) -> None:
-        """Remove a file, if it exists."""
-        ...
+    def remove(self, name: str) -> None: ...
 
 
 class _File(NamedTuple):
@@ -43,13 +36,7 @@ class _File(NamedTuple):
 
 
 class Journal(Generic[Value]):
-    """A folder of numbered files, about FEW_FILES at most. One thread at a time may use it.
-
-    Args:
-        files: the checkpoint folder.
-        name: the folder.
-        value: the type of the values, which msgspec writes as JSON.
-    """
+    """A folder of numbered files, about FEW_FILES at most. One thread at a time may use it. msgspec writes the values as JSON."""
 
     def __init__(self, files: JournalFiles, name: str, value: type[Value]) -> None:
         self._files = files
@@ -62,12 +49,11 @@ class Journal(Generic[Value]):
     def read(self) -> dict[str, Value]:
         """Return the values that were kept last. Called once, before the first `keep`.
 
-        Raises:
-            DamagedFileError: a file does not have the format of `keep`.
+        Raises DamagedFileError: a file does not have the format of `keep`.
         """
         values: dict[str, Value] = {}
-        for number in self._numbers():
-            changes = self._changes(number)
+        for number in sorted(map(int, filter(str.isdecimal, self._files.names_in(self._name)))):
+            changes = self._files.read_as(self._path(number), self._kind) or {}
             self._written.append(_File(number, frozenset(changes)))
             self._next = number + 1
             _apply(changes, values)
@@ -100,12 +86,6 @@ class Journal(Generic[Value]):
         newest_first = self._written[::-1]
         return newest_first[: taken_over(changed, (len(file.keys) for file in newest_first))]
 
-    def _numbers(self) -> list[int]:
-        return sorted(int(file) for file in self._files.names_in(self._name) if file.isdecimal())
-
-    def _changes(self, number: int) -> dict[str, Value | None]:
-        return self._files.read_as(self._path(number), self._kind) or {}
-
     def _path(self, number: int) -> str:
         return f"{self._name}/{number}"
 
@@ -113,8 +93,7 @@ class Journal(Generic[Value]):
 def taken_over(entries: int, newest_first: Iterable[int]) -> int:
     """Return the number of files, newest first and given by their numbers of entries, that a new file merges.
 
-    Each remaining file is more than twice as large as all later files together: n entries make at most log2(n) files,
-    and an entry is rewritten about as often.
+    Each remaining file is more than twice as large as all later files: n entries make at most log2(n) files.
     """
     count = 0
     for size in newest_first:

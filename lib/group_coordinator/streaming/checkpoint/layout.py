@@ -29,7 +29,6 @@ _HASH_DIGITS = 8
 
 
 def checkpoint_of(job: JobSettings, query_name: str) -> str:
-    """Return the checkpoint folder of a query of the job."""
     return f"{job.checkpoint_location.rstrip('/')}/{query_name}"
 
 
@@ -69,10 +68,9 @@ def _last_number(folder: CheckpointFolder, name: str) -> int:
 class Origin:
     """The start of a rebuilt checkpoint.
 
-    `starting_offsets` are by partition of the events topic. Spark numbers the batches of a checkpoint from 0; in the
-    tables they continue from `first_batch_id`, since the order of the log is the order of its batches. `groups` is the
-    number of groups in GROUPS; None: there are none. `partitions` is the number of state partitions; None: the
-    session's number.
+    `starting_offsets` are by partition of the events topic. Spark numbers the batches of a checkpoint from 0; in the tables they
+    continue from `first_batch_id`. `groups` is the number of groups in GROUPS; None: there are none. `partitions` is the number of
+    state partitions; None: the session's number.
     """
 
     first_batch_id: int = 0
@@ -92,7 +90,7 @@ def write_origin(folder: CheckpointFolder, origin: Origin) -> None:
 
 
 def remove_sparks_own(folder: CheckpointFolder) -> None:
-    """Remove Spark's files, so that a new query begins in the checkpoint. Our files stay."""
+    """Remove Spark's files, so that a new query begins in the checkpoint."""
     # Our files stay: the identity still owns the rows.
     for name in _SPARKS_OWN:
         folder.remove(name)
@@ -106,10 +104,9 @@ def unplan(folder: CheckpointFolder, batch_id: int) -> None:
 def folder_of_groups(folder: CheckpointFolder) -> str:
     """Return the folder from which the query of a rebuilt checkpoint loads its remaining groups.
 
-    A query keeps its sources for the life of its checkpoint, but Spark would see files that moved with the checkpoint
-    as new. So the source gets an empty folder, once the batch that loaded the groups is no longer the last batch. At a
-    start Spark asks the sources for the last batch again. An object store knows only folders that have a file: Spark
-    ignores files whose names begin with an underscore.
+    A query keeps its sources for the life of its checkpoint, but Spark would see files that moved with the checkpoint as new. So
+    the source gets an empty folder once the groups are loaded. An object store knows only folders that have a file: Spark ignores
+    files whose names begin with an underscore.
     """
     # Batch 0 loads the groups, and a start reads the last batch again: its files are needed until batch 1 is committed.
     if last_done_batch(folder) <= 0:

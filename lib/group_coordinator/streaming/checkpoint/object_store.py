@@ -1,11 +1,8 @@
 """Checkpoints and tables on S3: a file is one PUT, and if two drivers write the same file, only one succeeds.
 
-Spark's own way writes a file under another name and renames it. On S3 a rename is a copy and a deletion, with a dozen
-requests around it, and it replaces the file of another driver. S3Files.java has the classes that Spark and Delta use
-instead. py4j cannot subclass, so Janino, the compiler of Spark's plans, compiles them in the driver. Executors get them
-as a jar.
-
-Access to Spark's classes that read and write checkpoints. Their package depends on Spark's version.
+Spark's own way renames a file, which on S3 is a copy and a deletion, and replaces the file of another driver. S3Files.java has
+the classes that Spark and Delta use instead. py4j cannot subclass, so Janino, the compiler of Spark's plans, compiles them in the
+driver. Executors get them as a jar. The package of Spark's classes for checkpoints depends on Spark's version.
 """
 
 from __future__ import annotations
@@ -42,8 +39,7 @@ def file_managers(spark: SparkSession) -> Any:
 def rename_plainly(spark: SparkSession, location: str) -> None:
     """Rename checkpoint files on this machine's disk as Hadoop's FileSystem does.
 
-    The default renames with links, and without Hadoop's native library each check of a link starts a process. On HDFS a
-    plain rename replaces no file, and Spark ignores that.
+    The default renames with links, and without Hadoop's native library each check of a link starts a process.
     """
     if is_url_elsewhere(location):
         return
@@ -126,10 +122,7 @@ def _has_classes(session: Any) -> bool:
 
 
 def _share_login(hadoop: Any) -> None:
-    """Copy the login between the environment and S3A's configuration, as the deltalake package reads only the environment.
-
-    Without a login in either, both ask the machine.
-    """
+    """Copy the login between the environment, all that the deltalake package reads, and S3A's configuration; none is no error."""
     for key, name in _VARIABLES.items():
         given = hadoop.getTrimmed(key)
         # S3A's configuration takes precedence over the environment, as spark-submit sets it explicitly.

@@ -4,11 +4,8 @@ Two checkpoints that write the same rows would each be right alone, and together
 prevent it: a driver that was paused for an hour still believes that it holds the lock. So the tables decide, at each append.
 
 1. A checkpoint has an identity, the file writer.json. The table `writers` has its claim, with an epoch that only grows.
-2. At a start `check_may_write` compares the two, before the first response. These runs fail: with other tables than before, with a
-   second checkpoint for the same rows, with a checkpoint that a rebuild has replaced, with a checkpoint that is older than its rows,
-   and with a copy while the original exists.
-3. A new checkpoint claims the rows: identity, claim, then the epoch in the identity. A crash in between leaves an identity without
-   epoch, and the next start continues there.
+2. At a start `check_may_write` compares the two, before the first response.
+3. A new checkpoint claims the rows: identity, claim, then the epoch in the identity. After a crash the next start continues there.
 4. `take_over`, for a rebuild, claims the next epoch and leaves a mark with it in each table. From then on the tables reject the
    appends of the former owner, even in the middle of its batch (tables/writer.py).
 5. A former owner that appends nothing notices the claim by `check_still_owner` (driver/tasks/monitors.py), and ends.
@@ -60,13 +57,8 @@ def is_copy(
 ) -> bool:
     """Return True if a checkpoint that ran at another place still exists there.
 
-    A folder may have several addresses, so the test is whether a file written here appears there.
-
-    Args:
-        spark: the session.
-        folder: the checkpoint that is about to run.
-        place: its whole address when it ran last.
-        who: returns the identity of a checkpoint.
+    A folder may have several addresses, so the test is whether a file written here appears there. `place` is its whole address
+    when it ran last, and `who` returns the identity of a checkpoint.
     """
     probe = f".probe-{token_hex(8)}"
     try:
@@ -84,9 +76,7 @@ def is_copy(
 
 
 WRITTEN = (COORDINATOR_LOG, DEAD_LETTERS, DENIALS)
-"""Tables to which a batch is appended, in this order (batch_writer.py): a batch with dead letters or denials there has
-its records too.
-"""
+"""Tables to which a batch is appended, in this order: a batch with dead letters or denials there has its records too."""
 
 _IDENTITY = "writer.json"
 
@@ -134,10 +124,7 @@ def checked_writer(
     before_the_first_event: Callable[[], None],
     claimant: Claimant = COORDINATOR,
 ) -> Writer:
-    """Return the writer of the checkpoint. A new checkpoint claims the cluster's rows.
-
-    Args and raises: as for `check_may_write`.
-    """
+    """Return the writer of the checkpoint. A new checkpoint claims the cluster's rows. Args and raises: see `check_may_write`."""
     identity = check_may_write(spark, job, before_the_first_event, claimant)
     if identity.epoch is None:
         return _claimed(spark, job, identity, 1, claimant)
@@ -155,15 +142,9 @@ def check_may_write(
     before_the_first_event: Callable[[], None],
     claimant: Claimant = COORDINATOR,
 ) -> Identity:
-    """Return the identity of the checkpoint, without epoch if it has yet to claim the cluster's rows.
+    """Return the identity of the checkpoint, without epoch if it has yet to claim the rows. Writes nothing that stays.
 
-    Writes nothing that stays.
-
-    Args:
-        spark: the session.
-        job: where tables and checkpoint are.
-        before_the_first_event: called before a checkpoint that has never run claims anything; may raise.
-        claimant: the query whose checkpoint it is.
+    `before_the_first_event` is called before a checkpoint that has never run claims anything; it may raise.
 
     Raises:
         CheckpointError: the checkpoint must not write the tables.
@@ -197,8 +178,7 @@ def check_may_write(
 def is_lost(spark: SparkSession, job: JobSettings, claimant: Claimant) -> bool:
     """Return True if the checkpoint that owns the cluster's rows is missing from its place. For a run without a checkpoint.
 
-    Raises:
-        CheckpointError: it is there, or its batches are of another topic.
+    Raises CheckpointError: it is there, or its batches are of another topic.
     """
     folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)
@@ -223,8 +203,7 @@ def _is_there(spark: SparkSession, owner: Claim, folder: CheckpointFolder) -> bo
 def take_over(spark: SparkSession, job: JobSettings, claimant: Claimant = COORDINATOR) -> Writer:
     """Make a checkpoint the owner of the cluster's rows in place of the present owner.
 
-    Raises:
-        CheckpointError: another process took over at the same time.
+    Raises CheckpointError: another process took over at the same time.
     """
     catalog = TableCatalog(job.tables_root)
     owner = newest_claim(spark, catalog, job.cluster_id)
@@ -252,14 +231,13 @@ def _claimed(
     folder, catalog = claimant.folder(spark, job), TableCatalog(job.tables_root)
     # The identity is written first, without epoch: after a crash the next start finds its claim, or claims again.
     _write(folder, identity)
-    version = group_coordinator.__version__
     claim = Claim(
         cluster_id=job.cluster_id,
         epoch=epoch,
         writer_id=identity.writer_id,
         checkpoint=folder.location,
         events_topic=job.events_topic,
-        program_version=version,
+        program_version=group_coordinator.__version__,
     )
     # Two starts may claim at the same time: the newest claim wins, so it is read again.
     write_claim(spark, catalog, claim)

@@ -46,8 +46,6 @@ class _Conf(Struct):
 
 
 class _Metadata(Struct):
-    """The second line of an entry of the offset log."""
-
     batchTimestampMs: int  # noqa: N815 - Spark's name
     conf: _Conf = field(default_factory=_Conf)
 
@@ -55,7 +53,7 @@ class _Metadata(Struct):
 class Plans:
     """Cache of entries of the offset log: each is read once. One batch at a time, in the thread that begins it.
 
-    A file without Spark's format raises DamagedFileError: Spark would fail on it later.
+    A file without Spark's format raises DamagedFileError.
     """
 
     def __init__(self, folder: CheckpointFolder) -> None:

@@ -1,7 +1,6 @@
-"""The versions of PySpark that the lean exchange was tested with.
+"""The versions of PySpark that the lean exchange was tested with, by a digest of the sources that it replaces and relies on.
 
-A digest of the sources that it replaces and relies on identifies them, not the version number: a platform's own PySpark
-may have any number. `python -m tests.sparks` tries the lean exchange with each version.
+A platform's own PySpark may have any number. `python -m tests.sparks` tries the lean exchange with each version.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ class UnknownPySparkError(Exception):
 def chosen(wanted: Wanted, found: str | None) -> Exchange:
     """Return the exchange of a worker with this digest.
 
-    Raises:
-        UnknownPySparkError: `lean` is required, and the digest is unknown.
+    Raises UnknownPySparkError: `lean` is required, and the digest is unknown.
     """
     # An unknown PySpark gets the stock exchange, which is slower but always right.
     if wanted == "stock" or (wanted == "auto" and found not in SEEN):

@@ -1,18 +1,13 @@
 """The lean exchange: rows between Spark's JVM and the Python worker without pandas objects for every group.
 
-The JVM sends Arrow batches: the rows of many groups, and in a last column one entry per group, with its state, its
-timer and the place of its rows. It expects batches of output rows and of states in return. In stock PySpark a private
-class, `ApplyInPandasWithStateSerializer`, does both ends; since PySpark 4.3 a function of its worker does, between the
-two ends of `ArrowStreamSerializer`. For each group it cuts the batch, makes a pandas Series of each column, parses the
-state's schema and makes a GroupState. The outputs and the state of each group become pandas frames, which are
-concatenated and converted to Arrow again. That takes most of a worker's time.
+The JVM sends Arrow batches: the rows of many groups, and in a last column one entry per group, with its state, its timer and the
+place of its rows. It expects batches of output rows and of states in return. Stock PySpark does this in a private class,
+`ApplyInPandasWithStateSerializer`, and since 4.3 in a function of its worker. It makes a pandas Series of each column of a group, a
+GroupState, and frames of its outputs, which takes most of a worker's time. Here a batch becomes Python lists at once, a group is a
+slice of them, and outputs and states are collected in lists until they fill an Arrow batch. Unchanged groups send no state.
 
-Here a batch becomes Python lists at once, a group is a slice of them, and outputs and states are collected in lists
-until they fill an Arrow batch. The JVM sends and receives the same data. Unchanged groups send no state.
-
-The layout and the class are private to PySpark and may change with each version: known_pyspark.py lists the known
-versions, and worker_function.py uses the stock exchange, which is slower and otherwise equal, with all others. The test
-is tests/spark/test_exchange.py: the same events with both exchanges give the same lines, states and timers.
+The layout and the class are private to PySpark and may change with each version: known_pyspark.py lists the known versions, and
+worker_function.py uses the stock exchange with all others. tests/spark/test_exchange.py compares the two.
 """
 
 from __future__ import annotations
@@ -61,8 +56,7 @@ _STATES = pa.struct(
 def exchange_leanly(function: Callable[..., Any], context: UpdateContext, rows: OutputRows) -> None:
     """Let the task that unpickled this function exchange its rows here; called in a worker, before the task's rows are read.
 
-    Only for this task: the class of its serializer has other methods until the task begins to read and to write, or at
-    the latest until Spark drops the function.
+    The class of its serializer has other methods until the task begins to read and to write, or until Spark drops the function.
     """
     serializer_class = _class_of_the_task()
     read, write = serializer_class.load_stream, serializer_class.dump_stream
@@ -190,13 +184,9 @@ class _StateUnpickler(pickle.Unpickler):
             raise pickle.UnpicklingError(f"{module}.{name} is not expected in a state") from None
 
 
-def _row(*values: object) -> tuple[object, ...]:
-    return values
-
-
 _PICKLED: dict[tuple[str, str], Callable[..., Any]] = {
     ("pyspark.sql.types", "_parse_datatype_json_string"): lambda text: text,
-    ("pyspark.sql.types", "_create_row_inbound_converter"): lambda _: _row,
+    ("pyspark.sql.types", "_create_row_inbound_converter"): lambda _: lambda *values: values,
     ("__builtin__", "bytearray"): lambda text, encoding: text.encode(encoding),
     ("builtins", "bytes"): bytes,  # since PySpark 4.1
 }

@@ -9,8 +9,7 @@ A row has many outputs of the same kind, so the JVM has little work per output:
 | dead letter, defect, topic need, awaited markers, rebalancing, denial | an output in JSON | |
 | meters | the increments of Kafka's meters by the rows of the log (runtime/meters.py), by name, in JSON | |
 
-`count` is the number of outputs in a row. In a batch that the driver collects (small_batch.py), a task replaces content
-beyond the limits by null.
+`count` is the number of outputs in a row. In a batch that the driver collects, a task replaces content beyond the limits by null.
 """
 
 from __future__ import annotations
@@ -86,11 +85,7 @@ class OutputLimits(NamedTuple):
 
 
 class OutputRows:
-    """Builder of output rows from the outputs of a task's calls, in their order.
-
-    Args:
-        limits: None: no limits.
-    """
+    """Builder of output rows from the outputs of a task's calls, in their order. `limits` None: no limits."""
 
     def __init__(self, limits: OutputLimits | None = None) -> None:
         self._limits = limits
@@ -114,7 +109,7 @@ class OutputRows:
             elif isinstance(output, ResponseRow):
                 responses.setdefault(output.partition, []).append(output.value)
             else:
-                self._rows.append(_row_of(output))
+                self._rows.append((_kind_of(output), None, None, _encode(output), 1))
         # A row per partition, as a row has a single partition of the topic.
         for partition, values in responses.items():
             content = b"\n".join(values)
@@ -133,8 +128,7 @@ class OutputRows:
     def _within(self, row: Row, task_bytes: int, response_bytes: int) -> Row:
         kind, key, partition, content, count = row
         length = len(content or b"")
-        # Null instead of an error: the driver then writes the batch by Spark, which runs the operator again without
-        # limits.
+        # Null and no error: the driver then writes the batch by Spark, which runs the operator without limits.
         self._bytes_given += length
         if self._bytes_given > task_bytes or (kind == RESPONSE and length > response_bytes):
             return kind, key, partition, None, count
@@ -153,10 +147,6 @@ class OutputRows:
         self._rows.append((LOG, None, None, content, len(self._log)))
         self._meters += counted(self._log)
         self._log, self._log_bytes = [], 0
-
-
-def _row_of(output: Output) -> Row:
-    return _kind_of(output), None, None, _encode(output), 1
 
 
 def _kind_of(output: Output) -> str:

@@ -1,7 +1,4 @@
-"""The stateful function: its Spark side, and its way to the workers.
-
-The driver passes properties of a batch to its tasks (outage_log.py, source.py, acl_log.py, small_batch.py).
-"""
+"""The stateful function: its Spark side, and its way to the workers. The driver passes properties of a batch to its tasks."""
 
 from __future__ import annotations
 
@@ -59,9 +56,7 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
 
 
 TAKEN_AT_ONCE = "group.coordinator.taken.at.once"
-"""Name of a local property of the driver's thread, which Spark copies to the tasks that the thread starts: OutputLimits
-in JSON.
-"""
+"""Name of a local property of the driver's thread, which Spark copies to the tasks that it starts: OutputLimits in JSON."""
 
 
 def limits_in_this_task() -> OutputLimits | None:
@@ -86,10 +81,7 @@ def _authorizer(text: str | None) -> Authorizer:
 
 
 class PickledFunction:
-    """The stateful function as Spark pickles it, without its `rows`. A worker unpickles it at the beginning of every task.
-
-    The worker chooses the exchange, as its PySpark may differ from the driver's.
-    """
+    """The stateful function as Spark pickles it, without its `rows`. A worker unpickles it for every task, for its own exchange."""
 
     def __init__(
         self, function: Callable[..., Any], context: UpdateContext, exchange: Wanted
@@ -121,9 +113,7 @@ def _unpickled(
 
 
 STATE = StructType([StructField("version", IntegerType()), StructField("snapshot", BinaryType())])
-"""Schema of a group state. Spark cannot change a state's columns in a checkpoint, so changes of layout are inside the
-snapshot.
-"""
+"""Schema of a group state. Spark cannot change its columns in a checkpoint: changes of layout are inside the snapshot."""
 
 _EVENT = 1
 """Index of the column in the input, see source.py."""
@@ -150,10 +140,7 @@ def update_state(
     context: UpdateContext,
     rows: OutputRows,
 ) -> Iterator[pd.DataFrame]:
-    """Run a call for a group, because of events or because its timer fired.
-
-    It ends in exactly one of: update with a timer, update, remove, or nothing. See call_group.
-    """
+    """Run a call for a group. It ends in exactly one of: update with a timer, update, remove, or nothing (see call_group)."""
     given = OperatorInput(
         key[0],
         _stored(state),

@@ -41,11 +41,9 @@ def cheaper_while_there(function: Callable[..., Any]) -> None:
 def search_only_what_is_new() -> None:
     """Exclude all present objects, mainly modules, from garbage collection when the first of our tasks begins in a worker.
 
-    A worker of Spark collects after every task while the next task waits: with our modules, NumPy and Arrow a
-    collection took 20 to 60 ms, two thirds of a worker's processor time with small batches. The freeze stays for other
-    applications' tasks too. It happens once, so it keeps only objects of that time, and frees those without a cycle as
-    usual. A test whether it was done would count all these objects, and take longer than the rest of a small task's
-    work.
+    A worker of Spark collects after every task while the next task waits: with our modules, NumPy and Arrow a collection took 20 to
+    60 ms, two thirds of a worker's processor time with small batches. The freeze stays for other applications' tasks too. It
+    happens once: a test whether it was done would count all these objects, and take longer than the rest of a small task's work.
     """
     gc.freeze()
 
@@ -53,9 +51,8 @@ def search_only_what_is_new() -> None:
 def acknowledge_at_once() -> None:
     """Acknowledge the JVM's data at once, so that it sends its next piece without delay.
 
-    The JVM writes small pieces without TCP_NODELAY, so TCP holds a piece until the last is acknowledged. Linux delays
-    that by 40 ms on a silent connection: once or twice per task, longer than the work of a small task. Linux returns to
-    its default later; other systems are left alone.
+    The JVM writes small pieces without TCP_NODELAY, so TCP holds a piece until the last is acknowledged, which Linux delays by 40 ms:
+    longer than the work of a small task. Linux returns to its default later; other systems are left alone.
     """
     quick_ack = getattr(socket, "TCP_QUICKACK", None)
     if quick_ack is None or not _OPEN_FILES.is_dir():
@@ -80,9 +77,8 @@ def _sockets() -> Iterator[socket.socket]:
 def _forget_archives() -> None:
     """Forget which archives Python has imported from; it opens them again when it needs them.
 
-    A task begins by dropping Python's import caches. Before Python 3.12 that reads the directory of an archive again
-    for each package that came from it: a dozen times for pyspark.zip, and also for a Spark jar, which is on the path
-    too. It takes 100 ms or more of processor time, and the next task usually imports nothing.
+    A task begins by dropping Python's import caches. Before Python 3.12 that reads the directory of an archive again for each package
+    that came from it, a dozen times for pyspark.zip: 100 ms or more of processor time.
     """
     directories = vars(zipimport).get("_zip_directory_cache", {})
     for path, finder in list(sys.path_importer_cache.items()):

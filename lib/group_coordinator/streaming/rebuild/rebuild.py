@@ -1,8 +1,7 @@
 """Rebuild of a lost checkpoint from the newest snapshot and the later rows of coordinator_log.
 
-Spark's stateful operator takes no initial state, so groups get theirs as input: each has a seed, in files in the
-checkpoint, which are a second source next to Kafka. All seeds are in the first batch, where each sorts before its
-group's events (runtime/outputs.py).
+Spark's stateful operator takes no initial state, so each group has a seed, in files in the checkpoint, which are a second source
+next to Kafka. All seeds are in the first batch, where each sorts before its group's events (runtime/outputs.py).
 """
 
 from __future__ import annotations
@@ -49,9 +48,8 @@ def starting_offsets(
 ) -> dict[int, int]:
     """Return the offset of the first event to handle, by partition.
 
-    A partition's events are handled in order and a batch reaches the log whole: all events up to the last event with
-    rows have been handled. Later events without rows - heartbeats, queries, error responses - are handled again, which
-    repeats their responses.
+    A partition's events are handled in order and a batch reaches the log whole: all events up to the last event with rows have been
+    handled. Later events - heartbeats, queries, error responses - are handled again, which repeats their responses.
 
     Args:
         topic: its name, for the error.
@@ -77,8 +75,7 @@ def starting_offsets(
 def check_seeds(spark: SparkSession, folder: CheckpointFolder, origin: Origin) -> None:
     """Count the seeds before the first batch, which loads them, because Spark skips empty and missing files.
 
-    Raises:
-        DamagedFileError: seeds cannot be read, or their number differs from the rebuild's.
+    Raises DamagedFileError: seeds cannot be read, or their number differs from the rebuild's.
     """
     if origin.groups is None or last_done_batch(folder) >= 0:
         return
@@ -111,15 +108,10 @@ def rebuild(
     present: Mapping[int, range],
     partitions: int | None = None,
 ) -> Rebuilt:
-    """Make a checkpoint from which `run` continues. Safe to repeat until it succeeds.
+    """Make a checkpoint from which `run` continues. Safe to repeat until it succeeds. The run of a former owner ends.
 
-    From here on no other checkpoint writes the cluster's rows: the run of a former owner ends.
-
-    Args:
-        spark: the session.
-        job: where tables and checkpoint are.
-        present: the offsets that the events topic holds, by partition.
-        partitions: the number of state partitions; None: the session's number at the first run.
+    `present` has the offsets that the events topic holds, by partition. `partitions` is the number of state partitions; None: the
+    session's number at the first run.
 
     Raises:
         CheckpointError: a checkpoint exists, the tables have no rows of the cluster, or the log is another coordinator's.
@@ -166,12 +158,8 @@ def _rebuilt(spark: SparkSession, job: JobSettings, present: Mapping[int, range]
     last_batch_id = max(snapshot.batch_id, progress.batch_id)
     starts = starting_offsets(job.events_topic, handled, present)
     groups = coordinator_folder(spark, job).address(GROUPS)
-    _log.debug(
-        "rebuild: snapshot_batch=%d last_batch=%d starts=%s",
-        snapshot.batch_id,
-        last_batch_id,
-        starts,
-    )
+    batches = snapshot.batch_id, last_batch_id
+    _log.debug("rebuild: snapshot_batch=%d last_batch=%d starts=%s", *batches, starts)
     behind = groups_after(spark, job, snapshot.batch_id)
     behind.mapInPandas(seeds, PACKED).write.mode("overwrite").parquet(groups)
     if newest_snapshot(spark, job) != snapshot:

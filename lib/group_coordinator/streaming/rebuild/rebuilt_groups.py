@@ -26,10 +26,7 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.state_tables import SNAPSHOTS
 
 COLUMNS = ("group_id", "state", "key", "value", "event_time_ms")
-"""The columns that are read; rows are sorted by group and, within a group, in the order of writing.
-
-A group may begin with a row that has only its state, from a snapshot; the others are rows of the log.
-"""
+"""The columns that are read; rows are sorted by group and, within a group, in the order of writing. A first row may be a state."""
 
 STATES = "group_id STRING, state BINARY"
 
@@ -47,10 +44,8 @@ def rebuilt_group(
 ) -> Group | None:
     """Return the group after all records of its log, or after the records since `state`; None: it was removed.
 
-    It has the knowledge of a broker that has loaded the log: no pending joins and syncs, no pending ids, no pattern
-    that is being resolved. Its members' sessions, and their time to revoke partitions, begin with the batch that reads
-    the seed (runtime/group_call.py). It has no topic metadata either, as the log has none: it subscribes to topics
-    again (core/topics.py).
+    It is as in a broker that has loaded the log: no pending requests and ids, no pattern that is being resolved, and no topic
+    metadata. Its members' sessions and times to revoke begin with the batch that reads the seed (runtime/group_call.py).
     """
     group = Group(group_id) if state is None else snapshots.load(group_id, state)
     for record in log:

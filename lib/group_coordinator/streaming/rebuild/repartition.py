@@ -1,7 +1,7 @@
 """Repartition of an intact checkpoint's state by Spark itself.
 
-Spark 4.2 and later write it as a batch after the last, without events: groups stay as they are, with members and their
-sessions. A job that still runs ends at its next batch, as Spark has written that batch's file by then.
+Spark 4.2 and later write it as a batch without events: groups stay as they are. A job that still runs ends at its next batch, as
+Spark has written that batch's file by then.
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ def repartition(spark: SparkSession, job: JobSettings, partitions: int) -> int:
     """Divide the state of the coordinator's checkpoint and return the former number of partitions.
 
     Safe to repeat after a crash.
-
-    Raises:
-        CheckpointError: the checkpoint must not write the tables, or has an open batch, no batch, or so many
-            partitions already; or this Spark cannot do it, or not with this state.
+    Raises CheckpointError: the checkpoint must not write the tables, or has an open batch, no batch, or so many partitions
+    already; or this Spark cannot do it, or not with this state.
     """
     folder = coordinator_folder(spark, job)
     if not hasattr(spark, _CHECKPOINTS):

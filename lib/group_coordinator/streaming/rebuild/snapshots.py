@@ -1,8 +1,7 @@
 """Snapshots of all groups, so that a rebuild reads days of the log and not years.
 
-A snapshot is made of the last snapshot and the later rows of the log. It ends before the log's last batch: all rows of
-an earlier batch are in the tables, its dead letters too. It is due an interval after the last, or after a checkpoint first claimed
-the cluster's rows. A failed snapshot is retried after a pause, which doubles with every failure in a row, up to the interval.
+A snapshot is made of the last snapshot and the later rows of the log. It ends before the log's last batch: all rows of an earlier
+batch are in the tables. A failed snapshot is retried after a pause, which doubles with every failure in a row, up to the interval.
 """
 
 from __future__ import annotations
@@ -61,9 +60,8 @@ def newest_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
 def take_snapshot(spark: SparkSession, job: JobSettings) -> Snapshot:
     """Replace the cluster's snapshot by a snapshot up to the log's last but one batch; return the present snapshot.
 
-    A mirrored cluster has none, as no coordinator continues from it.
-
-    The topic is that of the cluster's owner: compaction itself reads no events, and may have another setting.
+    A mirrored cluster has none, as no coordinator continues from it. The topic is that of the cluster's owner: compaction itself may
+    have another setting.
     """
     owner = newest_claim(spark, TableCatalog(job.tables_root), job.cluster_id)
     if owner is not None:
@@ -130,10 +128,7 @@ _log = logging.getLogger(__name__)
 
 
 class SnapshotTime:
-    """Schedule that is checked after each batch of compaction, so that short runs take snapshots as long runs do.
-
-    Snapshots are taken between two batches: on a local disk no other thread may write the table meanwhile.
-    """
+    """Schedule that is checked after each batch of compaction: on a local disk no other thread may write the table meanwhile."""
 
     def __init__(self, spark: SparkSession, job: JobSettings) -> None:
         self._spark = spark

@@ -23,7 +23,6 @@ def body_of_a_join(**fields: object) -> Body:
 
 
 def joined(rebalance_timeout_ms: int, instance_id: str | None = None) -> JoinGroup:
-    protocols = (Protocol("range", SUBSCRIPTION),)
     return JoinGroup(
         group_id="g",
         session_timeout_ms=10_000,
@@ -31,7 +30,7 @@ def joined(rebalance_timeout_ms: int, instance_id: str | None = None) -> JoinGro
         member_id="m",
         group_instance_id=instance_id,
         protocol_type="consumer",
-        protocols=protocols,
+        protocols=(Protocol("range", SUBSCRIPTION),),
     )
 
 
@@ -56,16 +55,7 @@ def test_version_5_brings_static_members(version: int) -> None:
 def test_what_others_than_consumers_say_is_theirs() -> None:
     body = body_of_a_join(protocolType="connect")
 
-    protocols = (Protocol("range", SUBSCRIPTION),)
-    assert read("JoinGroup", 0, body) == JoinGroup(
-        group_id="g",
-        session_timeout_ms=10_000,
-        rebalance_timeout_ms=10_000,
-        member_id="m",
-        group_instance_id=None,
-        protocol_type="connect",
-        protocols=protocols,
-    )
+    assert read("JoinGroup", 0, body) == joined(10_000).replace(protocol_type="connect")
 
 
 LEADER = JoinGroupResponse(
@@ -77,39 +67,25 @@ LEADER = JoinGroupResponse(
     "m",
     members=(JoinedMember("m", "i", b"\x00\x01"),),
 )
-OLD_MEMBERS = '"members":[{"memberId":"m","metadata":"AAE="}]'
-MEMBERS = '"members":[{"memberId":"m","groupInstanceId":"i","metadata":"AAE="}]'
+OLD_MEMBERS = '"memberId":"m","members":[{"memberId":"m","metadata":"AAE="}]'
+MEMBERS = '"memberId":"m","members":[{"memberId":"m","groupInstanceId":"i","metadata":"AAE="}]'
 GENERATION = '"errorCode":0,"generationId":4'
+RANGE = '"protocolName":"range","leader":"m"'
 THROTTLE = '"throttleTimeMs":0'
 
 
 @pytest.mark.parametrize(
     ("versions", "expected"),
     [
-        (
-            (0, 1),
-            f'{{{GENERATION},"protocolName":"range","leader":"m","memberId":"m",{OLD_MEMBERS}}}',
-        ),
-        (
-            (2, 3, 4),
-            f'{{{THROTTLE},{GENERATION},"protocolName":"range","leader":"m","memberId":"m",{OLD_MEMBERS}}}',
-        ),
-        (
-            (5, 6),
-            f'{{{THROTTLE},{GENERATION},"protocolName":"range","leader":"m","memberId":"m",{MEMBERS}}}',
-        ),
-        (
-            (7, 8),
-            (
-                f'{{{THROTTLE},{GENERATION},"protocolType":"consumer","protocolName":"range","leader":"m",'
-                f'"memberId":"m",{MEMBERS}}}'
-            ),
-        ),
+        ((0, 1), f"{{{GENERATION},{RANGE},{OLD_MEMBERS}}}"),
+        ((2, 3, 4), f"{{{THROTTLE},{GENERATION},{RANGE},{OLD_MEMBERS}}}"),
+        ((5, 6), f"{{{THROTTLE},{GENERATION},{RANGE},{MEMBERS}}}"),
+        ((7, 8), f'{{{THROTTLE},{GENERATION},"protocolType":"consumer",{RANGE},{MEMBERS}}}'),
         (
             (9,),
             (
-                f'{{{THROTTLE},{GENERATION},"protocolType":"consumer","protocolName":"range","leader":"m",'
-                f'"skipAssignment":false,"memberId":"m",{MEMBERS}}}'
+                f'{{{THROTTLE},{GENERATION},"protocolType":"consumer",{RANGE},"skipAssignment":false,'
+                f"{MEMBERS}}}"
             ),
         ),
     ],

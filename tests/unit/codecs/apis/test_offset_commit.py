@@ -33,14 +33,13 @@ def committed(
     retention_time_ms: int | None = None,
 ) -> OffsetCommit:
     entry = PartitionCommit(2, 42, leader_epoch, metadata, commit_timestamp_ms)
-    topics = (TopicCommit(name, topic_id, (entry,)),)
     return OffsetCommit(
         group_id="g",
         generation=None,
         member_id="",
         group_instance_id=None,
         retention_time_ms=retention_time_ms,
-        topics=topics,
+        topics=(TopicCommit(name, topic_id, (entry,)),),
     )
 
 

@@ -23,53 +23,38 @@ BODY = {
 }
 BODY_BY_ID = BODY | {"topics": [{"topicId": ORDERS, "partitions": [PARTITION]}]}
 MEMBER = {"generationIdOrMemberEpoch": 4, "memberId": "m", "groupInstanceId": "i"}
+OF_MEMBER = TxnOffsetCommit(
+    group_id="g",
+    producer_id=17,
+    generation=4,
+    member_id="m",
+    group_instance_id="i",
+    topics=(TopicCommit("orders", None, (PartitionCommit(3, 42, 5, "note", None),)),),
+    producer_epoch=1,
+    markers_end_offset=None,
+    transactional_id="t",
+)
 
 
 @pytest.mark.parametrize(("version", "leader_epoch"), [(0, None), (1, None), (2, 5)])
 def test_old_versions_name_no_member(version: int, leader_epoch: int | None) -> None:
     partition = PartitionCommit(3, 42, leader_epoch, "note", None)
-    assert read("TxnOffsetCommit", version, BODY) == TxnOffsetCommit(
-        group_id="g",
-        producer_id=17,
+    assert read("TxnOffsetCommit", version, BODY) == OF_MEMBER.replace(
         generation=None,
         member_id="",
         group_instance_id=None,
         topics=(TopicCommit("orders", None, (partition,)),),
-        producer_epoch=1,
-        markers_end_offset=None,
-        transactional_id="t",
     )
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])
 def test_new_versions_may_name_one(version: int) -> None:
-    partition = PartitionCommit(3, 42, 5, "note", None)
-    assert read("TxnOffsetCommit", version, BODY | MEMBER) == TxnOffsetCommit(
-        group_id="g",
-        producer_id=17,
-        generation=4,
-        member_id="m",
-        group_instance_id="i",
-        topics=(TopicCommit("orders", None, (partition,)),),
-        producer_epoch=1,
-        markers_end_offset=None,
-        transactional_id="t",
-    )
+    assert read("TxnOffsetCommit", version, BODY | MEMBER) == OF_MEMBER
 
 
 def test_the_newest_version_goes_by_topic_id() -> None:
-    partition = PartitionCommit(3, 42, 5, "", None)
-    assert read("TxnOffsetCommit", 6, BODY_BY_ID | MEMBER) == TxnOffsetCommit(
-        group_id="g",
-        producer_id=17,
-        generation=4,
-        member_id="m",
-        group_instance_id="i",
-        topics=(TopicCommit(None, ORDERS, (partition,)),),
-        producer_epoch=1,
-        markers_end_offset=None,
-        transactional_id="t",
-    )
+    topics = (TopicCommit(None, ORDERS, (PartitionCommit(3, 42, 5, "", None),)),)
+    assert read("TxnOffsetCommit", 6, BODY_BY_ID | MEMBER) == OF_MEMBER.replace(topics=topics)
 
 
 def test_a_commit_may_say_where_the_markers_ended() -> None:

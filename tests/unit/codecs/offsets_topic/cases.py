@@ -23,28 +23,14 @@ BARE = CommittedOffset(
 )
 PLAIN = BARE.replace(metadata="")
 KNOWN = BARE.replace(leader_epoch=3, topic_id=ORDERS_ID)
-ODD = CommittedOffset(
-    offset=-1,
-    leader_epoch=-2,
-    metadata="é",
-    commit_timestamp_ms=1_000,
-    expire_timestamp_ms=None,
-    topic_id=None,
-)
+ODD = BARE.replace(offset=-1, leader_epoch=-2, metadata="é")
 LONG = BARE.replace(metadata="a" * 200)
 EXPIRING = KNOWN.replace(expire_timestamp_ms=6_000)
 
 NEW = GroupMetadata(
     protocol_type="", generation=0, protocol=None, leader=None, state_timestamp_ms=1_000, members=()
 )
-OLD = GroupMetadata(
-    protocol_type="consumer",
-    generation=5,
-    protocol=None,
-    leader=None,
-    state_timestamp_ms=None,
-    members=(),
-)
+OLD = NEW.replace(protocol_type="consumer", generation=5, state_timestamp_ms=None)
 SUBSCRIPTION = bytes.fromhex("0000 00000001 0006 6f7264657273 ffffffff")
 STATIC = MemberMetadata(
     member_id="m",
@@ -56,33 +42,18 @@ STATIC = MemberMetadata(
     subscription=Protocol("range", SUBSCRIPTION),
     assignment=b"\x00\x01",
 )
-ONE = GroupMetadata(
-    protocol_type="consumer",
-    generation=4,
-    protocol="range",
-    leader="m",
-    state_timestamp_ms=1_000,
-    members=(STATIC,),
+ONE = NEW.replace(
+    protocol_type="consumer", generation=4, protocol="range", leader="m", members=(STATIC,)
 )
 NOT_FOR_US = STATIC.replace(subscription=Protocol("", SUBSCRIPTION))
-DYNAMIC = MemberMetadata(
+DYNAMIC = STATIC.replace(
     member_id="n",
     group_instance_id=None,
-    client_id="c",
-    client_host="/h",
     rebalance_timeout_ms=-1,
-    session_timeout_ms=10_000,
     subscription=Protocol("", b""),
     assignment=b"",
 )
-TWO = GroupMetadata(
-    protocol_type="connect",
-    generation=4,
-    protocol="",
-    leader="n",
-    state_timestamp_ms=1_000,
-    members=(NOT_FOR_US, DYNAMIC),
-)
+TWO = ONE.replace(protocol_type="connect", protocol="", leader="n", members=(NOT_FOR_US, DYNAMIC))
 
 
 def without_instance_ids(group: GroupMetadata) -> GroupMetadata:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from group_coordinator.codecs.offsets_topic import (
-    decode,
-    encode,
-)
+from group_coordinator.codecs.offsets_topic import decode, encode
 from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
+    NO_METADATA,
     ClassicMetadata,
     CurrentAssignment,
     GroupEpoch,
@@ -47,16 +45,8 @@ STATIC = SubscriptionMetadata(
     server_assignor="range",
     classic=None,
 )
-BY_REGEX = SubscriptionMetadata(
-    group_instance_id=None,
-    rack_id=None,
-    client_id="c",
-    client_host="/h",
-    topic_names=(),
-    topic_regex="o.*",
-    rebalance_timeout_ms=-1,
-    server_assignor=None,
-    classic=None,
+BY_REGEX = NO_METADATA.replace(
+    client_id="c", client_host="/h", topic_regex="o.*", rebalance_timeout_ms=-1
 )
 RANGE = Protocol("range", encode_subscription(["orders"]))
 CLASSIC = BY_REGEX.replace(

@@ -15,12 +15,10 @@ from group_coordinator.codecs.offsets_topic import (
     decode_entry,
 )
 from tests.support.offsets_topic_messages import Message, damaged, recorded, verdict
+from tests.unit.codecs.offsets_topic.cases import GROUP_KEY, LEGACY_KEY, OFFSET_KEY
 
 WHOLE = [message for message, _ in islice(recorded(), 0, None, 4)]
 """Messages that Kafka wrote, of every type."""
-OFFSET_KEY = "0001 0001 67 0006 6f7264657273 00000002"
-LEGACY_KEY = "0000 0001 67 0006 6f7264657273 00000002"
-GROUP_KEY = "0002 0001 67"
 MEMBER_KEY = "0005 0001 67 0001 6d"
 V4 = "0004 000000000000002a 00000003 05 6e6f7465 00000000000003e8"
 MEMBER = "0000 00 00 02 63 03 2f68 01 01 00000000 00"

@@ -6,10 +6,8 @@ import pytest
 
 from group_coordinator.codecs.offsets_topic import decode_entry
 from group_coordinator.codecs.records.record_types import LogEntry
+from tests.unit.codecs.offsets_topic.cases import GROUP_KEY, OFFSET_KEY, ORDERS_ID
 
-ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
-OFFSET_KEY = "0001 0001 67 0006 6f7264657273 00000002"
-GROUP_KEY = "0002 0001 67"
 EPOCH_KEY = "0003 0001 67"
 MEMBER_KEY = "0005 0001 67 0001 6d"
 V0 = "0000 000000000000002a 0004 6e6f7465 00000000000003e8"
@@ -32,50 +30,32 @@ def says(key: str, value: str) -> dict[str, Any]:
 
 
 def test_what_tables_ask_for_is_beside_the_json() -> None:
-    _, offset = decoded(OFFSET_KEY, V0)
-    _, member = decoded(MEMBER_KEY, None)
-    _, epoch = decoded(EPOCH_KEY, "0000 00000005 00")
+    def found(key: str, value: str | None) -> tuple[object, ...]:
+        _, entry = decoded(key, value)
+        return entry.topic, entry.partition, entry.member_id, entry.offset
 
-    assert (offset.topic, offset.partition, offset.member_id, offset.offset) == (
-        "orders",
-        2,
-        None,
-        42,
-    )
-    assert (member.topic, member.partition, member.member_id, member.offset) == (
-        None,
-        None,
-        "m",
-        None,
-    )
-    assert (epoch.topic, epoch.partition, epoch.member_id, epoch.offset) == (None, None, None, None)
+    assert found(OFFSET_KEY, V0) == ("orders", 2, None, 42)
+    assert found(MEMBER_KEY, None) == (None, None, "m", None)
+    assert found(EPOCH_KEY, "0000 00000005 00") == (None, None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("tagged_fields", "topic_id"),
-    [
-        ("00", {}),
-        (f"01 {TAGGED_ID}", {"topicId": ORDERS_ID}),
-        (f"01 00 10 {'00' * 16}", {}),
-        (f"02 {TAGGED_ID} 07 02 abcd", {"topicId": ORDERS_ID}),
-        (f"02 07 02 abcd {TAGGED_ID}", {"topicId": ORDERS_ID}),
-        ("01 ffffffff0f 00", {}),
-        (f"02 00 10 {'ff' * 16} {TAGGED_ID}", {"topicId": ORDERS_ID}),
-        (f"01 00 05 {TAGGED_ID[6:]}", {"topicId": ORDERS_ID}),
-        (f"01 8080808010 {TAGGED_ID[3:]}", {"topicId": ORDERS_ID}),
-    ],
-    ids=[
-        "none",
-        "one",
-        "the default",
-        "an unknown one behind it",
-        "an unknown one before it",
-        "a high unknown one",
-        "the same twice",
-        "of a wrong size",
-        "a number of 33 bits, of which Kafka keeps 32",
-    ],
-)
+TAGGED_FIELDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "none": ("00", {}),
+    "one": (f"01 {TAGGED_ID}", {"topicId": ORDERS_ID}),
+    "the default": (f"01 00 10 {'00' * 16}", {}),
+    "an unknown one behind it": (f"02 {TAGGED_ID} 07 02 abcd", {"topicId": ORDERS_ID}),
+    "an unknown one before it": (f"02 07 02 abcd {TAGGED_ID}", {"topicId": ORDERS_ID}),
+    "a high unknown one": ("01 ffffffff0f 00", {}),
+    "the same twice": (f"02 00 10 {'ff' * 16} {TAGGED_ID}", {"topicId": ORDERS_ID}),
+    "of a wrong size": (f"01 00 05 {TAGGED_ID[6:]}", {"topicId": ORDERS_ID}),
+    "a number of 33 bits, of which Kafka keeps 32": (
+        f"01 8080808010 {TAGGED_ID[3:]}",
+        {"topicId": ORDERS_ID},
+    ),
+}
+
+
+@pytest.mark.parametrize(("tagged_fields", "topic_id"), TAGGED_FIELDS.values(), ids=TAGGED_FIELDS)
 def test_tagged_fields_are_read_as_kafka_does(tagged_fields: str, topic_id: dict[str, Any]) -> None:
     assert says(OFFSET_KEY, V4 + tagged_fields) == PLAIN_V4 | topic_id
 

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from group_coordinator.codecs.records import log_entry
-from group_coordinator.core.embedded_protocol import encode_subscription
-from group_coordinator.core.model.classic_member import Protocol
-from group_coordinator.core.model.records import GroupMetadata, GroupRecord, MemberMetadata, Reason
+from group_coordinator.core.model.records import GroupRecord, Reason
+from tests.unit.codecs.offsets_topic.cases import NEW, ONE, STATIC
 from tests.unit.codecs.records.logged_texts import GROUP_KEY, LoggedTexts, logged
 
 
 def test_an_empty_group() -> None:
-    record = GroupRecord(
-        GroupMetadata(
-            protocol_type="",
-            generation=0,
-            protocol=None,
-            leader=None,
-            state_timestamp_ms=1_000,
-            members=(),
-        ),
-        Reason.JOIN,
-    )
+    record = GroupRecord(NEW, Reason.JOIN)
 
     value = (
         '{"version":3,"data":{"protocolType":"","generation":0,"protocol":null,"leader":null,'
@@ -30,28 +19,9 @@ def test_an_empty_group() -> None:
 
 
 def test_a_group_with_a_member() -> None:
-    subscription = Protocol("range", encode_subscription(["orders"]))
-    member = MemberMetadata(
-        member_id="m",
-        group_instance_id=None,
-        client_id="client",
-        client_host="/10.0.0.1",
-        rebalance_timeout_ms=20_000,
-        session_timeout_ms=10_000,
-        subscription=subscription,
-        assignment=b"\x00\x01",
-    )
-    record = GroupRecord(
-        GroupMetadata(
-            protocol_type="consumer",
-            generation=4,
-            protocol="range",
-            leader="m",
-            state_timestamp_ms=None,
-            members=(member,),
-        ),
-        Reason.MIRRORED,
-    )
+    member = STATIC.replace(group_instance_id=None, client_id="client", client_host="/10.0.0.1")
+    group = ONE.replace(state_timestamp_ms=None, members=(member,))
+    record = GroupRecord(group, Reason.MIRRORED)
 
     entry = logged("g", record)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.topic_offsets import CommittedOffset
+from tests.unit.codecs.offsets_topic.cases import EXPIRING, KNOWN, ORDERS_ID, PLAIN
 from tests.unit.codecs.records.logged_texts import OFFSET_KEY, LoggedTexts, logged
-
-ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 
 
 def offset_record(offset: CommittedOffset | None) -> OffsetRecord:
@@ -15,21 +14,10 @@ def offset_record(offset: CommittedOffset | None) -> OffsetRecord:
 
 
 def test_an_offset() -> None:
-    record = offset_record(
-        CommittedOffset(
-            offset=42,
-            leader_epoch=None,
-            metadata="",
-            commit_timestamp_ms=1_000,
-            expire_timestamp_ms=None,
-            topic_id=None,
-        )
-    )
-
     value = (
         '{"version":4,"data":{"offset":42,"leaderEpoch":-1,"metadata":"","commitTimestamp":1000}}'
     )
-    assert logged("g", record) == LoggedTexts(
+    assert logged("g", offset_record(PLAIN)) == LoggedTexts(
         record_type=1,
         key=OFFSET_KEY,
         value=value,
@@ -41,50 +29,20 @@ def test_an_offset() -> None:
 
 
 def test_an_offset_with_leader_epoch_and_topic_id() -> None:
-    record = offset_record(
-        CommittedOffset(
-            offset=42,
-            leader_epoch=3,
-            metadata="note",
-            commit_timestamp_ms=1_000,
-            expire_timestamp_ms=None,
-            topic_id=ORDERS_ID,
-        )
-    )
-
-    assert logged("g", record).value == (
+    assert logged("g", offset_record(KNOWN)).value == (
         '{"version":4,"data":{"offset":42,"leaderEpoch":3,"metadata":"note","commitTimestamp":1000,'
         f'"topicId":"{ORDERS_ID}"}}}}'
     )
 
 
 def test_an_offset_with_an_expire_timestamp_has_nothing_that_came_later() -> None:
-    record = offset_record(
-        CommittedOffset(
-            offset=42,
-            leader_epoch=3,
-            metadata="",
-            commit_timestamp_ms=1_000,
-            expire_timestamp_ms=6_000,
-            topic_id=ORDERS_ID,
-        )
-    )
-
-    assert logged("g", record).value == (
+    assert logged("g", offset_record(EXPIRING.replace(metadata=""))).value == (
         '{"version":1,"data":{"offset":42,"metadata":"","commitTimestamp":1000,"expireTimestamp":6000}}'
     )
 
 
 def test_an_offset_of_a_transaction_has_its_producer_and_where_the_markers_ended() -> None:
-    offset = CommittedOffset(
-        offset=42,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
-    record = OffsetRecord("orders", 2, offset, Reason.OFFSET_COMMIT, 17, 4_711, 3)
+    record = OffsetRecord("orders", 2, PLAIN, Reason.OFFSET_COMMIT, 17, 4_711, 3)
 
     assert logged("g", record).value == (
         '{"version":4,"data":{"offset":42,"leaderEpoch":-1,"metadata":"","commitTimestamp":1000},'
@@ -100,12 +58,5 @@ def test_a_tombstone() -> None:
 def test_an_old_value_has_less() -> None:
     value = '{"version":0,"data":{"offset":42,"metadata":"","commitTimestamp":1000}}'
 
-    offset = CommittedOffset(
-        offset=42,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
-    assert log_entry.decode(OFFSET_KEY, value) == OffsetRecord("orders", 2, offset, Reason.MIRRORED)
+    read = log_entry.decode(OFFSET_KEY, value)
+    assert read == OffsetRecord("orders", 2, PLAIN, Reason.MIRRORED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.model.records import Reason, TransactionMarker
-from group_coordinator.core.model.topic_offsets import CommittedOffset
+from tests.unit.codecs.offsets_topic.cases import KNOWN
 from tests.unit.codecs.records.logged_texts import LoggedTexts, logged
 
 
@@ -20,15 +20,7 @@ def test_a_marker_says_how_the_transaction_ended(reason: Reason, kind: int) -> N
 
 
 def test_a_marker_has_the_offsets_that_count_from_now_on() -> None:
-    offset = CommittedOffset(
-        offset=42,
-        leader_epoch=3,
-        metadata="note",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id="4ksO1bcLSgCStYJnTlCVLg",
-    )
-    marker = TransactionMarker(7, (("orders", 2, offset),), Reason.TRANSACTION_COMMITTED)
+    marker = TransactionMarker(7, (("orders", 2, KNOWN),), Reason.TRANSACTION_COMMITTED)
 
     assert logged("g", marker).value == (
         '{"version":0,"data":{"coordinatorEpoch":0},"producerId":7,"offsets":[{"topic":"orders","partition":2,'

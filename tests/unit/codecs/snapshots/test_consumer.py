@@ -11,6 +11,7 @@ from group_coordinator.core.embedded_protocol import encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
+    NO_METADATA,
     ClassicMetadata,
     ConsumerMember,
     CurrentAssignment,
@@ -158,16 +159,11 @@ def test_a_member_with_ten_partitions_takes_less_than_370_bytes() -> None:
     membership = ConsumerGroup(
         epoch=9, metadata_hash=1, assignment_epoch=9, assignment_timestamp_ms=1_700_000_000_000
     )
-    wish = SubscriptionMetadata(
-        group_instance_id=None,
-        rack_id=None,
+    wish = NO_METADATA.replace(
         client_id="client",
         client_host="/10.0.0.1",
         topic_names=("orders",),
-        topic_regex=None,
         rebalance_timeout_ms=60_000,
-        server_assignor=None,
-        classic=None,
     )
     for number in range(1_000):
         member_id = f"{number:036d}"

@@ -10,10 +10,10 @@ from group_coordinator.codecs import snapshots
 from group_coordinator.codecs.snapshots import consumer
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
+    NO_METADATA,
     ConsumerMember,
     CurrentAssignment,
     ReconciliationState,
-    SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.timers import Timer, session_timer
@@ -24,16 +24,8 @@ Change = Callable[[ConsumerGroup], None]
 
 
 def member(number: int, *topic_ids: str, host: str = "/h", names: str = "o") -> ConsumerMember:
-    metadata = SubscriptionMetadata(
-        group_instance_id=None,
-        rack_id=None,
-        client_id="c",
-        client_host=host,
-        topic_names=(names,),
-        topic_regex=None,
-        rebalance_timeout_ms=1_000,
-        server_assignor=None,
-        classic=None,
+    metadata = NO_METADATA.replace(
+        client_id="c", client_host=host, topic_names=(names,), rebalance_timeout_ms=1_000
     )
     held = {topic_id: {number: 4, number + 10: 4} for topic_id in topic_ids}
     current = CurrentAssignment(5, 4, ReconciliationState.STABLE, held, {})

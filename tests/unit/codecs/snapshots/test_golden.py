@@ -20,11 +20,11 @@ from group_coordinator.core.model.classic_member import (
 )
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
+    NO_METADATA,
     ConsumerMember,
     CurrentAssignment,
     ReconciliationState,
     ResolvedRegex,
-    SubscriptionMetadata,
 )
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Topic
@@ -45,12 +45,12 @@ from group_coordinator.core.model.topic_offsets import (
     TopicOffsets,
 )
 from tests.golden import story
+from tests.unit.codecs.offsets_topic.cases import ORDERS_ID, PLAIN
 
 VERSIONS = sorted(story.FILES.glob("snapshots-*.json"))
 T = 1_700_000_000_000
 TIMEOUT_MS = 1_200_000
 SESSION_MS = 45_000
-ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
 NEW_MEMBER_MS = 300_000
 """How long a member may wait for its first answer."""
 LEADER = "client-8a414a41-e4fb-5179-8ad0-7aa8aef2f1d9"
@@ -91,13 +91,8 @@ def timer(armed_ms: int, timeout_ms: int = TIMEOUT_MS) -> Timer:
 
 
 def offset(number: int, at_ms: int, expires_ms: int | None = None) -> CommittedOffset:
-    return CommittedOffset(
-        offset=number,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=T + at_ms,
-        expire_timestamp_ms=expires_ms,
-        topic_id=None,
+    return PLAIN.replace(
+        offset=number, commit_timestamp_ms=T + at_ms, expire_timestamp_ms=expires_ms
     )
 
 
@@ -201,16 +196,12 @@ def told_of_topics() -> Group:
 
 
 def of_consumers() -> Group:
-    metadata = SubscriptionMetadata(
+    metadata = NO_METADATA.replace(
         group_instance_id="i",
-        rack_id=None,
         client_id="client",
         client_host="/127.0.0.1",
         topic_names=("orders",),
-        topic_regex=None,
         rebalance_timeout_ms=TIMEOUT_MS,
-        server_assignor=None,
-        classic=None,
     )
     membership = ConsumerGroup(
         epoch=4,

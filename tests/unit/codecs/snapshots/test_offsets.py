@@ -2,26 +2,15 @@ from __future__ import annotations
 
 from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from tests.support.forgetful import forgetful
-
-
-def committed(offset: int) -> CommittedOffset:
-    return CommittedOffset(
-        offset=offset,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
+from tests.unit.codecs.offsets_topic.cases import PLAIN
 
 
 def with_many_offsets() -> Group:
     group = Group("g")
     for partition in range(100):
-        group.store_offset("many", partition, committed(partition))
-    group.store_offset("few", 0, committed(1))
+        group.store_offset("many", partition, PLAIN.replace(offset=partition))
+    group.store_offset("few", 0, PLAIN)
     return group
 
 
@@ -34,7 +23,7 @@ def test_a_commit_is_in_the_next_snapshot() -> None:
     group = with_many_offsets()
     before = snapshots.dump(group)
 
-    group.store_offset("many", 7, committed(1_000))
+    group.store_offset("many", 7, PLAIN.replace(offset=1_000))
 
     assert snapshots.dump(group) == as_if_new(group) != before
     assert snapshots.load("g", snapshots.dump(group)) == group

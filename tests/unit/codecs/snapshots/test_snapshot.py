@@ -26,15 +26,11 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import JOIN_TIMER, Timer, Timers, session_timer
-from group_coordinator.core.model.topic_offsets import (
-    CommittedOffset,
-    LastMarker,
-    PendingOffset,
-    TopicOffsets,
-)
+from group_coordinator.core.model.topic_offsets import LastMarker, PendingOffset, TopicOffsets
 from tests.unit.codecs import strategies
+from tests.unit.codecs.offsets_topic.cases import KNOWN, ORDERS_ID, PLAIN
 
-ORDERS_ID = "4ksO1bcLSgCStYJnTlCVLg"
+WAITING = PLAIN.replace(offset=43, commit_timestamp_ms=1_200)
 
 
 def group_with_everything() -> Group:
@@ -67,35 +63,9 @@ def group_with_everything() -> Group:
         initial_delay_left_ms=3_000,
         new_member_added=True,
     )
-    offsets = StoredValues.of(
-        {
-            "orders": TopicOffsets.of(
-                {
-                    2: CommittedOffset(
-                        offset=42,
-                        leader_epoch=3,
-                        metadata="note",
-                        commit_timestamp_ms=1_000,
-                        expire_timestamp_ms=None,
-                        topic_id=ORDERS_ID,
-                    )
-                }
-            )
-        }
-    )
+    offsets = StoredValues.of({"orders": TopicOffsets.of({2: KNOWN})})
     topics = {"orders": Topic("orders", ORDERS_ID, 3)}
-    waiting = PendingOffset(
-        CommittedOffset(
-            offset=43,
-            leader_epoch=None,
-            metadata="",
-            commit_timestamp_ms=1_200,
-            expire_timestamp_ms=None,
-            topic_id=None,
-        ),
-        1,
-    )
-    pending = {("orders", 3): {17: (waiting,)}}
+    pending = {("orders", 3): {17: (PendingOffset(WAITING, 1),)}}
     return Group(
         "g",
         membership,
@@ -180,28 +150,8 @@ def test_a_parked_request_keeps_where_its_client_reads() -> None:
 
 def test_offsets_that_know_their_marker_come_last() -> None:
     group = group_with_everything()
-    waiting = CommittedOffset(
-        offset=43,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=1_200,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
-    since_7 = PendingOffset(
-        CommittedOffset(
-            offset=44,
-            leader_epoch=None,
-            metadata="",
-            commit_timestamp_ms=1_300,
-            expire_timestamp_ms=None,
-            topic_id=None,
-        ),
-        2,
-        7,
-        3,
-    )
-    group.pending["orders", 3] = {17: (PendingOffset(waiting, 1), since_7)}
+    since_7 = PendingOffset(PLAIN.replace(offset=44, commit_timestamp_ms=1_300), 2, 7, 3)
+    group.pending["orders", 3] = {17: (PendingOffset(WAITING, 1), since_7)}
     group.last_markers = {17: LastMarker(6, 1, 1_400)}
 
     blob = snapshots.dump(group)
@@ -219,16 +169,11 @@ def test_a_group_that_is_nothing_yet_is_small() -> None:
 
 def test_an_offset_takes_less_than_64_bytes() -> None:
     group = Group("g", ClassicGroup())
+    long_ones = KNOWN.replace(
+        offset=10**12, leader_epoch=5, metadata="", commit_timestamp_ms=1_700_000_000_000
+    )
     for partition in range(1_000):
-        offset = CommittedOffset(
-            offset=10**12,
-            leader_epoch=5,
-            metadata="",
-            commit_timestamp_ms=1_700_000_000_000,
-            expire_timestamp_ms=None,
-            topic_id=ORDERS_ID,
-        )
-        group.store_offset("orders", partition, offset)
+        group.store_offset("orders", partition, long_ones)
 
     assert len(snapshots.dump(group)) < 64_000
 
@@ -251,14 +196,7 @@ def test_a_restored_group_can_be_changed() -> None:
     assert restored.membership is not None
     restored.membership.pending_joins.add("p3")
     restored.membership.timers.pop(JOIN_TIMER)
-    restored.offsets["orders"][3] = CommittedOffset(
-        offset=1,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=0,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
+    restored.offsets["orders"][3] = PLAIN
 
 
 @pytest.mark.parametrize("version", [4, 2], ids=["of the future", "without an upcaster"])
@@ -281,15 +219,7 @@ def test_an_earlier_version_is_brought_to_the_present_one_step_by_step(
 
     read = snapshots.load("g", oldest)
 
-    offset = CommittedOffset(
-        offset=42,
-        leader_epoch=3,
-        metadata="note",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id=ORDERS_ID,
-    )
-    offsets = StoredValues.of({"orders": TopicOffsets.of({2: offset})})
+    offsets = StoredValues.of({"orders": TopicOffsets.of({2: KNOWN})})
     assert read == Group("g", None, offsets, None, 7_000)
 
 

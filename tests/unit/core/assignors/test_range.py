@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.assignors.range import assign_ranges
-from group_coordinator.core.assignors.spec import PartitionAssignorError, SubscriptionType
+from group_coordinator.core.assignors.spec import (
+    Assignment,
+    MemberSpec,
+    PartitionAssignorError,
+    SubscriptionType,
+    TopicSpec,
+)
 from tests.unit.core.assignors.groups import (
     CLICKS,
     ORDERS,
@@ -14,6 +20,95 @@ from tests.unit.core.assignors.groups import (
     topics,
 )
 
+CASES = {
+    "the first members get what is over": (
+        {"A": member(ORDERS, CLICKS), "B": member(ORDERS, CLICKS)},
+        topics(orders=3, clicks=2),
+        {"A": {ORDERS: (0, 1), CLICKS: (0,)}, "B": {ORDERS: (2,), CLICKS: (1,)}},
+    ),
+    "only subscribers share a topic": (
+        {"A": member(ORDERS, PAYMENTS), "B": member(CLICKS), "C": member(PAYMENTS, CLICKS)},
+        topics(orders=3, payments=3, clicks=2),
+        {
+            "A": {ORDERS: (0, 1, 2), PAYMENTS: (0, 1)},
+            "B": {CLICKS: (0,)},
+            "C": {PAYMENTS: (2,), CLICKS: (1,)},
+        },
+    ),
+    "members stand in order of their ids however they came": (
+        {"B": member(ORDERS), "b": member(ORDERS), "A": member(ORDERS)},
+        topics(orders=3),
+        {"A": {ORDERS: (0,)}, "B": {ORDERS: (1,)}, "b": {ORDERS: (2,)}},
+    ),
+    "static members stand in order of their instance ids": (
+        {"A": member(ORDERS, instance="i-2"), "B": member(ORDERS, instance="i-1")},
+        topics(orders=3),
+        {"A": {ORDERS: (2,)}, "B": {ORDERS: (0, 1)}},
+    ),
+    "static members stand before dynamic ones": (
+        {"A": member(ORDERS), "B": member(ORDERS, instance="i-1"), "C": member(ORDERS)},
+        topics(orders=4),
+        {"A": {ORDERS: (2,)}, "B": {ORDERS: (0, 1)}, "C": {ORDERS: (3,)}},
+    ),
+    "what members had before does not count": (
+        {"A": member(ORDERS, holds={ORDERS: (1, 2)}), "B": member(ORDERS, holds={ORDERS: (0,)})},
+        topics(orders=3),
+        {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}},
+    ),
+    "a member joins that nothing is left for": (
+        {
+            "A": member(ORDERS, holds={ORDERS: (0,)}),
+            "B": member(ORDERS, holds={ORDERS: (1,)}),
+            "C": member(ORDERS),
+        },
+        topics(orders=2),
+        {"A": {ORDERS: (0,)}, "B": {ORDERS: (1,)}, "C": {}},
+    ),
+    "a topic grows": (
+        {"A": member(ORDERS, holds={ORDERS: (0, 1)}), "B": member(ORDERS, holds={ORDERS: (2,)})},
+        topics(orders=4),
+        {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2, 3)}},
+    ),
+    "a member joins and a topic grows": (
+        {
+            "A": member(ORDERS, holds={ORDERS: (0, 1)}),
+            "B": member(ORDERS, holds={ORDERS: (2,)}),
+            "C": member(ORDERS),
+        },
+        topics(orders=4),
+        {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}, "C": {ORDERS: (3,)}},
+    ),
+    "subscriptions end": (
+        {
+            "A": member(ORDERS, holds={ORDERS: (0,), PAYMENTS: (0,)}),
+            "B": member(PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1,)}),
+            "C": member(PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)}),
+        },
+        topics(orders=3, payments=3),
+        {"A": {ORDERS: (0, 1, 2)}, "B": {PAYMENTS: (0, 1)}, "C": {PAYMENTS: (2,)}},
+    ),
+    "more members than partitions": (
+        {member_id: member(ORDERS, CLICKS) for member_id in "ABC"},
+        topics(orders=3, clicks=2),
+        {"A": {ORDERS: (0,), CLICKS: (0,)}, "B": {ORDERS: (1,), CLICKS: (1,)}, "C": {ORDERS: (2,)}},
+    ),
+    "a member leaves": (
+        {"B": member(ORDERS, PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)})},
+        topics(orders=3, payments=3),
+        {"B": {ORDERS: (0, 1, 2), PAYMENTS: (0, 1, 2)}},
+    ),
+}
+"""Members, topics, and the target of each member."""
+
+
+@pytest.mark.parametrize(("members", "known", "expected"), CASES.values(), ids=CASES)
+def test_who_gets_what(
+    members: dict[str, MemberSpec],
+    known: dict[str, TopicSpec],
+    expected: dict[str, Assignment],
+) -> None:
+    assert assign_ranges(members, known) == expected
+
 
 def test_an_empty_group() -> None:
     assert assign_ranges({}, topics(orders=3)) == {}
@@ -22,35 +117,6 @@ def test_an_empty_group() -> None:
 def test_a_topic_that_is_not_there() -> None:
     with pytest.raises(PartitionAssignorError, match="no such topic: unknown"):
         assign_ranges({"A": member(ORDERS, UNKNOWN)}, topics(orders=3))
-
-
-def test_the_first_members_get_what_is_over() -> None:
-    members = {"A": member(ORDERS, CLICKS), "B": member(ORDERS, CLICKS)}
-
-    assert assign_ranges(members, topics(orders=3, clicks=2)) == {
-        "A": {ORDERS: (0, 1), CLICKS: (0,)},
-        "B": {ORDERS: (2,), CLICKS: (1,)},
-    }
-
-
-def test_only_subscribers_share_a_topic() -> None:
-    members = {"A": member(ORDERS, PAYMENTS), "B": member(CLICKS), "C": member(PAYMENTS, CLICKS)}
-
-    assert assign_ranges(members, topics(orders=3, payments=3, clicks=2)) == {
-        "A": {ORDERS: (0, 1, 2), PAYMENTS: (0, 1)},
-        "B": {CLICKS: (0,)},
-        "C": {PAYMENTS: (2,), CLICKS: (1,)},
-    }
-
-
-def test_members_stand_in_order_of_their_ids_however_they_came() -> None:
-    members = {"B": member(ORDERS), "b": member(ORDERS), "A": member(ORDERS)}
-
-    assert assign_ranges(members, topics(orders=3)) == {
-        "A": {ORDERS: (0,)},
-        "B": {ORDERS: (1,)},
-        "b": {ORDERS: (2,)},
-    }
 
 
 def test_ids_are_compared_by_utf_16_units() -> None:
@@ -63,101 +129,12 @@ def test_ids_are_compared_by_utf_16_units() -> None:
     }
 
 
-def test_static_members_stand_in_order_of_their_instance_ids() -> None:
-    members = {"A": member(ORDERS, instance="i-2"), "B": member(ORDERS, instance="i-1")}
-
-    assert assign_ranges(members, topics(orders=3)) == {"A": {ORDERS: (2,)}, "B": {ORDERS: (0, 1)}}
-
-
-def test_static_members_stand_before_dynamic_ones() -> None:
-    members = {"A": member(ORDERS), "B": member(ORDERS, instance="i-1"), "C": member(ORDERS)}
-
-    assert assign_ranges(members, topics(orders=4)) == {
-        "A": {ORDERS: (2,)},
-        "B": {ORDERS: (0, 1)},
-        "C": {ORDERS: (3,)},
-    }
-
-
-def test_what_members_had_before_does_not_count() -> None:
-    members = {
-        "A": member(ORDERS, holds={ORDERS: (1, 2)}),
-        "B": member(ORDERS, holds={ORDERS: (0,)}),
-    }
-
-    assert assign_ranges(members, topics(orders=3)) == {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}}
-
-
 def test_members_that_are_said_to_want_the_same_get_what_the_first_one_wants() -> None:
     members = {"B": member(CLICKS), "A": member(ORDERS)}
 
     found = assign_ranges(members, topics(orders=3, clicks=2), SubscriptionType.HOMOGENEOUS)
 
     assert found == {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,)}}
-
-
-def test_a_member_joins_that_nothing_is_left_for() -> None:
-    members = {
-        "A": member(ORDERS, holds={ORDERS: (0,)}),
-        "B": member(ORDERS, holds={ORDERS: (1,)}),
-        "C": member(ORDERS),
-    }
-
-    assert assign_ranges(members, topics(orders=2)) == {
-        "A": {ORDERS: (0,)},
-        "B": {ORDERS: (1,)},
-        "C": {},
-    }
-
-
-def test_a_topic_grows() -> None:
-    members = {
-        "A": member(ORDERS, holds={ORDERS: (0, 1)}),
-        "B": member(ORDERS, holds={ORDERS: (2,)}),
-    }
-
-    assert assign_ranges(members, topics(orders=4)) == {
-        "A": {ORDERS: (0, 1)},
-        "B": {ORDERS: (2, 3)},
-    }
-
-
-def test_a_member_joins_and_a_topic_grows() -> None:
-    members = {
-        "A": member(ORDERS, holds={ORDERS: (0, 1)}),
-        "B": member(ORDERS, holds={ORDERS: (2,)}),
-        "C": member(ORDERS),
-    }
-
-    assert assign_ranges(members, topics(orders=4)) == {
-        "A": {ORDERS: (0, 1)},
-        "B": {ORDERS: (2,)},
-        "C": {ORDERS: (3,)},
-    }
-
-
-def test_subscriptions_end() -> None:
-    members = {
-        "A": member(ORDERS, holds={ORDERS: (0,), PAYMENTS: (0,)}),
-        "B": member(PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1,)}),
-        "C": member(PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)}),
-    }
-
-    assert assign_ranges(members, topics(orders=3, payments=3)) == {
-        "A": {ORDERS: (0, 1, 2)},
-        "B": {PAYMENTS: (0, 1)},
-        "C": {PAYMENTS: (2,)},
-    }
-
-
-def test_more_members_than_partitions() -> None:
-    members = {member_id: member(ORDERS, CLICKS) for member_id in "ABC"}
-
-    assert assign_ranges(members, topics(orders=3, clicks=2)) == {
-        "A": {ORDERS: (0,), CLICKS: (0,)},
-        "B": {ORDERS: (1,), CLICKS: (1,)},
-        "C": {ORDERS: (2,)},
-    }
 
 
 def test_a_member_joins() -> None:
@@ -170,12 +147,4 @@ def test_a_member_joins() -> None:
         "A": {ORDERS: (0,)},
         "B": {ORDERS: (1,)},
         "C": {ORDERS: (2,)},
-    }
-
-
-def test_a_member_leaves() -> None:
-    members = {"B": member(ORDERS, PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)})}
-
-    assert assign_ranges(members, topics(orders=3, payments=3)) == {
-        "B": {ORDERS: (0, 1, 2), PAYMENTS: (0, 1, 2)}
     }

@@ -2,9 +2,96 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.assignors.spec import PartitionAssignorError, SubscriptionType
+from group_coordinator.core.assignors.spec import (
+    Assignment,
+    MemberSpec,
+    PartitionAssignorError,
+    SubscriptionType,
+    TopicSpec,
+)
 from group_coordinator.core.assignors.uniform import assign_uniformly
 from tests.unit.core.assignors.groups import CLICKS, ORDERS, PAYMENTS, UNKNOWN, member, topics
+
+CASES = {
+    # An odd partition goes to the last member that has space.
+    "members are filled one after the other": (
+        {"A": member(ORDERS, PAYMENTS), "B": member(ORDERS, PAYMENTS)},
+        topics(orders=3, payments=2),
+        {"A": {ORDERS: (0, 1)}, "B": {ORDERS: (2,), PAYMENTS: (0, 1)}},
+    ),
+    "more members than partitions": (
+        {member_id: member(CLICKS) for member_id in "ABC"},
+        topics(clicks=2),
+        {"A": {}, "B": {CLICKS: (0,)}, "C": {CLICKS: (1,)}},
+    ),
+    "too many partitions are taken from a member": (
+        {
+            "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 1), PAYMENTS: (0, 1)}),
+            "B": member(ORDERS, PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)}),
+        },
+        topics(orders=3, payments=3),
+        {"A": {ORDERS: (0, 1), PAYMENTS: (0,)}, "B": {ORDERS: (2,), PAYMENTS: (1, 2)}},
+    ),
+    "topics grow": (
+        {
+            "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 2), PAYMENTS: (0,)}),
+            "B": member(ORDERS, PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1, 2)}),
+        },
+        topics(orders=6, payments=5),
+        {
+            "A": {ORDERS: (0, 2, 3, 4), PAYMENTS: (0,)},
+            "B": {ORDERS: (1, 5), PAYMENTS: (1, 2, 3, 4)},
+        },
+    ),
+    "a member joins": (
+        {
+            "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 2), PAYMENTS: (0,)}),
+            "B": member(ORDERS, PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1, 2)}),
+            "C": member(ORDERS, PAYMENTS),
+        },
+        topics(orders=3, payments=3),
+        {"A": {ORDERS: (0, 2)}, "B": {ORDERS: (1,), PAYMENTS: (1,)}, "C": {PAYMENTS: (0, 2)}},
+    ),
+    "a member leaves": (
+        {
+            "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0,), PAYMENTS: (0,)}),
+            "B": member(ORDERS, PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1,)}),
+        },
+        topics(orders=3, payments=3),
+        {"A": {ORDERS: (0, 2), PAYMENTS: (0,)}, "B": {ORDERS: (1,), PAYMENTS: (1, 2)}},
+    ),
+    "all unsubscribe from a topic": (
+        {
+            "A": member(PAYMENTS, holds={ORDERS: (0, 1), PAYMENTS: (0,)}),
+            "B": member(PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (1, 2)}),
+        },
+        topics(orders=3, payments=3),
+        {"A": {PAYMENTS: (0,)}, "B": {PAYMENTS: (1, 2)}},
+    ),
+    "who holds one more already keeps it": (
+        {
+            "A": member(ORDERS, PAYMENTS),
+            "B": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 1), PAYMENTS: (0,)}),
+        },
+        topics(orders=3, payments=2),
+        {"A": {ORDERS: (2,), PAYMENTS: (1,)}, "B": {ORDERS: (0, 1), PAYMENTS: (0,)}},
+    ),
+    "the order of the members breaks ties": (
+        {"B": member(ORDERS), "A": member(ORDERS)},
+        topics(orders=2),
+        {"B": {ORDERS: (0,)}, "A": {ORDERS: (1,)}},
+    ),
+}
+"""Members, topics, and the target of each member."""
+
+
+@pytest.mark.parametrize(("members", "known", "expected"), CASES.values(), ids=CASES)
+def test_who_gets_what(
+    members: dict[str, MemberSpec],
+    known: dict[str, TopicSpec],
+    expected: dict[str, Assignment],
+) -> None:
+    assert assign_uniformly(members, known) == expected
 
 
 def test_an_empty_group() -> None:
@@ -14,106 +101,6 @@ def test_an_empty_group() -> None:
 def test_a_topic_that_is_not_there() -> None:
     with pytest.raises(PartitionAssignorError, match="no such topic: unknown"):
         assign_uniformly({"A": member(UNKNOWN)}, topics(orders=3))
-
-
-def test_members_are_filled_one_after_the_other() -> None:
-    members = {"A": member(ORDERS, PAYMENTS), "B": member(ORDERS, PAYMENTS)}
-
-    # An odd partition goes to the last member that has space.
-    assert assign_uniformly(members, topics(orders=3, payments=2)) == {
-        "A": {ORDERS: (0, 1)},
-        "B": {ORDERS: (2,), PAYMENTS: (0, 1)},
-    }
-
-
-def test_more_members_than_partitions() -> None:
-    members = {member_id: member(CLICKS) for member_id in "ABC"}
-
-    assert assign_uniformly(members, topics(clicks=2)) == {
-        "A": {},
-        "B": {CLICKS: (0,)},
-        "C": {CLICKS: (1,)},
-    }
-
-
-def test_too_many_partitions_are_taken_from_a_member() -> None:
-    members = {
-        "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 1), PAYMENTS: (0, 1)}),
-        "B": member(ORDERS, PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (2,)}),
-    }
-
-    assert assign_uniformly(members, topics(orders=3, payments=3)) == {
-        "A": {ORDERS: (0, 1), PAYMENTS: (0,)},
-        "B": {ORDERS: (2,), PAYMENTS: (1, 2)},
-    }
-
-
-def test_topics_grow() -> None:
-    members = {
-        "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 2), PAYMENTS: (0,)}),
-        "B": member(ORDERS, PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1, 2)}),
-    }
-
-    assert assign_uniformly(members, topics(orders=6, payments=5)) == {
-        "A": {ORDERS: (0, 2, 3, 4), PAYMENTS: (0,)},
-        "B": {ORDERS: (1, 5), PAYMENTS: (1, 2, 3, 4)},
-    }
-
-
-def test_a_member_joins() -> None:
-    members = {
-        "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 2), PAYMENTS: (0,)}),
-        "B": member(ORDERS, PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1, 2)}),
-        "C": member(ORDERS, PAYMENTS),
-    }
-
-    assert assign_uniformly(members, topics(orders=3, payments=3)) == {
-        "A": {ORDERS: (0, 2)},
-        "B": {ORDERS: (1,), PAYMENTS: (1,)},
-        "C": {PAYMENTS: (0, 2)},
-    }
-
-
-def test_a_member_leaves() -> None:
-    members = {
-        "A": member(ORDERS, PAYMENTS, holds={ORDERS: (0,), PAYMENTS: (0,)}),
-        "B": member(ORDERS, PAYMENTS, holds={ORDERS: (1,), PAYMENTS: (1,)}),
-    }
-
-    assert assign_uniformly(members, topics(orders=3, payments=3)) == {
-        "A": {ORDERS: (0, 2), PAYMENTS: (0,)},
-        "B": {ORDERS: (1,), PAYMENTS: (1, 2)},
-    }
-
-
-def test_all_unsubscribe_from_a_topic() -> None:
-    members = {
-        "A": member(PAYMENTS, holds={ORDERS: (0, 1), PAYMENTS: (0,)}),
-        "B": member(PAYMENTS, holds={ORDERS: (2,), PAYMENTS: (1, 2)}),
-    }
-
-    assert assign_uniformly(members, topics(orders=3, payments=3)) == {
-        "A": {PAYMENTS: (0,)},
-        "B": {PAYMENTS: (1, 2)},
-    }
-
-
-def test_who_holds_one_more_already_keeps_it() -> None:
-    members = {
-        "A": member(ORDERS, PAYMENTS),
-        "B": member(ORDERS, PAYMENTS, holds={ORDERS: (0, 1), PAYMENTS: (0,)}),
-    }
-
-    assert assign_uniformly(members, topics(orders=3, payments=2)) == {
-        "A": {ORDERS: (2,), PAYMENTS: (1,)},
-        "B": {ORDERS: (0, 1), PAYMENTS: (0,)},
-    }
-
-
-def test_the_order_of_the_members_breaks_ties() -> None:
-    members = {"B": member(ORDERS), "A": member(ORDERS)}
-
-    assert assign_uniformly(members, topics(orders=2)) == {"B": {ORDERS: (0,)}, "A": {ORDERS: (1,)}}
 
 
 def test_of_a_wide_topic_those_stay_that_come_first_in_a_set_of_16_buckets() -> None:

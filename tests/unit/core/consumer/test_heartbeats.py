@@ -8,11 +8,11 @@ import pytest
 
 from group_coordinator.core.model.classic_member import ConsumerState
 from group_coordinator.core.model.consumer_member import (
+    NO_METADATA,
     CurrentAssignment,
     GroupEpoch,
     ReconciliationState,
     ResolvedRegex,
-    SubscriptionMetadata,
     TargetEpoch,
 )
 from group_coordinator.core.model.errors import ErrorCode
@@ -44,16 +44,11 @@ def test_the_first_member_gets_everything_at_epoch_2() -> None:
 
     outcome = driver.consumers.join("m1", ["orders"])
 
-    metadata = SubscriptionMetadata(
-        group_instance_id=None,
-        rack_id=None,
+    metadata = NO_METADATA.replace(
         client_id="client",
         client_host="/127.0.0.1",
         topic_names=("orders",),
-        topic_regex=None,
         rebalance_timeout_ms=60_000,
-        server_assignor=None,
-        classic=None,
     )
     had = {ORD: {0: 2, 1: 2, 2: 2}}
     assert outcome.records == (

@@ -9,10 +9,10 @@ from group_coordinator.core.model.requests import (
     OffsetFetch,
     PartitionCommit,
     TopicCommit,
-    TxnOffsetCommit,
 )
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import ORD, cluster, current, two_members_sharing_orders
+from tests.unit.core.requests import txn_commit
 
 NONE = ErrorCode.NONE
 OLD = ErrorCode.ILLEGAL_GENERATION
@@ -37,13 +37,8 @@ def committed_in_transaction(
     instance_id: str | None = None,
 ) -> ErrorCode:
     topic = TopicCommit("orders", ORD, (PartitionCommit(partition, 7, None, "", None),))
-    request = TxnOffsetCommit(
-        group_id="g",
-        producer_id=17,
-        generation=epoch,
-        member_id=member_id,
-        group_instance_id=instance_id,
-        topics=(topic,),
+    request = txn_commit(
+        topics=(topic,), generation=epoch, member_id=member_id, group_instance_id=instance_id
     )
     (result,) = driver.send(request, 5).response.topics
     error: ErrorCode = result.partitions[0].error

@@ -39,148 +39,129 @@ def stable(epoch: int = 10, **held: dict[int, int]) -> CurrentAssignment:
     return CurrentAssignment(epoch, epoch, STABLE, {T1: {1: 10, 2: 10}} | held, {})
 
 
-def test_stable_at_the_targets_epoch_has_nothing_to_do() -> None:
-    current = stable(11)
-
-    assert reconcile(current, goal({T1: (5,)})) is current
-
-
-def test_stable_gets_what_is_free() -> None:
-    assert reconcile(stable(), goal({T1: (1, 2, 4), T2: (0,)})) == CurrentAssignment(
-        11, 10, STABLE, {T1: {1: 10, 2: 10, 4: 11}, T2: {0: 11}}, {}
-    )
-
-
-def test_stable_with_the_same_target_only_gets_the_epoch() -> None:
-    assert reconcile(stable(), goal({T1: (1, 2)})) == stable().replace(epoch=11)
-
-
-def test_what_others_hold_is_waited_for() -> None:
-    held = goal({T1: (1, 2, 4), T2: (0,)}, is_held=lambda topic_id, _: topic_id == T2)
-
-    assert reconcile(stable(), held) == CurrentAssignment(
-        11, 10, UNRELEASED, {T1: {1: 10, 2: 10, 4: 11}}, {}
-    )
-
-
-def test_one_who_only_waits_is_at_the_new_epoch_too() -> None:
-    held = goal({T1: (1, 2), T2: (0,)}, is_held=lambda *_: True)
-
-    assert reconcile(stable(), held) == stable().replace(epoch=11, state=UNRELEASED)
-
-
-def test_unreleased_gets_what_was_released() -> None:
-    waiting = stable(11).replace(state=UNRELEASED, previous_epoch=10)
-
-    assert reconcile(waiting, goal({T1: (1, 2), T2: (0,)})) == CurrentAssignment(
-        11, 11, STABLE, {T1: {1: 10, 2: 10}, T2: {0: 11}}, {}
-    )
-
-
-@pytest.mark.parametrize("reported", [None, owned(T1, 1, 2)])
-def test_what_has_to_go_is_revoked_first(reported: tuple[TopicPartitions, ...] | None) -> None:
-    """Nothing new comes, and the epoch stays, until the client has let go."""
-    revoking = goal({T1: (2,), T2: (0,)}, owned=reported)
-
-    assert reconcile(stable(), revoking) == CurrentAssignment(
-        10, 10, UNREVOKED, {T1: {2: 10}}, {T1: {1: 10}}
-    )
-
-
-def test_what_the_client_no_longer_has_needs_no_revocation() -> None:
-    assert reconcile(stable(), goal({T1: (2,)}, owned=owned(T1, 2))) == CurrentAssignment(
-        11, 10, STABLE, {T1: {2: 10}}, {}
-    )
-
-
 def unrevoked() -> CurrentAssignment:
     return CurrentAssignment(10, 10, UNREVOKED, {T1: {2: 10}}, {T1: {1: 10}})
 
 
-@pytest.mark.parametrize("reported", [None, owned(T1, 1), owned(T2, 1) + owned(T1, 2, 1)])
-def test_unrevoked_waits_for_the_client(reported: tuple[TopicPartitions, ...] | None) -> None:
-    current = unrevoked()
+UNKNOWN = stable().replace(state=ReconciliationState.UNKNOWN)
+BARE = goal({}, topic_names=(), topic_ids=frozenset(), is_subscription_new=True)
+EMPTY = CurrentAssignment(11, 10, STABLE, {}, {})
+ONLY_T1 = {"topic_ids": frozenset({T1}), "is_subscription_new": True}
+ONLY_T2 = {"topic_ids": frozenset({T2}), "is_subscription_new": True}
 
-    assert reconcile(current, goal({T1: (2, 3)}, owned=reported)) is current
+STEPS = {
+    "stable gets what is free": (
+        stable(),
+        goal({T1: (1, 2, 4), T2: (0,)}),
+        CurrentAssignment(11, 10, STABLE, {T1: {1: 10, 2: 10, 4: 11}, T2: {0: 11}}, {}),
+    ),
+    "stable with the same target only gets the epoch": (
+        stable(),
+        goal({T1: (1, 2)}),
+        stable().replace(epoch=11),
+    ),
+    "what others hold is waited for": (
+        stable(),
+        goal({T1: (1, 2, 4), T2: (0,)}, is_held=lambda topic_id, _: topic_id == T2),
+        CurrentAssignment(11, 10, UNRELEASED, {T1: {1: 10, 2: 10, 4: 11}}, {}),
+    ),
+    "one who only waits is at the new epoch too": (
+        stable(),
+        goal({T1: (1, 2), T2: (0,)}, is_held=lambda *_: True),
+        stable().replace(epoch=11, state=UNRELEASED),
+    ),
+    "unreleased gets what was released": (
+        stable(11).replace(state=UNRELEASED, previous_epoch=10),
+        goal({T1: (1, 2), T2: (0,)}),
+        CurrentAssignment(11, 11, STABLE, {T1: {1: 10, 2: 10}, T2: {0: 11}}, {}),
+    ),
+    # Nothing new comes, and the epoch stays, until the client has let go.
+    "what has to go is revoked first": (stable(), goal({T1: (2,), T2: (0,)}), unrevoked()),
+    "what has to go and is reported too": (
+        stable(),
+        goal({T1: (2,), T2: (0,)}, owned=owned(T1, 1, 2)),
+        unrevoked(),
+    ),
+    "what the client no longer has needs no revocation": (
+        stable(),
+        goal({T1: (2,)}, owned=owned(T1, 2)),
+        CurrentAssignment(11, 10, STABLE, {T1: {2: 10}}, {}),
+    ),
+    "unrevoked goes on when the client has let go": (
+        unrevoked(),
+        goal({T1: (2, 3)}, owned=owned(T1, 2)),
+        CurrentAssignment(11, 10, STABLE, {T1: {2: 10, 3: 11}}, {}),
+    ),
+    # In the owners' book the partition is still its own.
+    "what it was to give back may come back": (
+        unrevoked(),
+        goal({T1: (1, 2)}, owned=(), is_held=lambda *_: True),
+        CurrentAssignment(11, 10, STABLE, {T1: {1: 11, 2: 10}}, {}),
+    ),
+    "a target beyond the subscription is not for it": (
+        stable(),
+        goal({T1: (1, 2), T2: (0,)}, topic_ids=frozenset({T2}), owned=()),
+        CurrentAssignment(11, 10, STABLE, {T2: {0: 11}}, {}),
+    ),
+    "a new subscription takes topics away at once": (
+        stable(11, **{T2: {0: 9}}),
+        goal({T1: (1, 2)}, **ONLY_T2),
+        CurrentAssignment(11, 11, UNREVOKED, {T2: {0: 9}}, {T1: {1: 10, 2: 10}}),
+    ),
+    "a new subscription adds to what is being revoked": (
+        unrevoked().replace(assigned={T1: {2: 10}, T2: {5: 9}}),
+        goal({}, **ONLY_T1),
+        CurrentAssignment(10, 10, UNREVOKED, {T1: {2: 10}}, {T1: {1: 10}, T2: {5: 9}}),
+    ),
+    "a new subscription takes what the client no longer has": (
+        stable(11),
+        goal({}, owned=(), **ONLY_T2),
+        CurrentAssignment(11, 11, STABLE, {}, {}),
+    ),
+    # As in Kafka, where an empty map is not the same object as another one.
+    "no subscription at all is written even without partitions": (
+        EMPTY,
+        BARE,
+        EMPTY.replace(previous_epoch=11),
+    ),
+    "an unknown state begins again without partitions": (
+        UNKNOWN,
+        goal({T1: (1, 3)}, owned=()),
+        CurrentAssignment(11, 10, STABLE, {T1: {1: 10, 3: 11}}, {}),
+    ),
+}
 
 
-def test_unrevoked_goes_on_when_the_client_has_let_go() -> None:
-    assert reconcile(unrevoked(), goal({T1: (2, 3)}, owned=owned(T1, 2))) == CurrentAssignment(
-        11, 10, STABLE, {T1: {2: 10, 3: 11}}, {}
-    )
+@pytest.mark.parametrize(("current", "aim", "after"), STEPS.values(), ids=STEPS)
+def test_a_step(current: CurrentAssignment, aim: Goal, after: CurrentAssignment) -> None:
+    assert reconcile(current, aim) == after
 
 
-def test_what_it_was_to_give_back_may_come_back() -> None:
-    """In the owners' book the partition is still its own."""
-    back = goal({T1: (1, 2)}, owned=(), is_held=lambda *_: True)
-
-    assert reconcile(unrevoked(), back) == CurrentAssignment(
-        11, 10, STABLE, {T1: {1: 11, 2: 10}}, {}
-    )
-
-
-def test_a_target_beyond_the_subscription_is_not_for_it() -> None:
-    narrowed = goal({T1: (1, 2), T2: (0,)}, topic_ids=frozenset({T2}), owned=())
-
-    assert reconcile(stable(), narrowed) == CurrentAssignment(11, 10, STABLE, {T2: {0: 11}}, {})
-
-
-def test_a_new_subscription_takes_topics_away_at_once() -> None:
-    narrowed = goal({T1: (1, 2)}, topic_ids=frozenset({T2}), is_subscription_new=True)
-
-    assert reconcile(stable(11, **{T2: {0: 9}}), narrowed) == CurrentAssignment(
-        11, 11, UNREVOKED, {T2: {0: 9}}, {T1: {1: 10, 2: 10}}
-    )
+WAITS = {
+    "stable at the target's epoch": (stable(11), goal({T1: (5,)})),
+    "a wider subscription waits for the next target": (
+        stable(11),
+        goal({T1: (1, 2)}, is_subscription_new=True),
+    ),
+    # A classic group that never finished a join is upgraded to epoch 0.
+    "a new member of a group at epoch 0": (JUST_CREATED, BARE.replace(epoch=0)),
+    **{
+        f"unrevoked, and the client reports {reported}": (
+            unrevoked(),
+            goal({T1: (2, 3)}, owned=reported),
+        )
+        for reported in (None, owned(T1, 1), owned(T2, 1) + owned(T1, 2, 1))
+    },
+}
 
 
-def test_a_new_subscription_adds_to_what_is_being_revoked() -> None:
-    current = unrevoked().replace(assigned={T1: {2: 10}, T2: {5: 9}})
-    narrowed = goal({}, topic_ids=frozenset({T1}), is_subscription_new=True)
-
-    assert reconcile(current, narrowed) == CurrentAssignment(
-        10, 10, UNREVOKED, {T1: {2: 10}}, {T1: {1: 10}, T2: {5: 9}}
-    )
-
-
-def test_a_new_subscription_takes_what_the_client_no_longer_has() -> None:
-    narrowed = goal({}, topic_ids=frozenset({T2}), is_subscription_new=True, owned=())
-
-    assert reconcile(stable(11), narrowed) == CurrentAssignment(11, 11, STABLE, {}, {})
-
-
-def test_a_wider_subscription_waits_for_the_next_target() -> None:
-    current = stable(11)
-
-    assert reconcile(current, goal({T1: (1, 2)}, is_subscription_new=True)) is current
-
-
-def test_no_subscription_at_all_is_written_even_without_partitions() -> None:
-    """As in Kafka, where an empty map is not the same object as another one."""
-    bare = goal({}, topic_names=(), topic_ids=frozenset(), is_subscription_new=True)
-    empty = CurrentAssignment(11, 10, STABLE, {}, {})
-
-    assert reconcile(empty, bare) == empty.replace(previous_epoch=11)
-
-
-def test_a_new_member_of_a_group_at_epoch_0_has_nothing_to_do() -> None:
-    """A classic group that never finished a join is upgraded to epoch 0."""
-    bare = goal({}, topic_names=(), topic_ids=frozenset(), is_subscription_new=True)
-
-    assert reconcile(JUST_CREATED, bare.replace(epoch=0)) is JUST_CREATED
+@pytest.mark.parametrize(("current", "aim"), WAITS.values(), ids=WAITS)
+def test_nothing_to_do(current: CurrentAssignment, aim: Goal) -> None:
+    assert reconcile(current, aim) is current
 
 
 @pytest.mark.parametrize("reported", [None, owned(T1, 1)])
 def test_an_unknown_state_is_fenced(reported: tuple[TopicPartitions, ...] | None) -> None:
-    unknown = stable().replace(state=ReconciliationState.UNKNOWN)
-
     with pytest.raises(CoordinatorError) as refusal:
-        reconcile(unknown, goal({T1: (1,)}, owned=reported))
+        reconcile(UNKNOWN, goal({T1: (1,)}, owned=reported))
     assert refusal.value.code is ErrorCode.FENCED_MEMBER_EPOCH
-
-
-def test_an_unknown_state_begins_anew_without_partitions() -> None:
-    unknown = stable().replace(state=ReconciliationState.UNKNOWN)
-
-    assert reconcile(unknown, goal({T1: (1, 3)}, owned=())) == CurrentAssignment(
-        11, 10, STABLE, {T1: {1: 10, 3: 11}}, {}
-    )

@@ -10,11 +10,11 @@ from group_coordinator.core.assignors.spec import SubscriptionType
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.consumer_member import (
+    NO_METADATA,
     CurrentAssignment,
     GroupEpoch,
     ReconciliationState,
     ResolvedRegex,
-    SubscriptionMetadata,
     TargetEpoch,
 )
 from group_coordinator.core.model.errors import IllegalTransitionError
@@ -34,17 +34,7 @@ from group_coordinator.core.replay import replay
 from tests.unit.core.consumer_groups import ORD, STABLE
 
 M = Reason.MIRRORED
-WISH = SubscriptionMetadata(
-    group_instance_id=None,
-    rack_id=None,
-    client_id="c",
-    client_host="/h",
-    topic_names=("orders",),
-    topic_regex="o.*",
-    rebalance_timeout_ms=60_000,
-    server_assignor=None,
-    classic=None,
-)
+WISH = NO_METADATA.replace(topic_names=("orders",), topic_regex="o.*", rebalance_timeout_ms=60_000)
 HOLDS = CurrentAssignment(3, 2, STABLE, {ORD: {0: 3}}, {ORD: {1: 2}})
 FULL: list[Record] = [
     MemberRecord("m1", WISH, M),

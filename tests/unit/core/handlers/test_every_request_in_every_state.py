@@ -14,7 +14,6 @@ from group_coordinator.core.model.requests import (
     JoinGroup,
     LeaveGroup,
     LeavingMember,
-    OffsetCommit,
     OffsetDelete,
     OffsetFetch,
     Request,
@@ -23,7 +22,6 @@ from group_coordinator.core.model.requests import (
     Topic,
     TopicMetadata,
     TopicPartitions,
-    TxnOffsetCommit,
 )
 from tests.unit.core import requests as messages
 from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE, state_of
@@ -41,48 +39,18 @@ def joins(member_ids: list[str], _: list[int]) -> Requests:
         yield messages.join(member_id, *protocols, instance_id=instance_id), 3
         yield messages.join(member_id, *protocols, instance_id=instance_id), 9
     yield messages.join(protocol_type="connect"), 9
-    yield (
-        JoinGroup(
-            group_id="g",
-            session_timeout_ms=10_000,
-            rebalance_timeout_ms=60_000,
-            member_id="",
-            group_instance_id=None,
-            protocol_type="",
-            protocols=(),
-        ),
-        9,
-    )
-    yield (
-        JoinGroup(
-            group_id="g",
-            session_timeout_ms=1,
-            rebalance_timeout_ms=60_000,
-            member_id="",
-            group_instance_id=None,
-            protocol_type="consumer",
-            protocols=(),
-        ),
-        9,
-    )
+    yield messages.join(protocol_type="").replace(protocols=()), 9
+    yield messages.join(session_timeout_ms=1).replace(protocols=()), 9
 
 
 def syncs(member_ids: list[str], generations: list[int]) -> Requests:
     assignments = [("nobody", b"?"), *((member_id, b"all") for member_id in member_ids)]
     for member_id, generation, instance_id in product(member_ids, generations, INSTANCE_IDS):
         yield messages.sync(member_id, generation, assignments, instance_id=instance_id), 5
-        yield (
-            SyncGroup(
-                group_id="g",
-                generation=generation,
-                member_id=member_id,
-                group_instance_id=instance_id,
-                protocol_type=None,
-                protocol=None,
-                assignments=(),
-            ),
-            3,
+        without_protocol = messages.sync(
+            member_id, generation, instance_id=instance_id, protocol_type=None, name=None
         )
+        yield without_protocol, 3
         yield messages.sync(member_id, generation, protocol_type="connect", name="?"), 5
 
 
@@ -110,46 +78,18 @@ def commits(member_ids: list[str], generations: list[int]) -> Requests:
         yield request, 8
         yield request, 9
     yield messages.commit(topic=None, topic_id=ORDERS.topic_id), 10
-    yield (
-        OffsetCommit(
-            group_id="g",
-            generation=None,
-            member_id="",
-            group_instance_id=None,
-            retention_time_ms=0,
-            topics=(),
-        ),
-        2,
-    )
+    yield messages.commit().replace(retention_time_ms=0, topics=()), 2
 
 
 def transactional_commits(member_ids: list[str], generations: list[int]) -> Requests:
     for member_id, generation, instance_id in product(
         member_ids, [*generations, None], INSTANCE_IDS
     ):
-        topics = messages.commit(messages.at_offset(1)).topics
-        yield (
-            TxnOffsetCommit(
-                group_id="g",
-                producer_id=17,
-                generation=generation,
-                member_id=member_id,
-                group_instance_id=instance_id,
-                topics=topics,
-            ),
-            3,
+        request = messages.txn_commit(
+            generation=generation, member_id=member_id, group_instance_id=instance_id
         )
-    yield (
-        TxnOffsetCommit(
-            group_id="",
-            producer_id=17,
-            generation=None,
-            member_id="",
-            group_instance_id=None,
-            topics=topics,
-        ),
-        3,
-    )
+        yield request, 3
+    yield messages.txn_commit(group_id=""), 3
     yield EndTxn(group_id="g", producer_id=17, is_commit=True), 0
     yield EndTxn(group_id="g", producer_id=17, is_commit=False), 0
 

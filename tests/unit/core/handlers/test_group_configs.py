@@ -55,20 +55,13 @@ def test_kafkas_defaults_are_ours() -> None:
     config = load().coordinator
     ours = {key_of(field.name) for field in fields(CoordinatorConfig)}
     shared = [definition for definition in GROUP_CONFIGS.values() if definition.broker_name in ours]
-    assert [definition.name for definition in shared] == [
-        SESSION,
-        HEARTBEAT,
-        INTERVAL,
-        OFFLOAD,
-        RETENTION,
-    ]
+    names = [definition.name for definition in shared]
+    assert names == [SESSION, HEARTBEAT, INTERVAL, OFFLOAD, RETENTION]
     for definition in shared:
         assert group_configs.coordinators_own(definition, config) == definition.default
 
 
-def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_as_kafka_has_no_such_setting() -> (
-    None
-):
+def test_a_retention_of_its_own_is_listed_by_a_group_that_has_one_alone() -> None:
     driver = GroupDriver(offsets_retention_ms=60_000)
     assert RETENTION not in [config.name for config in described(driver)]
 

@@ -9,7 +9,6 @@ from group_coordinator.core.model.requests import (
     EndTxn,
     OffsetDelete,
     TopicPartitions,
-    TxnOffsetCommit,
 )
 from group_coordinator.core.model.responses import TopicResult
 from group_coordinator.testing import GroupDriver
@@ -33,15 +32,8 @@ def commit(driver: GroupDriver, *partitions: int) -> Results:
 
 
 def pend(driver: GroupDriver, *partitions: int, producer: int = 17) -> Results:
-    topics = requests.commit(*(at_offset(2, partition) for partition in partitions)).topics
-    request = TxnOffsetCommit(
-        group_id="g",
-        producer_id=producer,
-        generation=None,
-        member_id="",
-        group_instance_id=None,
-        topics=topics,
-    )
+    entries = (at_offset(2, partition) for partition in partitions)
+    request = requests.txn_commit(*entries, producer_id=producer)
     (topic,) = driver.send(request, 3).response.topics
     return results_of(topic)
 

@@ -11,7 +11,6 @@ from group_coordinator.core.model.responses import (
     PartitionResult,
     TopicResult,
 )
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import state_of
@@ -31,43 +30,18 @@ def test_a_commit_without_a_group_makes_a_simple_one() -> None:
 
     outcome = driver.commit({"orders": {0: 42, 1: 43}}, metadata="m")
 
-    assert outcome.records == (
+    records = [
         OffsetRecord(
             "orders",
-            0,
-            CommittedOffset(
-                offset=42,
-                leader_epoch=None,
-                metadata="m",
-                commit_timestamp_ms=1_000,
-                expire_timestamp_ms=None,
-                topic_id=None,
-            ),
+            partition,
+            requests.committed_offset(offset, metadata="m"),
             Reason.OFFSET_COMMIT,
-        ),
-        OffsetRecord(
-            "orders",
-            1,
-            CommittedOffset(
-                offset=43,
-                leader_epoch=None,
-                metadata="m",
-                commit_timestamp_ms=1_000,
-                expire_timestamp_ms=None,
-                topic_id=None,
-            ),
-            Reason.OFFSET_COMMIT,
-        ),
-    )
-    assert outcome.response == OffsetCommitResponse(
-        (
-            TopicResult(
-                "orders",
-                None,
-                (PartitionResult(0, ErrorCode.NONE), PartitionResult(1, ErrorCode.NONE)),
-            ),
         )
-    )
+        for partition, offset in ((0, 42), (1, 43))
+    ]
+    assert outcome.records == tuple(records)
+    results = (PartitionResult(0, ErrorCode.NONE), PartitionResult(1, ErrorCode.NONE))
+    assert outcome.response == OffsetCommitResponse((TopicResult("orders", None, results),))
     assert driver.describe().response.protocol_type == ""
     assert state_of(driver) is ClassicState.EMPTY
 

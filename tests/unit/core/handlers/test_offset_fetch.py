@@ -7,10 +7,9 @@ from group_coordinator.core.model.responses import (
     FetchedTopic,
     OffsetFetchResponse,
 )
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
-from tests.unit.core.requests import at_offset
+from tests.unit.core.requests import at_offset, committed_offset
 
 ORDERS = Topic("orders", "4ksO1bcLSgCStYJnTlCVLg", 2)
 ORDERS_ANEW = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 2)
@@ -86,14 +85,7 @@ def test_of_ids_of_one_name_that_of_the_first_partition_is_told_whenever_it_was_
     driver = GroupDriver()
     driver.commit({"orders": {0: 42}})
     for partition, topic in ((64, ORDERS_ANEW), (1, ORDERS)):
-        offset = CommittedOffset(
-            offset=7,
-            leader_epoch=None,
-            metadata="",
-            commit_timestamp_ms=0,
-            expire_timestamp_ms=None,
-            topic_id=topic.topic_id,
-        )
+        offset = committed_offset(7, commit_timestamp_ms=0, topic_id=topic.topic_id)
         driver.group.store_offset("orders", partition, offset)
 
     response = driver.response_to(driver.fetch(version=10))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
+from group_coordinator.core.model.requests import EndTxn
 from group_coordinator.core.offsets.pending import (
     REMEMBERED_MS,
     REMEMBERED_PRODUCERS,
@@ -14,11 +16,8 @@ from group_coordinator.core.offsets.pending import (
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import groups_in_every_state, requests
 
-FINE, LATE, FENCED = (
-    ErrorCode.NONE,
-    ErrorCode.INVALID_TXN_STATE,
-    ErrorCode.INVALID_PRODUCER_EPOCH,
-)
+FINE, LATE = ErrorCode.NONE, ErrorCode.INVALID_TXN_STATE
+FENCED = ErrorCode.INVALID_PRODUCER_EPOCH
 
 
 def commit(
@@ -31,16 +30,9 @@ def commit(
     partition: int = 0,
 ) -> ErrorCode:
     """TxnOffsetCommit; its error."""
-    topics = requests.commit(requests.at_offset(offset, partition)).topics
-    request = TxnOffsetCommit(
-        group_id="g",
-        producer_id=producer,
-        generation=None,
-        member_id="",
-        group_instance_id=None,
-        topics=topics,
-        producer_epoch=epoch,
-        markers_end_offset=since,
+    entry = requests.at_offset(offset, partition)
+    request = requests.txn_commit(
+        entry, producer_id=producer, producer_epoch=epoch, markers_end_offset=since
     )
     [result] = driver.send(request, 3).response.topics[0].partitions
     error: ErrorCode = result.error
@@ -57,43 +49,86 @@ def mark(
     since: int | None = None,
 ) -> dict[int, int]:
     """EndTxn; what it committed, by partition."""
-    markers = driver.send(
-        EndTxn(
-            group_id="g",
-            producer_id=producer,
-            is_commit=commits,
-            producer_epoch=epoch,
-            marker_offset=at,
-            since_offset=since,
-        ),
-        0,
-    ).records
-    return {partition: offset.offset for each in markers for _, partition, offset in each.offsets}
+    marker = EndTxn(
+        group_id="g",
+        producer_id=producer,
+        is_commit=commits,
+        producer_epoch=epoch,
+        marker_offset=at,
+        since_offset=since,
+    )
+    ended = driver.send(marker, 0).records
+    return {partition: offset.offset for each in ended for _, partition, offset in each.offsets}
 
 
 def committed(driver: GroupDriver) -> dict[int, int]:
     return {p: offset.offset for p, offset in driver.group.offsets.get("orders", {}).items()}
 
 
-def test_the_next_transactions_commit_may_come_before_the_marker() -> None:
-    driver = GroupDriver()
-    commit(driver, 10, since=5)
-    commit(driver, 20, since=7)
+SCENES = {
+    "the next transaction's commit may come before the marker": (
+        [{"offset": 10, "since": 5}, {"offset": 20, "since": 7}],
+        [({"at": 6}, {0: 10}), ({"at": 9, "commits": False}, {})],
+        {0: 10},
+    ),
+    "an aborted one takes nothing with it": (
+        [{"offset": 10, "since": 5}, {"offset": 20, "since": 7}],
+        [({"at": 6, "commits": False}, {}), ({"at": 9}, {0: 20})],
+        {0: 20},
+    ),
+    "an earlier transaction whose marker is named later replaces nothing": (
+        [{"offset": 10, "since": 5}, {"offset": 20, "since": 7}],
+        [({"at": 9, "since": 7}, {0: 20}), ({"at": 6, "since": 5}, {})],
+        {0: 20},
+    ),
+    "of one transaction the latest commit counts": (
+        [{"offset": 10, "since": 5}, {"offset": 11, "since": 8}, {"offset": 12, "since": 8}],
+        [({"at": 9}, {0: 12})],
+        {0: 12},
+    ),
+    "an earlier transaction does not outdo the next one whose commit came first": (
+        [{"offset": 20, "since": 7}, {"offset": 10, "since": 5}],
+        [({"at": 6}, {0: 10}), ({"at": 9}, {0: 20})],
+        {0: 20},
+    ),
+    "of two producers the later commit stays": (
+        [{"offset": 10, "since": 5, "producer": 1}, {"offset": 20, "since": 5, "producer": 2}],
+        [({"at": 6, "producer": 2}, {0: 20}), ({"at": 7, "producer": 1}, {})],
+        {0: 20},
+    ),
+    # It woke up after its transaction had timed out, and its successor commits one of its own.
+    "what a fenced producer left behind does not count": (
+        [
+            *({"offset": 10 + p, "since": 7, "epoch": 0, "partition": p} for p in (0, 1)),
+            {"offset": 20, "since": 8, "epoch": 2},
+        ],
+        [({"at": 9, "epoch": 2}, {0: 20})],
+        {0: 20},
+    ),
+    "a marker by hand asks for no epoch": (
+        [{"offset": 10, "since": 7, "epoch": 2}],
+        [({"at": None, "epoch": 0}, {0: 10})],
+        {0: 10},
+    ),
+}
+"""Commits, then markers with what each commits, then what is committed in the end. Nothing is pending then."""
 
-    assert mark(driver, 6) == {0: 10}
-    assert committed(driver) == {0: 10}
-    assert mark(driver, 9, commits=False) == {}
-    assert committed(driver) == {0: 10}
+
+@pytest.mark.parametrize(("commits", "marks", "in_the_end"), SCENES.values(), ids=SCENES)
+def test_a_marker_ends_its_own_transaction(
+    commits: list[dict[str, Any]],
+    marks: list[tuple[dict[str, Any], dict[int, int]]],
+    in_the_end: dict[int, int],
+) -> None:
+    driver = GroupDriver()
+    for each in commits:
+        commit(driver, **each)
+
+    for marker, expected in marks:
+        assert mark(driver, **marker) == expected
+
+    assert committed(driver) == in_the_end
     assert driver.group.pending == {}
-
-
-def test_an_aborted_one_takes_nothing_with_it() -> None:
-    driver = GroupDriver()
-    commit(driver, 10, since=5)
-    commit(driver, 20, since=7)
-
-    assert mark(driver, 6, commits=False) == {}
-    assert mark(driver, 9) == {0: 20}
 
 
 def test_a_commit_right_before_the_marker_is_its_own_and_one_right_behind_it_is_not() -> None:
@@ -119,44 +154,6 @@ def test_what_may_have_had_a_marker_before_waits_on() -> None:
     assert driver.group.pending == {}
 
 
-def test_an_earlier_transaction_whose_marker_is_told_later_replaces_nothing() -> None:
-    driver = GroupDriver()
-    commit(driver, 10, since=5)
-    commit(driver, 20, since=7)
-
-    assert mark(driver, 9, since=7) == {0: 20}
-    assert mark(driver, 6, since=5) == {}
-    assert committed(driver) == {0: 20}
-
-
-def test_of_one_transaction_the_latest_commit_counts() -> None:
-    driver = GroupDriver()
-    commit(driver, 10, since=5)
-    commit(driver, 11, since=8)
-    commit(driver, 12, since=8)
-
-    assert mark(driver, 9) == {0: 12}
-
-
-def test_an_earlier_transaction_does_not_outdo_the_next_one_whose_commit_came_first() -> None:
-    driver = GroupDriver()
-    commit(driver, 20, since=7)
-    commit(driver, 10, since=5)
-
-    assert mark(driver, 6) == {0: 10}
-    assert mark(driver, 9) == {0: 20}
-
-
-def test_of_two_producers_the_later_commit_stays() -> None:
-    driver = GroupDriver()
-    commit(driver, 10, since=5, producer=1)
-    commit(driver, 20, since=5, producer=2)
-
-    assert mark(driver, 6, producer=2) == {0: 20}
-    assert mark(driver, 7, producer=1) == {}
-    assert committed(driver) == {0: 20}
-
-
 def test_a_marker_told_twice_ends_nothing_more() -> None:
     driver = GroupDriver()
     commit(driver, 10, since=5)
@@ -164,12 +161,8 @@ def test_a_marker_told_twice_ends_nothing_more() -> None:
     driver.commit({"orders": {0: 11}})
     commit(driver, 20, since=7)
 
-    assert (
-        driver.send(
-            EndTxn(group_id="g", producer_id=17, is_commit=True, marker_offset=6), 0
-        ).records
-        == ()
-    )
+    again = EndTxn(group_id="g", producer_id=17, is_commit=True, marker_offset=6)
+    assert driver.send(again, 0).records == ()
     assert committed(driver) == {0: 11}
     assert mark(driver, 8) == {0: 20}
 
@@ -203,44 +196,15 @@ def test_a_fenced_producer_does_not_commit_into_its_successors_transaction() -> 
     assert commit(driver, 12, since=7, epoch=1) is FINE
 
 
-def test_what_a_fenced_producer_left_behind_does_not_count() -> None:
-    """It woke up after its transaction had timed out, and its successor commits one of its own."""
-    driver = GroupDriver()
-    commit(driver, 10, since=7, epoch=0)
-    commit(driver, 11, since=7, epoch=0, partition=1)
-    commit(driver, 20, since=8, epoch=2)
-
-    assert mark(driver, 9, epoch=2) == {0: 20}
-    assert committed(driver) == {0: 20}
-    assert driver.group.pending == {}
-
-
-def test_a_marker_by_hand_asks_for_no_epoch() -> None:
-    driver = GroupDriver()
-    commit(driver, 10, since=7, epoch=2)
-
-    assert mark(driver, None, epoch=0) == {0: 10}
-
-
 def test_a_late_commit_is_refused_before_its_member_is_looked_at() -> None:
     driver, _ = groups_in_every_state.stable_group()
     commit(driver, 10, since=5)
     mark(driver, 6)
-    topics = requests.commit(requests.at_offset(1)).topics
-
-    outcome = driver.send(
-        TxnOffsetCommit(
-            group_id="g",
-            producer_id=17,
-            generation=9,
-            member_id="nobody",
-            group_instance_id=None,
-            topics=topics,
-            producer_epoch=0,
-            markers_end_offset=6,
-        ),
-        3,
+    late = requests.txn_commit(
+        generation=9, member_id="nobody", producer_epoch=0, markers_end_offset=6
     )
+
+    outcome = driver.send(late, 3)
 
     assert outcome.response.topics[0].partitions[0].error is LATE
 

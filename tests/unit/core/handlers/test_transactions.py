@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import OffsetRecord, Reason, TransactionMarker
-from group_coordinator.core.model.requests import EndTxn, TxnOffsetCommit
+from group_coordinator.core.model.requests import EndTxn
 from group_coordinator.core.model.responses import (
     EndTxnResponse,
     PartitionResult,
     TopicResult,
     TxnOffsetCommitResponse,
 )
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
 
 
 def pend(driver: GroupDriver, offset: int, *, producer: int = 17, partition: int = 0) -> None:
     entry = requests.at_offset(offset, partition)
-    driver.send(
-        TxnOffsetCommit(
-            group_id="g",
-            producer_id=producer,
-            generation=None,
-            member_id="",
-            group_instance_id=None,
-            topics=topics_of(entry),
-        ),
-        3,
-    )
-
-
-def topics_of(entry: requests.PartitionCommit) -> tuple[requests.TopicCommit, ...]:
-    return requests.commit(entry).topics
+    driver.send(requests.txn_commit(entry, producer_id=producer), 3)
 
 
 def end(
@@ -49,26 +34,9 @@ def test_an_offset_waits_for_the_marker() -> None:
     driver = GroupDriver(start_ms=1_000)
     entry = requests.at_offset(42, leader_epoch=5, metadata="note")
 
-    outcome = driver.send(
-        TxnOffsetCommit(
-            group_id="g",
-            producer_id=17,
-            generation=None,
-            member_id="",
-            group_instance_id=None,
-            topics=topics_of(entry),
-        ),
-        3,
-    )
+    outcome = driver.send(requests.txn_commit(entry), 3)
 
-    offset = CommittedOffset(
-        offset=42,
-        leader_epoch=5,
-        metadata="note",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
+    offset = requests.committed_offset(42, leader_epoch=5, metadata="note")
     result = TopicResult("orders", None, (PartitionResult(0, ErrorCode.NONE),))
     assert outcome.response == TxnOffsetCommitResponse((result,))
     assert outcome.records == (OffsetRecord("orders", 0, offset, Reason.OFFSET_COMMIT, 17),)

@@ -13,17 +13,9 @@ from tests.unit.core.consumer_groups import cluster, kinds, target
 from tests.unit.core.mixed_groups import add, join, mixed_group, stay_alive, sync
 
 DOWNGRADE = [
-    "-Current",
-    "-Current",
-    "-Target",
-    "-Target",
-    "-TargetEpoch",
-    "-Member",
-    "-Member",
-    "-PartitionMetadataTombstone",
-    "-GroupEpoch",
-    "+Group",
-]
+    "-Current", "-Current", "-Target", "-Target", "-TargetEpoch",
+    "-Member", "-Member", "-PartitionMetadataTombstone", "-GroupEpoch", "+Group",
+]  # fmt: skip
 REPLACEMENT = ["-Current", "-Target", "-Member", "+Member", "+Target", "+Current", "+Member"]
 
 

@@ -67,13 +67,8 @@ def test_members_that_leave_together_bring_one_epoch() -> None:
         driver, (first, None), ("stranger", None), ("", "i2"), ("", "i9"), (first, None)
     )
 
-    assert [result.error for result in outcome.response.members] == [
-        NONE,
-        UNKNOWN,
-        NONE,
-        UNKNOWN,
-        NONE,
-    ]
+    errors = [result.error for result in outcome.response.members]
+    assert errors == [NONE, UNKNOWN, NONE, UNKNOWN, NONE]
     assert kinds(outcome.records) == [*LEFT[:3], *LEFT[:3], "+GroupEpoch"]
     assert driver.group.consumer is not None
     assert second not in driver.group.consumer.members

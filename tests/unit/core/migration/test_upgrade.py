@@ -20,19 +20,9 @@ def test_the_first_consumer_makes_it_a_consumer_group() -> None:
     outcome = driver.consumers.join("m1", ["orders"])
 
     assert kinds(outcome.records) == [
-        "-Group",
-        "+Member",
-        "+GroupEpoch",
-        "+Target",
-        "+TargetEpoch",
-        "+Current",
-        "+Member",
-        "+GroupEpoch",
-        "+Target",
-        "+Target",
-        "+TargetEpoch",
-        "+Current",
-    ]
+        "-Group", "+Member", "+GroupEpoch", "+Target", "+TargetEpoch", "+Current",
+        "+Member", "+GroupEpoch", "+Target", "+Target", "+TargetEpoch", "+Current",
+    ]  # fmt: skip
     epochs = [r.value.epoch for r in outcome.records if isinstance(r, GroupEpochRecord) and r.value]
     assert epochs == [1, 2]
     first = next(r.value for r in outcome.records if isinstance(r, TargetEpochRecord))

@@ -6,33 +6,9 @@ from dataclasses import replace
 import pytest
 
 from group_coordinator.core.model.config import ConfigError, CoordinatorConfig
+from group_coordinator.settings import load
 
-KAFKAS = CoordinatorConfig(
-    offsets_retention_minutes=10_080,
-    offsets_retention_ms=-1,
-    offsets_retention_check_interval_ms=600_000,
-    offset_metadata_max_bytes=4_096,
-    group_min_session_timeout_ms=6_000,
-    group_max_session_timeout_ms=1_800_000,
-    group_initial_rebalance_delay_ms=3_000,
-    group_max_size=2_147_483_647,
-    group_max_offsets=100_000,
-    event_max_bytes=1_048_576,
-    group_consumer_session_timeout_ms=45_000,
-    group_consumer_min_session_timeout_ms=45_000,
-    group_consumer_max_session_timeout_ms=60_000,
-    group_consumer_heartbeat_interval_ms=5_000,
-    group_consumer_min_heartbeat_interval_ms=5_000,
-    group_consumer_max_heartbeat_interval_ms=15_000,
-    group_consumer_max_size=2_147_483_647,
-    group_consumer_assignors="uniform,range",
-    group_consumer_migration_policy="bidirectional",
-    group_consumer_assignment_interval_ms=1_000,
-    group_consumer_min_assignment_interval_ms=0,
-    group_consumer_max_assignment_interval_ms=15_000,
-    group_consumer_assignor_offload_enable=True,
-    group_consumer_regex_refresh_interval_ms=600_000,
-)
+KAFKAS = load().coordinator
 LOWEST = {
     "offsets.retention.minutes": 1,
     "offsets.retention.ms": -1,
@@ -141,10 +117,8 @@ def test_policies_are_words(policy: str) -> None:
 
 
 def test_assignors_are_a_list() -> None:
-    assert replace(KAFKAS, group_consumer_assignors="range, uniform").assignors == (
-        "range",
-        "uniform",
-    )
+    swapped = replace(KAFKAS, group_consumer_assignors="range, uniform")
+    assert swapped.assignors == ("range", "uniform")
     for wrong in ("", "range,range", "sticky"):
         with pytest.raises(ConfigError, match="must be a list, without repetition"):
             replace(KAFKAS, group_consumer_assignors=wrong)

@@ -1,20 +1,10 @@
 from __future__ import annotations
 
-from group_coordinator.core.kafka_order import consumer_group_order
+from group_coordinator.core.kafka_order import timeline_order
 from group_coordinator.core.model.consumer_group import ConsumerGroup
-from group_coordinator.core.model.consumer_member import ConsumerMember, SubscriptionMetadata
+from group_coordinator.core.model.consumer_member import NO_METADATA, ConsumerMember
 
-WISH = SubscriptionMetadata(
-    group_instance_id=None,
-    rack_id=None,
-    client_id="client",
-    client_host="/h",
-    topic_names=("orders",),
-    topic_regex=None,
-    rebalance_timeout_ms=60_000,
-    server_assignor=None,
-    classic=None,
-)
+WISH = NO_METADATA.replace(topic_names=("orders",))
 
 
 def test_a_group_that_was_larger_once_finds_its_members_in_the_order_of_then() -> None:
@@ -28,5 +18,5 @@ def test_a_group_that_was_larger_once_finds_its_members_in_the_order_of_then() -
 
     assert group.member_room == 6
     assert [*group.members] == ["m1", "c5", "c2"]
-    assert consumer_group_order(group.members, group.member_room) == ["c5", "m1", "c2"]
-    assert consumer_group_order(group.members, 4) == ["c2", "c5", "m1"]
+    assert timeline_order(group.members, group.member_room) == ["c5", "m1", "c2"]
+    assert timeline_order(group.members, 4) == ["c2", "c5", "m1"]

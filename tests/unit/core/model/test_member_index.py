@@ -6,10 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from group_coordinator.core.model.classic_group import ClassicGroup
-from group_coordinator.core.model.classic_member import ClassicMember
+from group_coordinator.core.model.classic_member import ClassicMember, Protocol
 from group_coordinator.core.model.consumer_member import MemberIndex
 from tests.unit.codecs import strategies
 
+NOBODY = ClassicMember(
+    member_id="m",
+    group_instance_id=None,
+    client_id="c",
+    client_host="/h",
+    rebalance_timeout_ms=1,
+    session_timeout_ms=1,
+    protocols=(),
+)
 CHANGES = st.lists(
     st.tuples(
         st.sampled_from("abcd"),
@@ -62,35 +71,16 @@ def test_the_index_says_what_a_look_at_all_members_says(
 
 def test_a_protocol_that_a_member_lists_twice_counts_twice() -> None:
     index = MemberIndex()
-    member = ClassicMember(
-        member_id="m",
-        group_instance_id=None,
-        client_id="c",
-        client_host="/h",
-        rebalance_timeout_ms=1,
-        session_timeout_ms=1,
-        protocols=(),
-    )
-    [protocol] = [strategies.Protocol("range", b"")]
+    protocol = Protocol("range", b"")
 
-    index.add(member.replace(protocols=(protocol, protocol)))
+    index.add(NOBODY.replace(protocols=(protocol, protocol)))
 
     assert index.supporters == {"range": 2}
 
 
 def test_of_many_members_each_protocol_counts_as_often_as_it_is_listed() -> None:
-    a, b, c = (strategies.Protocol(name, b"") for name in ("a", "b", "c"))
+    a, b, c = (Protocol(name, b"") for name in ("a", "b", "c"))
     lists = {"m1": (a, b), "m2": (a,), "m3": (b, a), "m4": (), "m5": (c, c), "m6": (a, b)}
-    nobody = ClassicMember(
-        member_id="",
-        group_instance_id=None,
-        client_id="c",
-        client_host="/h",
-        rebalance_timeout_ms=1,
-        session_timeout_ms=1,
-        protocols=(),
-    )
-
-    index = MemberIndex.of(nobody.replace(member_id=i, protocols=p) for i, p in lists.items())
+    index = MemberIndex.of(NOBODY.replace(member_id=i, protocols=p) for i, p in lists.items())
 
     assert index.supporters == {"a": 4, "b": 3, "c": 2}

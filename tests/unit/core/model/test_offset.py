@@ -8,17 +8,11 @@ from group_coordinator.core.model.topic_offsets import (
     ages_of,
     soonest_of,
 )
+from tests.unit.core.requests import committed_offset
 
 
 def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
-    return CommittedOffset(
-        offset=7,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=at_ms,
-        expire_timestamp_ms=expire_ms,
-        topic_id=None,
-    )
+    return committed_offset(7, commit_timestamp_ms=at_ms, expire_timestamp_ms=expire_ms)
 
 
 def test_the_ages_of_no_offsets() -> None:

@@ -16,39 +16,22 @@ from group_coordinator.core.model.topic_offsets import (
     TopicOffsets,
     ages_of,
 )
+from tests.unit.core.requests import committed_offset
+
+
+def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
+    return committed_offset(7, commit_timestamp_ms=at_ms, expire_timestamp_ms=expire_ms)
+
 
 PARTITIONS = st.sampled_from([0, 1, 63, 64, 127, 128, 2**31 - 1])
 TIMES_MS = st.integers(0, 5)
-OFFSETS = st.builds(
-    lambda at_ms, expire_ms: CommittedOffset(
-        offset=7,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=at_ms,
-        expire_timestamp_ms=expire_ms,
-        topic_id=None,
-    ),
-    TIMES_MS,
-    st.none() | TIMES_MS,
-)
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("set"), PARTITIONS, OFFSETS),
+        st.tuples(st.just("set"), PARTITIONS, st.builds(committed, TIMES_MS, st.none() | TIMES_MS)),
         st.tuples(st.just("delete"), PARTITIONS),
         st.tuples(st.sampled_from(["ages", "write", "write and read"])),
     )
 )
-
-
-def committed(at_ms: int, expire_ms: int | None = None) -> CommittedOffset:
-    return CommittedOffset(
-        offset=7,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=at_ms,
-        expire_timestamp_ms=expire_ms,
-        topic_id=None,
-    )
 
 
 def read_again(topic: TopicOffsets) -> TopicOffsets:
@@ -73,11 +56,8 @@ def test_only_the_neighbours_of_a_partition_are_read(neighbours: TopicOffsets) -
 def test_only_the_neighbours_of_a_commit_are_written(neighbours: TopicOffsets) -> None:
     neighbours[65] = committed(9)
 
-    assert [bucket.encoded is None for bucket in neighbours.buckets.values()] == [
-        False,
-        True,
-        False,
-    ]
+    is_to_write = [bucket.encoded is None for bucket in neighbours.buckets.values()]
+    assert is_to_write == [False, True, False]
 
 
 def test_what_is_not_there_is_not_there(neighbours: TopicOffsets) -> None:

@@ -7,7 +7,6 @@ import pytest
 from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets.expiration import (
     ExpirationRule,
     first_sweep_at_or_after,
@@ -18,7 +17,13 @@ from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.unit.core.requests import at_offset
-from tests.unit.core.retention import GROUP_GONE, a_minute_of_retention, gone, keep_alive
+from tests.unit.core.retention import (
+    GROUP_GONE,
+    a_minute_of_retention,
+    check_gone_at,
+    gone,
+    keep_alive,
+)
 
 NONE: frozenset[str] = frozenset()
 ORDERS = frozenset({"orders"})
@@ -82,14 +87,7 @@ def test_the_rule_of_every_situation(
 def test_when_an_offset_is_due(
     rule: ExpirationRule, expire_timestamp_ms: int | None, due_ms: int | None
 ) -> None:
-    offset = CommittedOffset(
-        offset=42,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=expire_timestamp_ms,
-        topic_id=None,
-    )
+    offset = requests.committed_offset(expire_timestamp_ms=expire_timestamp_ms)
 
     assert rule.due_ms("orders", offset, retention_ms=100) == due_ms
 
@@ -113,8 +111,7 @@ def test_the_commit_time_of_version_1_is_what_counts() -> None:
     driver.at(30_000)
     driver.send(requests.commit(at_offset(1, commit_timestamp_ms=10_000)), 1)
 
-    assert driver.at(69_999).records == ()
-    assert driver.at(70_000).records == (gone("orders"), GROUP_GONE)
+    check_gone_at(driver, 70_000)
 
 
 def test_an_offset_of_the_far_future_is_no_deadline() -> None:

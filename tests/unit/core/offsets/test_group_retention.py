@@ -11,7 +11,14 @@ from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import cluster, kinds
 from tests.unit.core.groups_in_every_state import state_of
 from tests.unit.core.handlers.test_transactions import end, pend
-from tests.unit.core.retention import GROUP_GONE, a_minute_of_retention, gone, keep_alive, retain
+from tests.unit.core.retention import (
+    GROUP_GONE,
+    a_minute_of_retention,
+    check_gone_at,
+    gone,
+    keep_alive,
+    retain,
+)
 
 RETENTION = "offsets.retention.ms"
 LONGEST_MS = 2**63 - 1
@@ -20,42 +27,27 @@ LONGEST_MS = 2**63 - 1
 # A simple group, whose offsets age from their commits.
 
 
-def test_a_shorter_retention_is_due_at_its_own_time() -> None:
-    driver = a_minute_of_retention()
-    driver.commit({"orders": {0: 1}})
-    driver.at(5_000)
-    retain(driver, 10_000)
-
-    assert driver.next_deadline_ms == 10_000
-    assert driver.at(9_999).records == ()
-    assert driver.at(10_000).records == (gone("orders"), GROUP_GONE)
-
-
 @pytest.mark.parametrize(
-    ("set_at_ms", "sweep_ms"), [(9_999, 10_000), (10_000, 20_000), (29_999, 30_000)]
+    ("sweep_interval_ms", "set_at_ms", "retention_ms", "due_ms"),
+    [
+        (1, 5_000, 10_000, 10_000),
+        (10_000, 9_999, 1, 10_000),
+        (10_000, 10_000, 1, 20_000),
+        (10_000, 29_999, 1, 30_000),
+        (1, 59_999, 120_000, 120_000),
+    ],
+    ids=["shorter", "overdue with the next sweep", "at a sweep", "before a sweep", "longer"],
 )
-def test_what_a_shorter_retention_makes_overdue_goes_with_the_next_sweep(
-    set_at_ms: int, sweep_ms: int
+def test_a_retention_is_due_at_its_own_time_or_with_the_next_sweep(
+    sweep_interval_ms: int, set_at_ms: int, retention_ms: int, due_ms: int
 ) -> None:
-    driver = a_minute_of_retention(sweep_interval_ms=10_000)
+    driver = a_minute_of_retention(sweep_interval_ms)
     driver.commit({"orders": {0: 1}})
     driver.at(set_at_ms)
-    retain(driver, 1)
+    retain(driver, retention_ms)
 
-    assert driver.next_deadline_ms == sweep_ms
-    assert driver.at(sweep_ms - 1).records == ()
-    assert driver.at(sweep_ms).records == (gone("orders"), GROUP_GONE)
-
-
-def test_a_longer_retention_moves_the_deadline_back() -> None:
-    driver = a_minute_of_retention()
-    driver.commit({"orders": {0: 1}})
-    driver.at(59_999)
-    retain(driver, 120_000)
-
-    assert driver.next_deadline_ms == 120_000
-    assert driver.at(119_999).records == ()
-    assert driver.at(120_000).records == (gone("orders"), GROUP_GONE)
+    assert driver.next_deadline_ms == due_ms
+    check_gone_at(driver, due_ms)
 
 
 @pytest.mark.parametrize("taken_back_by", [-1, None])
@@ -70,8 +62,7 @@ def test_taken_back_the_coordinators_counts_again(taken_back_by: int | None) -> 
 
     assert driver.group.configs == {}
     assert driver.next_deadline_ms == 80_000
-    assert driver.at(79_999).records == ()
-    assert driver.at(80_000).records == (gone("orders"), GROUP_GONE)
+    check_gone_at(driver, 80_000)
 
 
 def test_the_setting_may_come_before_the_group() -> None:
@@ -81,8 +72,7 @@ def test_the_setting_may_come_before_the_group() -> None:
     driver.commit({"orders": {0: 1}})
 
     assert driver.next_deadline_ms == 10_000
-    assert driver.at(9_999).records == ()
-    assert driver.at(10_000).records == (gone("orders"), GROUP_GONE)
+    check_gone_at(driver, 10_000)
 
 
 def test_a_commit_after_the_setting_is_no_later_than_the_setting_says() -> None:
@@ -131,8 +121,7 @@ def test_a_retention_time_in_the_commit_decides_alone(retention_ms: int, group_m
     retain(driver, group_ms)
     driver.commit({"orders": {0: 1}}, retention_ms=retention_ms, version=4)
 
-    assert driver.at(19_999).records == ()
-    assert driver.at(20_000).records == (gone("orders"), GROUP_GONE)
+    check_gone_at(driver, 20_000)
 
 
 # What protects an offset protects it still.
@@ -146,8 +135,7 @@ def test_an_empty_groups_offsets_age_from_when_it_became_empty() -> None:
     driver.leave(member_id)
     retain(driver, 2_000)
 
-    assert driver.at(6_999).records == ()
-    assert driver.at(7_000).records == (gone("orders"), GROUP_GONE)
+    check_gone_at(driver, 7_000)
 
 
 def test_a_live_subscription_protects_and_other_topics_go_by_the_setting() -> None:

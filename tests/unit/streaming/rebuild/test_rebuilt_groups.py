@@ -5,7 +5,6 @@ import json
 import pandas as pd
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.runtime.outputs import seed_of
 from group_coordinator.streaming.rebuild.rebuilt_groups import (
     COLUMNS,
@@ -14,6 +13,7 @@ from group_coordinator.streaming.rebuild.rebuilt_groups import (
     seeds,
     states,
 )
+from tests.unit.codecs.offsets_topic.cases import PLAIN
 
 ORDERS_0 = '{"type":1,"data":{"group":"g","topic":"orders","partition":0}}'
 GROUP = '{"type":2,"data":{"group":"g"}}'
@@ -24,17 +24,6 @@ def stored(offset: int) -> str:
     return json.dumps({"version": 4, "data": data})
 
 
-def committed(offset: int) -> CommittedOffset:
-    return CommittedOffset(
-        offset=offset,
-        leader_epoch=None,
-        metadata="",
-        commit_timestamp_ms=1_000,
-        expire_timestamp_ms=None,
-        topic_id=None,
-    )
-
-
 def test_a_group_is_what_its_log_says_at_the_time_of_its_last_record() -> None:
     group = rebuilt_group(
         "g",
@@ -42,7 +31,7 @@ def test_a_group_is_what_its_log_says_at_the_time_of_its_last_record() -> None:
     )
 
     assert group is not None
-    assert group.offsets == {"orders": {0: committed(2)}}
+    assert group.offsets == {"orders": {0: PLAIN.replace(offset=2)}}
     assert group.clock_ms == 2_000
 
 
@@ -54,7 +43,7 @@ def test_an_offset_waits_for_its_transaction_as_before() -> None:
     assert group is not None
     assert group.offsets == {}
     [waiting] = group.pending["orders", 0][17]
-    assert waiting.offset == committed(3)
+    assert waiting.offset == PLAIN.replace(offset=3)
 
 
 def test_a_group_that_is_gone_is_not_made_anew() -> None:
@@ -103,16 +92,8 @@ def test_a_group_goes_on_from_its_state_in_a_snapshot() -> None:
         for f in frames
         for row in f.itertuples()
     }
-    assert {name: group.offsets["orders"][0].offset for name, group in made.items()} == {
-        "a": 7,
-        "b": 2,
-        "c": 9,
-    }
-    assert {name: group.clock_ms for name, group in made.items()} == {
-        "a": 2_000,
-        "b": 1_000,
-        "c": 3_000,
-    }
+    found = {name: (g.offsets["orders"][0].offset, g.clock_ms) for name, g in made.items()}
+    assert found == {"a": (7, 2_000), "b": (2, 1_000), "c": (9, 3_000)}
 
 
 def offset_in(row: tuple[object, ...]) -> tuple[str, int]:
