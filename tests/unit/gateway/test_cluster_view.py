@@ -165,7 +165,7 @@ async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.Mo
 async def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     async with ScriptedBroker() as broker:
         view = ClusterView([broker.address], NEVER_MS)
-        monkeypatch.setattr(view, "_take", lambda _found: {}["nothing of this name"])
+        monkeypatch.setattr(view, "_add", lambda _found: {}["nothing of this name"])
         with pytest.raises(KeyError, match="nothing of this name"):
             await view.look_again()
         view.close()
