@@ -77,7 +77,7 @@ def rows(root: str, sql: str, as_of_time: AsOfTime | None = None) -> list[dict[s
 @pytest.mark.parametrize(
     "name", [*KEPT, "coordinator_log", "dead_letters", "topic_positions", "writers"]
 )
-def test_every_table_and_view_is_as_it_was(
+def test_tables_are_as_they_were(
     whole: tuple[str, CoordinatorConfig], then: str, name: str
 ) -> None:
     root, config = whole

@@ -10,6 +10,7 @@ from group_coordinator.core.model.requests import Topic
 from group_coordinator.gateway.cluster import broker_links, cluster_view
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
+from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.health_port import cluster_check, first_trouble
 from tests.unit.gateway.scripted_broker import NODE, ORDERS_ID, RACK, Asked, ScriptedBroker
@@ -172,9 +173,7 @@ async def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -
 
 
 @in_loop
-async def test_before_its_session_ends_it_logs_in_on_another_connection(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_before_its_session_ends_it_logs_in_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(broker_links, "monotonic", lambda: now_s)
 
@@ -268,3 +267,30 @@ async def test_without_a_broker_a_topic_stays_as_it_was() -> None:
 
         assert (view.knows("orders"), view.knows("refunds")) == (True, False)
         assert view.trouble is not None
+
+
+@in_loop
+async def test_a_question_that_fails_on_the_last_connection_leaves_the_next_one_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One is opened for the next before the session of the last one ends."""
+    now_s = time.monotonic()
+    monkeypatch.setattr(broker_links, "monotonic", lambda: now_s)
+
+    async with ScriptedBroker() as broker:
+        broker.session_ms = 60_000
+        del broker.answers["DescribeAcls"]
+        links = BrokerLinks(LOGIN)
+        late = asyncio.create_task(links.ask(broker.address, "DescribeAcls", {}))
+        asked = await broker.asked()
+        now_s += 55.0
+        await links.knows(broker.address, "Metadata")
+        asked.hang_up()
+        with pytest.raises(FAILURES):
+            await late
+        await until(lambda: asked.writer not in broker.writers)
+        [second] = broker.writers
+        await links.knows(broker.address, "Metadata")
+
+        assert broker.writers == {second}
+        links.close()

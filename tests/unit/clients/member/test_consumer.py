@@ -25,9 +25,7 @@ from tests.unit.clients.billing import (
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 
-def test_a_member_makes_its_own_id_and_joins_with_one_full_request(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_makes_its_own_id_and_joins_at_once(coordinator: CoordinatorInProcess) -> None:
     member = new_member(
         coordinator, "a", ["refunds", "orders"], group_remote_assignor="range", client_rack="east"
     )
@@ -61,7 +59,7 @@ def test_a_lone_member_gets_everything_at_once(coordinator: CoordinatorInProcess
     assert (member.generation_id, member.rebalances) == (2, 1)
 
 
-def test_what_was_assigned_is_acknowledged_by_the_next_poll_and_said_no_more(
+def test_what_was_assigned_is_acknowledged_by_the_next_poll(
     coordinator: CoordinatorInProcess,
 ) -> None:
     member = new_member(coordinator, "a")
@@ -161,9 +159,7 @@ def test_a_changed_subscription_is_said_at_once(coordinator: CoordinatorInProces
     assert member.assignment == partitions("orders", 0, 1, 2, 3)
 
 
-def test_a_subscription_that_changes_while_a_heartbeat_is_under_way(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_subscription_that_changes_amid_a_heartbeat(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
     live(coordinator, member)
     coordinator.sleep(INTERVAL_MS)
@@ -175,9 +171,7 @@ def test_a_subscription_that_changes_while_a_heartbeat_is_under_way(
     assert member.assignment == partitions("refunds", 0, 1)
 
 
-def test_a_topic_without_a_name_is_taken_over_as_soon_as_it_has_one(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_topic_is_taken_over_as_soon_as_it_is_named(coordinator: CoordinatorInProcess) -> None:
     known = {"orders": ORDERS}
     member = new_member(coordinator, "a", ["orders", "refunds"], known)
     live(coordinator, member)
@@ -191,9 +185,7 @@ def test_a_topic_without_a_name_is_taken_over_as_soon_as_it_has_one(
     assert {topic["topicId"] for topic in owned} == {ORDERS, REFUNDS}
 
 
-def test_a_member_whose_session_lapsed_joins_again_under_its_id(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_that_lapsed_joins_again_under_its_id(coordinator: CoordinatorInProcess) -> None:
     member, other = new_member(coordinator, "a"), new_member(coordinator, "b")
     live(coordinator, member, other)
     member_id = member.member_id
@@ -212,9 +204,7 @@ def test_a_member_whose_session_lapsed_joins_again_under_its_id(
     assert len(member.assignment) == 2
 
 
-def test_a_lost_heartbeat_is_followed_by_one_that_says_all(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_lost_heartbeat_is_followed_by_a_full_one(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
     live(coordinator, member)
     coordinator.is_silent = True
@@ -243,9 +233,7 @@ def test_a_lost_join_is_asked_again(coordinator: CoordinatorInProcess) -> None:
     assert member.state is MemberState.STABLE
 
 
-def test_a_member_that_is_refused_for_good_says_why_at_every_poll(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_refused_for_good_says_why_each_time(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a", group_remote_assignor="sticky")
 
     for _ in range(2):
@@ -287,9 +275,7 @@ def test_a_classic_group_is_upgraded_while_it_works(coordinator: CoordinatorInPr
     assert newcomer.assignment == partitions("orders", 0, 1, 2, 3)
 
 
-def test_each_protocol_needs_to_know_something_of_the_cluster(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_each_protocol_needs_facts_of_the_cluster(coordinator: CoordinatorInProcess) -> None:
     with pytest.raises(ValueError, match="needs topic_ids"):
         GroupMember(
             coordinator, "billing", ["orders"], options=MemberOptions(group_protocol="consumer")

@@ -50,9 +50,7 @@ def meet(coordinator: CoordinatorInProcess, *members: GroupMember) -> None:
     poll(*members)
 
 
-def test_a_first_join_gets_a_member_id_and_waits_for_others(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_first_join_gets_an_id_and_waits_for_others(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
 
     poll(member)
@@ -84,9 +82,7 @@ def test_members_share_by_range(coordinator: CoordinatorInProcess) -> None:
     )
 
 
-def test_a_heartbeat_tells_of_a_rebalance_and_the_member_joins_again(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_heartbeat_tells_of_a_rebalance_to_join(coordinator: CoordinatorInProcess) -> None:
     a = new_member(coordinator, "a")
     meet(coordinator, a)
     b = new_member(coordinator, "b")
@@ -111,9 +107,7 @@ def test_heartbeats_keep_the_session_alive(coordinator: CoordinatorInProcess) ->
     assert (member.state, member.generation_id) == (MemberState.STABLE, 1)
 
 
-def test_a_member_whose_session_lapsed_joins_as_a_new_one(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_whose_session_ended_joins_as_new(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
     meet(coordinator, member)
     first_id = member.member_id
@@ -157,9 +151,7 @@ def test_a_member_that_leaves_is_gone_at_once(coordinator: CoordinatorInProcess)
     assert a.assignment == partitions("orders", 0, 1, 2, 3)
 
 
-def test_a_member_that_never_joined_leaves_without_a_word(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_that_never_joined_leaves_silently(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
 
     member.leave()
@@ -218,7 +210,7 @@ def test_a_lost_join_is_asked_again(coordinator: CoordinatorInProcess) -> None:
     assert member.state is MemberState.STABLE
 
 
-def test_a_member_that_is_refused_for_good_says_why_at_every_poll() -> None:
+def test_a_member_refused_for_good_says_why_each_time() -> None:
     coordinator = CoordinatorInProcess(group_min_session_timeout_ms=15_000)
     member = new_member(coordinator, "a")
 
