@@ -152,7 +152,7 @@ class RequestRouter:
             return ForwardedRequest(request.frame, None)
         # The job's request is sent now, next to the broker's.
         if request.api.name == "AlterConfigs":
-            ours = asyncio.ensure_future(at_once(refused_groups(of_groups)))
+            ours: asyncio.Future[Body] = asyncio.ensure_future(at_once(refused_groups(of_groups)))
         else:
             ours = self._asked(request, {**body, "resources": of_groups}, client)
         if not others:
