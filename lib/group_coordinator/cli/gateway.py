@@ -117,13 +117,9 @@ def gateway_command(
 
 
 def run_gateway_process(command: Sequence[str], stop: Event, ended: Event) -> None:
-    """Run the gateway until either event is set, then let it drain.
+    """Run the gateway until either event is set, then let it drain. JobRefusedError: it ended by itself.
 
-    With `stop` it drains while the job ends its last batch, whose responses still leave. Its output goes to this
-    program's output.
-
-    Raises:
-        JobRefusedError: the gateway ended by itself.
+    With `stop` it drains while the job ends its last batch, whose responses still leave.
     """
     with _running(command) as process:
         while not (stop.is_set() or ended.wait(_LOOK_S)):

@@ -24,10 +24,7 @@ from group_coordinator.driver.tables import create_tables_of
 )
 @reported_start_errors()
 def command(
-    config: Path | None,
-    overrides: tuple[str, ...],
-    bootstrap_server: str | None,
-    topics_only: bool,
+    config: Path | None, overrides: tuple[str, ...], bootstrap_server: str | None, topics_only: bool
 ) -> None:
     """Create the topics and the tables; safe to repeat.
 

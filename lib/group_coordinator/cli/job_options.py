@@ -20,15 +20,7 @@ from group_coordinator.settings import Settings, SettingsError, load, secrets_in
 
 
 def refuse_given(*parameters: str, why: str) -> None:
-    """Reject options of the running command.
-
-    Args:
-        parameters: the names of the options' parameters.
-        why: text of the message after the option, as users write it.
-
-    Raises:
-        click.UsageError: the user gave such an option.
-    """
+    """Reject options of the running command, with the message `why` after the option as users write it."""
     context = click.get_current_context()
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")

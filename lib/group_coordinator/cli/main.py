@@ -53,11 +53,9 @@ class LazyGroup(click.Group):
     """Command group that imports a command at its use, so that commands without Spark start at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Command names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Object `command` of the command's module."""
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
@@ -73,7 +71,6 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, meaning) for name, (_, meaning) in COMMANDS.items()])
 

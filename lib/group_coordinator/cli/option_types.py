@@ -32,11 +32,6 @@ class NumberRange(click.IntRange):
     """Range of an option's number. Without it click accepts Python's notation, such as 1_0."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse the number, if it is a text.
-
-        Raises:
-            click.BadParameter: the text is not a whole number, or is out of range.
-        """
         if isinstance(value, str) and java_number(value) is None:
             self.fail(f"{value!r} is not a whole number.", param, ctx)
         return super().convert(value, param, ctx)
@@ -44,8 +39,6 @@ class NumberRange(click.IntRange):
 
 INT64 = NumberRange(-LAST_INT64 - 1, LAST_INT64)
 """Range of offsets, shifts and times in milliseconds."""
-
-
 LONGEST_S = 366 * 86_400
 """Longest interval of repeated commands, in seconds."""
 
@@ -54,11 +47,7 @@ _DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")
 
 
 def time_of(text: str) -> datetime:
-    """Parse a time of ISO 8601 to UTC, as all times in the tables are; without a zone it is UTC.
-
-    Raises:
-        click.BadParameter: the text is no time.
-    """
+    """Parse a time of ISO 8601 to UTC, as all times in the tables are; without a zone it is UTC."""
     try:
         found = datetime.fromisoformat(text)
         # A time without a zone has the tables' zone.
@@ -81,11 +70,7 @@ def as_of_option(function: Function) -> Function:
 
 
 def duration_ms_of(text: str) -> int:
-    """Convert a number with its unit, such as 90m, to milliseconds: at least 1.
-
-    Raises:
-        click.BadParameter: the text is no duration.
-    """
+    """Convert a number with its unit, such as 90m, to milliseconds: at least 1."""
     parts = _DURATION.fullmatch(text)
     if parts is None or not int(parts[1]):
         raise click.BadParameter(

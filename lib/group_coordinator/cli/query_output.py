@@ -42,11 +42,7 @@ def write_csv(answer: pa.Table, out: TextIO) -> None:
 
 
 def write_json(answer: pa.Table, out: TextIO) -> None:
-    """Write an array with an object for each row; times as ISO 8601, bytes as base64.
-
-    Raises:
-        click.ClickException: several columns have the same name.
-    """
+    """Write an array with an object for each row; times as ISO 8601, bytes as base64."""
     _check_names(answer)
     document = json.encode(
         [dict(zip(answer.column_names, row, strict=True)) for row in rows_of(answer)], enc_hook=str
@@ -81,11 +77,7 @@ def output_option(formats: Collection[str]) -> Callable[[Function], Function]:
 
 
 def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
-    """Check before a long query that --format is not given with --output, which has its own format.
-
-    Raises:
-        click.UsageError: both options are given.
-    """
+    """Check before a long query that --format is not given with --output, which has its own format."""
     if output is not None:
         kind, file = output
         refuse_given(
@@ -95,10 +87,7 @@ def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
 
 
 def show(
-    answer: pa.Table,
-    writers: Mapping[str, Writer],
-    printed: str,
-    output: tuple[str, Path] | None,
+    answer: pa.Table, writers: Mapping[str, Writer], printed: str, output: tuple[str, Path] | None
 ) -> None:
     """Print the rows, or write them to a file, which stays unchanged after an error."""
     if output is None:
@@ -141,11 +130,7 @@ def _check_names(answer: pa.Table) -> None:
 
 
 def rows_of(answer: pa.Table) -> list[tuple[Any, ...]]:
-    """Convert rows to tuples of Python's own values.
-
-    Raises:
-        click.ClickException: Python has no such value.
-    """
+    """Convert rows to tuples of Python's own values. click.ClickException: Python has no such value."""
     columns = [_values(*column) for column in zip(answer.column_names, answer.columns, strict=True)]
     return list(zip(*columns, strict=True))
 

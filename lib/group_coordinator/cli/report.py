@@ -24,11 +24,6 @@ _LOOPBACK = "127.0.0.1:8090"
 
 
 def address_of(text: str) -> tuple[str, int]:
-    """Split HOST:PORT into its parts.
-
-    Raises:
-        click.BadParameter: the text has another form.
-    """
     try:
         return host_and_port(text)
     except AddressError as error:

@@ -68,7 +68,6 @@ class Channel(Protocol):
 
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
         """Send a request; return the future response."""
-        ...
 
 
 _log = logging.getLogger(__name__)
@@ -131,11 +130,7 @@ class PendingReplies(Generic[_Reply]):
         return len(self._pending)
 
     def put(self, reply: _Reply) -> str:
-        """Add a request before it is sent; return its correlation id.
-
-        Raises:
-            ChannelError: the channel is broken.
-        """
+        """Add a request before it is sent; return its correlation id. ChannelError: the channel is broken."""
         correlation_id = f"{self.name}-{next(self._numbers)}"
         self._pending[correlation_id] = reply
         # Checked after the request is added: `fail_all` in another thread sees this request, or this line sees its error.
@@ -190,11 +185,8 @@ def _timed_out(correlation_id: str, reply: PendingReply) -> RequestTimedOutError
 class ResponseReader(LastingClient[KafkaConsumer]):
     """Single-threaded reader of the responses topic; its methods raise a KafkaError if the topic cannot be read.
 
-    Args:
-        connection: to the cluster.
-        topic: the responses topic.
-        positions: of partitions that were read before, by number; kept up to date.
-        options: of KafkaConsumer.
+    `positions` has the offsets of partitions that were read before, by number, and is kept up to date. The other options are
+    those of KafkaConsumer.
     """
 
     def __init__(
@@ -216,11 +208,7 @@ class ResponseReader(LastingClient[KafkaConsumer]):
         """Numbers of the assigned partitions."""
 
     def partitions_of(self, topic: str) -> list[int]:
-        """Partition numbers of a topic.
-
-        Raises:
-            TopicMissingError: the topic does not exist.
-        """
+        """Partition numbers of a topic. TopicMissingError: it does not exist."""
         # Without partitions the client is closed, so that a later call reads the metadata again.
         numbers = sorted(self.opened().partitions_for_topic(topic) or ())
         if not numbers:
@@ -258,10 +246,8 @@ def reply_partition_from_now(
 ) -> ResponseReader:
     """Open a reader of a single partition, which requests name as their reply partition. Few other responses arrive there.
 
-    `lot` is a random number of the client, from 0 up: clients with different lots share the partitions evenly.
-
-    Raises:
-        ChannelError: the cluster does not answer, rejects the login, or a topic is missing.
+    `lot` is a random number of the client, from 0 up: clients with different lots share the partitions evenly. ChannelError: the
+    cluster does not answer, rejects the login, or a topic is missing.
     """
     reader = ResponseReader(connection, responses_topic, {})
     with reader.reported_failures():

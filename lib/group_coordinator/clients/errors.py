@@ -77,7 +77,8 @@ class CoordinatorResponseError(ClientError):
     """Java class name of the same error."""
     by_code: ClassVar[dict[int, type[CoordinatorResponseError]]] = {}
 
-    def __init_subclass__(cls, java: str | None = None) -> None:
+    def __init_subclass__(cls, code: int | None = None, java: str | None = None) -> None:
+        cls.code = cls.code if code is None else code
         name = java or cls.__name__.removesuffix("Error") + "Exception"
         cls.exception_name = f"org.apache.kafka.common.errors.{name}"
         # Each class registers itself, so the table needs no second list.
@@ -97,10 +98,10 @@ class CoordinatorResponseError(ClientError):
         return ErrorCode(self.code).name if self.code in self.by_code else f"error {self.code}"
 
 
-class UnknownError(CoordinatorResponseError, java="UnknownServerException"):
+class UnknownError(
+    CoordinatorResponseError, code=ErrorCode.UNKNOWN_SERVER_ERROR, java="UnknownServerException"
+):
     """The server experienced an unexpected error when processing the request."""
-
-    code: int = ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 def error_for(code: int, message: str | None = None) -> CoordinatorResponseError:
@@ -115,227 +116,193 @@ def error_for(code: int, message: str | None = None) -> CoordinatorResponseError
     return unknown
 
 
-class UnknownTopicOrPartitionError(CoordinatorResponseError):
+class UnknownTopicOrPartitionError(
+    CoordinatorResponseError, code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+):
     """This server does not host this topic-partition."""
 
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
-
-class MessageSizeTooLargeError(CoordinatorResponseError, java="RecordTooLargeException"):
+class MessageSizeTooLargeError(
+    CoordinatorResponseError, code=ErrorCode.MESSAGE_TOO_LARGE, java="RecordTooLargeException"
+):
     """The request included a message larger than the max message size the server will accept."""
 
-    code = ErrorCode.MESSAGE_TOO_LARGE
 
-
-class OffsetMetadataTooLargeError(CoordinatorResponseError, java="OffsetMetadataTooLarge"):
+class OffsetMetadataTooLargeError(
+    CoordinatorResponseError,
+    code=ErrorCode.OFFSET_METADATA_TOO_LARGE,
+    java="OffsetMetadataTooLarge",
+):
     """The metadata field of the offset request was too large."""
 
-    code = ErrorCode.OFFSET_METADATA_TOO_LARGE
 
-
-class CoordinatorLoadInProgressError(CoordinatorResponseError):
+class CoordinatorLoadInProgressError(
+    CoordinatorResponseError, code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+):
     """The coordinator is loading and hence can't process requests."""
 
-    code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
-
-class CoordinatorNotAvailableError(CoordinatorResponseError):
+class CoordinatorNotAvailableError(
+    CoordinatorResponseError, code=ErrorCode.COORDINATOR_NOT_AVAILABLE
+):
     """The coordinator is not available."""
 
-    code = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
-
-class NotCoordinatorError(CoordinatorResponseError):
+class NotCoordinatorError(CoordinatorResponseError, code=ErrorCode.NOT_COORDINATOR):
     """This is not the correct coordinator."""
 
-    code = ErrorCode.NOT_COORDINATOR
 
-
-class IllegalGenerationError(CoordinatorResponseError):
+class IllegalGenerationError(CoordinatorResponseError, code=ErrorCode.ILLEGAL_GENERATION):
     """Specified group generation id is not valid."""
 
-    code = ErrorCode.ILLEGAL_GENERATION
 
-
-class InconsistentGroupProtocolError(CoordinatorResponseError):
+class InconsistentGroupProtocolError(
+    CoordinatorResponseError, code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+):
     """The group member's supported protocols are incompatible with those of existing members or first group member tried to join with empty protocol type or empty protocol list."""
 
-    code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
-
-class InvalidGroupIdError(CoordinatorResponseError):
+class InvalidGroupIdError(CoordinatorResponseError, code=ErrorCode.INVALID_GROUP_ID):
     """The group id is invalid."""
 
-    code = ErrorCode.INVALID_GROUP_ID
 
-
-class UnknownMemberIdError(CoordinatorResponseError):
+class UnknownMemberIdError(CoordinatorResponseError, code=ErrorCode.UNKNOWN_MEMBER_ID):
     """The coordinator is not aware of this member."""
 
-    code = ErrorCode.UNKNOWN_MEMBER_ID
 
-
-class InvalidSessionTimeoutError(CoordinatorResponseError):
+class InvalidSessionTimeoutError(CoordinatorResponseError, code=ErrorCode.INVALID_SESSION_TIMEOUT):
     """The session timeout is not within the range allowed by the broker (as configured by group.min.session.timeout.ms and group.max.session.timeout.ms)."""
 
-    code = ErrorCode.INVALID_SESSION_TIMEOUT
 
-
-class RebalanceInProgressError(CoordinatorResponseError):
+class RebalanceInProgressError(CoordinatorResponseError, code=ErrorCode.REBALANCE_IN_PROGRESS):
     """The group is rebalancing, so a rejoin is needed."""
 
-    code = ErrorCode.REBALANCE_IN_PROGRESS
 
-
-class InvalidCommitOffsetSizeError(CoordinatorResponseError):
+class InvalidCommitOffsetSizeError(
+    CoordinatorResponseError, code=ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+):
     """The committing offset data size is not valid."""
 
-    code = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
 
-
-class TopicAuthorizationFailedError(CoordinatorResponseError, java="TopicAuthorizationException"):
+class TopicAuthorizationFailedError(
+    CoordinatorResponseError,
+    code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    java="TopicAuthorizationException",
+):
     """Topic authorization failed."""
 
-    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
-
-class GroupAuthorizationFailedError(CoordinatorResponseError, java="GroupAuthorizationException"):
+class GroupAuthorizationFailedError(
+    CoordinatorResponseError,
+    code=ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    java="GroupAuthorizationException",
+):
     """Group authorization failed."""
-
-    code = ErrorCode.GROUP_AUTHORIZATION_FAILED
 
 
 class ClusterAuthorizationFailedError(
-    CoordinatorResponseError, java="ClusterAuthorizationException"
+    CoordinatorResponseError,
+    code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    java="ClusterAuthorizationException",
 ):
     """Cluster authorization failed."""
 
-    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
-
-class UnsupportedVersionError(CoordinatorResponseError):
+class UnsupportedVersionError(CoordinatorResponseError, code=ErrorCode.UNSUPPORTED_VERSION):
     """The version of API is not supported."""
 
-    code = ErrorCode.UNSUPPORTED_VERSION
 
-
-class InvalidConfigurationError(CoordinatorResponseError):
+class InvalidConfigurationError(CoordinatorResponseError, code=ErrorCode.INVALID_CONFIG):
     """Configuration is invalid."""
 
-    code = ErrorCode.INVALID_CONFIG
 
-
-class InvalidRequestError(CoordinatorResponseError):
+class InvalidRequestError(CoordinatorResponseError, code=ErrorCode.INVALID_REQUEST):
     """This most likely occurs because of a request being malformed by the client library or the message was sent to an incompatible broker. See the broker logs for more details."""
 
-    code = ErrorCode.INVALID_REQUEST
 
-
-class InvalidProducerEpochError(CoordinatorResponseError):
+class InvalidProducerEpochError(CoordinatorResponseError, code=ErrorCode.INVALID_PRODUCER_EPOCH):
     """Producer attempted to produce with an old epoch."""
 
-    code = ErrorCode.INVALID_PRODUCER_EPOCH
 
-
-class InvalidTxnStateError(CoordinatorResponseError):
+class InvalidTxnStateError(CoordinatorResponseError, code=ErrorCode.INVALID_TXN_STATE):
     """The producer attempted a transactional operation in an invalid state."""
 
-    code = ErrorCode.INVALID_TXN_STATE
 
-
-class InvalidProducerIdMappingError(CoordinatorResponseError, java="InvalidPidMappingException"):
+class InvalidProducerIdMappingError(
+    CoordinatorResponseError,
+    code=ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    java="InvalidPidMappingException",
+):
     """The producer attempted to use a producer id which is not currently assigned to its transactional id."""
-
-    code = ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
 class TransactionalIdAuthorizationFailedError(
-    CoordinatorResponseError, java="TransactionalIdAuthorizationException"
+    CoordinatorResponseError,
+    code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    java="TransactionalIdAuthorizationException",
 ):
     """Transactional Id authorization failed."""
 
-    code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
-
-class NonEmptyGroupError(CoordinatorResponseError, java="GroupNotEmptyException"):
+class NonEmptyGroupError(
+    CoordinatorResponseError, code=ErrorCode.NON_EMPTY_GROUP, java="GroupNotEmptyException"
+):
     """The group is not empty."""
 
-    code = ErrorCode.NON_EMPTY_GROUP
 
-
-class GroupIdNotFoundError(CoordinatorResponseError):
+class GroupIdNotFoundError(CoordinatorResponseError, code=ErrorCode.GROUP_ID_NOT_FOUND):
     """The group id does not exist."""
 
-    code = ErrorCode.GROUP_ID_NOT_FOUND
 
-
-class MemberIdRequiredError(CoordinatorResponseError):
+class MemberIdRequiredError(CoordinatorResponseError, code=ErrorCode.MEMBER_ID_REQUIRED):
     """The group member needs to have a valid member id before actually entering a consumer group."""
 
-    code = ErrorCode.MEMBER_ID_REQUIRED
 
-
-class GroupMaxSizeReachedError(CoordinatorResponseError):
+class GroupMaxSizeReachedError(CoordinatorResponseError, code=ErrorCode.GROUP_MAX_SIZE_REACHED):
     """The group has reached its maximum size."""
 
-    code = ErrorCode.GROUP_MAX_SIZE_REACHED
 
-
-class FencedInstanceIdError(CoordinatorResponseError):
+class FencedInstanceIdError(CoordinatorResponseError, code=ErrorCode.FENCED_INSTANCE_ID):
     """The broker rejected this static consumer since another consumer with the same group.instance.id has registered with a different member.id."""
 
-    code = ErrorCode.FENCED_INSTANCE_ID
 
-
-class GroupSubscribedToTopicError(CoordinatorResponseError):
+class GroupSubscribedToTopicError(
+    CoordinatorResponseError, code=ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+):
     """Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it."""
 
-    code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
 
-
-class UnstableOffsetCommitError(CoordinatorResponseError):
+class UnstableOffsetCommitError(CoordinatorResponseError, code=ErrorCode.UNSTABLE_OFFSET_COMMIT):
     """There are unstable offsets that need to be cleared."""
 
-    code = ErrorCode.UNSTABLE_OFFSET_COMMIT
 
-
-class UnknownTopicIdError(CoordinatorResponseError):
+class UnknownTopicIdError(CoordinatorResponseError, code=ErrorCode.UNKNOWN_TOPIC_ID):
     """This server does not host this topic ID."""
 
-    code = ErrorCode.UNKNOWN_TOPIC_ID
 
-
-class FencedMemberEpochError(CoordinatorResponseError):
+class FencedMemberEpochError(CoordinatorResponseError, code=ErrorCode.FENCED_MEMBER_EPOCH):
     """The member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin."""
 
-    code = ErrorCode.FENCED_MEMBER_EPOCH
 
-
-class UnreleasedInstanceIdError(CoordinatorResponseError):
+class UnreleasedInstanceIdError(CoordinatorResponseError, code=ErrorCode.UNRELEASED_INSTANCE_ID):
     """The instance ID is still used by another member in the consumer group. That member must leave first."""
 
-    code = ErrorCode.UNRELEASED_INSTANCE_ID
 
-
-class UnsupportedAssignorError(CoordinatorResponseError):
+class UnsupportedAssignorError(CoordinatorResponseError, code=ErrorCode.UNSUPPORTED_ASSIGNOR):
     """The assignor or its version range is not supported by the consumer group."""
 
-    code = ErrorCode.UNSUPPORTED_ASSIGNOR
 
-
-class StaleMemberEpochError(CoordinatorResponseError):
+class StaleMemberEpochError(CoordinatorResponseError, code=ErrorCode.STALE_MEMBER_EPOCH):
     """The member epoch is stale. The member must retry after receiving its updated member epoch via the ConsumerGroupHeartbeat API."""
 
-    code = ErrorCode.STALE_MEMBER_EPOCH
 
-
-class TransactionAbortableError(CoordinatorResponseError):
+class TransactionAbortableError(CoordinatorResponseError, code=ErrorCode.TRANSACTION_ABORTABLE):
     """The server encountered an error with the transaction. The client can abort the transaction to continue using this transactional ID."""
 
-    code = ErrorCode.TRANSACTION_ABORTABLE
 
-
-class InvalidRegularExpressionError(CoordinatorResponseError, java="InvalidRegularExpression"):
+class InvalidRegularExpressionError(
+    CoordinatorResponseError,
+    code=ErrorCode.INVALID_REGULAR_EXPRESSION,
+    java="InvalidRegularExpression",
+):
     """The regular expression is not valid."""
-
-    code = ErrorCode.INVALID_REGULAR_EXPRESSION

@@ -17,16 +17,11 @@ _MICROSECONDS = 1_000
 
 
 def log_by_group(
-    builder: QueryBuilder,
-    columns: Sequence[str],
-    condition: str = "true",
+    builder: QueryBuilder, columns: Sequence[str], condition: str = "true"
 ) -> Iterator[tuple[tuple[str, str], list[dict[str, Any]]]]:
     """Yield (cluster id, group id) and the group's rows, event_time in milliseconds. It holds all rows of a single group at a time.
 
-    Args:
-        builder: has the table, or a view of that name, as coordinator_log.
-        columns: columns in addition to event_time.
-        condition: SQL for the rows.
+    `columns` are in addition to event_time, and `condition` is SQL for the rows. A view may have the table's name.
     """
     types = ", ".join(map(str, COMPACTED_TYPES))
     wanted = ", ".join((*_GROUP, *columns))

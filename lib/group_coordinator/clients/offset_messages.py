@@ -99,22 +99,16 @@ def fetch_offsets(
 
 
 def fetched_offsets(body: Body) -> dict[TopicPartition, OffsetAndMetadata]:
-    """Return the offsets in an OffsetFetch response; partitions without an offset are left out.
-
-    Raises:
-        CoordinatorResponseError: as fetched_partitions.
-    """
+    """Return the offsets of fetched_partitions without those below 0."""
     found = fetched_partitions(body)
     return {partition: offset for partition, offset in found.items() if offset is not None}
 
 
 def fetched_partitions(body: Body) -> dict[TopicPartition, OffsetAndMetadata | None]:
-    """Return the offsets in an OffsetFetch response; partitions without an offset are left out.
+    """Return the offsets in an OffsetFetch response, None for those below 0; partitions without an offset are left out.
 
-    Raises:
-        CoordinatorResponseError: as for fetched_partitions.
+    CoordinatorResponseError: of the response, of the group, or of a partition.
     """
-    # The error may be of the response, of the group, or of a partition.
     raise_refusal(body)
     [group] = body["groups"]
     raise_refusal(group)

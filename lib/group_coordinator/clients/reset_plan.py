@@ -98,12 +98,7 @@ class ResetPlan(NamedTuple):
 def plan_reset(
     scenario: Scenario, partitions: Collection[TopicPartition], facts: Facts
 ) -> ResetPlan:
-    """Compute the new offsets of these partitions.
-
-    Raises:
-        NothingToShiftError: of ShiftBy.
-        NoCurrentOffsetError: of ToCurrent.
-    """
+    """Compute the new offsets of these partitions. NothingToShiftError: of ShiftBy; NoCurrentOffsetError: of ToCurrent."""
     wanted = sorted(partitions)
     match scenario:
         case ToEarliest():

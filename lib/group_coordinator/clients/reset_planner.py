@@ -8,10 +8,7 @@ from kafka import TopicPartition
 
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.cluster import Cluster
-from group_coordinator.clients.errors import (
-    ClientError,
-    UnknownTopicOrPartitionError,
-)
+from group_coordinator.clients.errors import ClientError, UnknownTopicOrPartitionError
 from group_coordinator.clients.reset_plan import (
     Facts,
     ResetPlan,
@@ -53,11 +50,7 @@ class ResetPlanner:
     def partitions_of(
         self, topics: Mapping[str, Collection[int] | None]
     ) -> frozenset[TopicPartition]:
-        """Partitions of these topics; None: all of a topic.
-
-        Raises:
-            UnknownTopicOrPartitionError: a topic of which all are wanted does not exist.
-        """
+        """Partitions of these topics; None: all of a topic. UnknownTopicOrPartitionError: such a topic does not exist."""
         whole = [topic for topic, numbers in topics.items() if numbers is None]
         known = self._cluster.partitions(whole)
         unknown = sorted(set(whole) - known.keys())
@@ -74,11 +67,8 @@ class ResetPlanner:
     ) -> ResetPlan:
         """Compute the new offsets of some partitions.
 
-        Raises:
-            UnknownTopicOrPartitionError: a partition does not exist.
-            LeaderNotAvailableError: a partition has no leader, so its log cannot be read.
-            NothingToShiftError, NoCurrentOffsetError: as for plan_reset.
-            ChannelError: the cluster, or the coordinator, does not answer.
+        UnknownTopicOrPartitionError: a partition does not exist. LeaderNotAvailableError: its log cannot be read. ChannelError: no
+        answer. Other errors are those of plan_reset.
         """
         self._check(partitions)
         return plan_reset(scenario, partitions, self._facts(group_id, partitions, scenario))

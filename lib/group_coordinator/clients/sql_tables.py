@@ -78,10 +78,9 @@ _READING = re.compile(
 )
 """Nodes of a plan that only reads: all other nodes write, or change the session."""
 _NODE = re.compile(r'"(Node Type|Operation|Statement)": "([\w ]+)')
-"""Pattern for the plan as JSON, in which a quote of the query has a backslash; a JSON parser fails on long UNIONs. Nodes that
+"""Pattern for the plan as JSON, in which a quote of the query has a backslash; a JSON parser fails on long UNIONs.
 
-write have one of the last two keys, which are more specific.
-"""
+Nodes that write have one of the last two keys, which are more specific."""
 _LINE = re.compile(r"(?<= at Line: )\d+")
 
 _HINTS = {
@@ -97,14 +96,8 @@ _HINTS = {
 def query(root: str, sql: str, as_of_time: AsOfTime | None = None) -> pa.Table:
     """Answer a SQL query (DataFusion's dialect) from the tables under a root folder, and the views over them.
 
-    Args:
-        root: the tables' folder.
-        sql: the query.
-        as_of_time: time travel; None: the current tables.
-
-    Raises:
-        TablesUnavailableError: there are no tables under the root.
-        QueryError: the text is no query, or cannot be answered; the message is a single line.
+    TablesUnavailableError: there are no tables under the root. QueryError: the text is no query, or cannot be answered; the
+    message is a single line.
     """
     text = with_lengths_of_bytes(sql)
     with session(root, sql, as_of_time) as tables:
@@ -119,21 +112,15 @@ class Session:
         self._builder = builder
 
     def sql(self, text: str) -> pa.Table:
-        """Answer a query from the tables.
-
-        Raises:
-            QueryError: the query cannot be answered; the message is a single line.
-        """
+        """Answer a query from the tables. QueryError: it cannot be answered; the message is a single line."""
         with reported_in_one_line():
             return pa.table(self._builder.execute(text))
 
     def check(self, text: str) -> None:
         """Check that the engine's plan of the text only reads. The plan runs nothing.
 
-        Reads need no check: the engine has only the registered tables, and no function that reads files.
-
-        Raises:
-            QueryError: the text is no query, or several; the message is a single line.
+        Reads need no check: the engine has only the registered tables, and no function that reads files. QueryError: the text is
+        no query, or several; the message is a single line.
         """
         self.sql("SET datafusion.optimizer.max_passes = 0")  # the slowest part of planning
         try:
@@ -160,23 +147,18 @@ class Session:
 
 @contextmanager
 def session(root: str, about: str, as_of_time: AsOfTime | None = None) -> Iterator[Session]:
-    """Open the tables for several queries.
+    """Open the tables for several queries; tables and views that `about` does not name may be missing.
 
-    Args:
-        root: the tables' folder.
-        about: the queries, joined to a text; tables and views that they do not name may be missing.
-        as_of_time: time travel; None: the current tables.
-
-    Raises:
-        TablesUnavailableError: there are no tables under the root.
-        QueryError: the tables cannot be read.
+    TablesUnavailableError: there are no tables under the root. QueryError: they cannot be read.
     """
     tables, builder = open_tables(root), QueryBuilder(_SESSION)
     with TemporaryDirectory(prefix="group-coordinator-sql-") as scratch:
         with reported_in_one_line():
             names: Iterable[str]
             if as_of_time is None:
-                names = _register(builder, tables)
+                names = tables
+                for name, table in tables.items():
+                    builder.register(name, table)
             else:
                 # Compaction needs Spark's types, whose import takes longer than most queries.
                 from group_coordinator.clients import time_travel  # noqa: PLC0415
@@ -203,12 +185,7 @@ def rows(root: str, sql: str) -> list[dict[str, Any]]:
 
 
 def open_tables(root: str) -> dict[str, DeltaTable]:
-    """Existing tables by name.
-
-    Raises:
-        TablesUnavailableError: there are no tables.
-        QueryError: the tables cannot be read; the message is a single line.
-    """
+    """Existing tables by name. TablesUnavailableError: none; QueryError: they cannot be read; the message is a single line."""
     if not is_folder(root):
         raise TablesUnavailableError(
             f"tables.root = {root} is the schema of a catalog, which only Spark reads: use `group-coordinator-job "
@@ -224,12 +201,6 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
             f"tables.root = {root} has no tables: run `group-coordinator init`"
         )
     return found
-
-
-def _register(builder: QueryBuilder, tables: dict[str, DeltaTable]) -> Iterable[str]:
-    for name, table in tables.items():
-        builder.register(name, table)
-    return tables
 
 
 def _create_views(builder: QueryBuilder, tables: Iterable[str], wanted: frozenset[str]) -> None:

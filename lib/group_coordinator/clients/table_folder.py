@@ -36,10 +36,5 @@ class TableFolder:
         self._root = root
 
     def sql(self, text: str) -> Answer:
-        """Answer a query from the current tables.
-
-        Raises:
-            TablesUnavailableError: there are no tables under the root.
-            QueryError: the query cannot be answered; the message is a single line.
-        """
+        """Answer a query from the current tables. Errors are those of sql_tables.query."""
         return Answer(without_views(query(self._root, text)))

@@ -38,14 +38,9 @@ def register(
     sql: str,
     scratch: str,
 ) -> list[str]:
-    """Register the tables as of the time; return the registered names.
+    """Register the tables as of the time; return the registered names. State tables that the query does not name are left out.
 
-    Args:
-        builder: engine of the query.
-        tables: current tables.
-        as_of_time: the time.
-        sql: the query; state tables that it does not name are left out.
-        scratch: a folder that lasts until the query is answered.
+    `scratch` is a folder that lasts until the query is answered.
     """
     names = [name for name in ROW_TIMES if name in tables]
     for name in names:
@@ -80,11 +75,8 @@ def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
 
 
 def _folded(
-    builder: QueryBuilder,
-    as_of_time: AsOfTime,
-    names: Mapping[str, Mapping[str, str]],
+    builder: QueryBuilder, as_of_time: AsOfTime, names: Mapping[str, Mapping[str, str]]
 ) -> dict[str, list[TableRow]]:
-    """Rows of each state table."""
     retention = Retention(
         as_of_time.config.retention_ms, as_of_time.config.offsets_retention_check_interval_ms
     )

@@ -1,10 +1,8 @@
 """APIs for clients: the route and the versions of each, and the response to ApiVersions. The APIs of the job are in core/apis.py.
 
-The broker's APIs are shown without hidden features, the group APIs in the job's versions. APIs that are neither here nor in
-codecs/wire are hidden: those of brokers and controllers, share groups and streams groups. A version that is not here may have a
-broker's address in a field that is not rewritten, or a hidden feature.
-
-A ClientRequest has its route, and its place in the pipeline of its connection.
+The broker's APIs are shown without hidden features, the group APIs in the job's versions. All others are hidden: APIs of brokers
+and controllers, share groups and streams groups. A version that is not here may have a broker's address in a field that is not
+rewritten, or a hidden feature.
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ class Way(Enum):
 
 
 class ServedApi(NamedTuple):
-    """API for clients: key, name, route and versions."""
-
     key: int
     name: str
     way: Way
@@ -83,9 +79,8 @@ _HIGHEST = {
     "TxnOffsetCommit": 4,
 }
 """Highest versions where they are lower than Kafka's."""
-_LOWEST = {
-    "SaslHandshake": 1
-}  # after version 0 the tokens have no header, so they look like requests
+# After version 0 the tokens have no header, so they look like requests.
+_LOWEST = {"SaslHandshake": 1}
 
 
 def _api(name: str, way: Way) -> ServedApi:
@@ -113,9 +108,6 @@ GROUP_RESOURCE = 32
 """Type of a resource whose configs are the settings of a group."""
 
 
-_FEATURES = ("supportedFeatures", "finalizedFeatures")
-
-
 def too_new(correlation_id: int) -> bytes:
     """Response to an unknown version: in version 0, with the range of ApiVersions itself (KIP-511)."""
     entry = _entry(API_VERSIONS, API_VERSIONS.versions[0], API_VERSIONS.versions[-1])
@@ -124,26 +116,18 @@ def too_new(correlation_id: int) -> bytes:
 
 
 def rewritten(version: int, frame: memoryview) -> bytes:
-    """Rewrite a broker's response for clients.
-
-    Raises:
-        WireError: the response does not parse.
-    """
-    answered = _version_of(version, frame)
+    """Rewrite a broker's response for clients; WireError: it does not parse."""
+    # A broker older than this gateway answers UNSUPPORTED_VERSION, in version 0.
+    error_code = int.from_bytes(frame[4:6], signed=True)
+    answered = 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version
     correlation_id, body = wire.response_body("ApiVersions", answered, frame)
     if body["errorCode"] != ErrorCode.NONE:
         return wire.response("ApiVersions", answered, correlation_id, body)
     body["apiKeys"] = _served([*filter(None, map(_shown, body["apiKeys"]))])
-    for features in _FEATURES:
+    for features in ("supportedFeatures", "finalizedFeatures"):
         if features in body:
             body[features] = [f for f in body[features] if f["name"] not in HIDDEN_FEATURES]
     return wire.response("ApiVersions", version, correlation_id, body)
-
-
-def _version_of(version: int, frame: memoryview) -> int:
-    # A broker older than this gateway answers UNSUPPORTED_VERSION, in version 0.
-    error_code = int.from_bytes(frame[4:6], signed=True)
-    return 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version
 
 
 def _shown(entry: dict[str, Any]) -> dict[str, int] | None:

@@ -15,8 +15,6 @@ BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class ResponseTimes:
-    """Histogram of an API's response times."""
-
     def __init__(self) -> None:
         self.counts = [0] * (len(BOUNDS_S) + 1)
         self.sum_s = 0.0
@@ -27,8 +25,6 @@ class ResponseTimes:
 
 
 class Counters:
-    """Counters since the start of the gateway."""
-
     def __init__(self) -> None:
         self.connections = 0
         self.requests: Counter[tuple[str, int, int | None]] = Counter()
@@ -44,14 +40,12 @@ class Counters:
         self.requests[api.name, _counted(api, version), node_id] += 1
 
     def count_refused(self, api: ServedApi | None, version: int) -> None:
-        """Count a request that was not accepted."""
         if api is None:
             self.refused["unknown", None] += 1
         else:
             self.refused[api.name, _counted(api, version)] += 1
 
     def count_answer(self, api: str, seconds: float) -> None:
-        """Count a response of the job and its time."""
         self.answers.setdefault(api, ResponseTimes()).add(seconds)
 
 
@@ -70,7 +64,6 @@ class Gauges(NamedTuple):
     parked_requests: int
     """JoinGroup and SyncGroup requests that wait for other members."""
     nodes_without_port: int
-    """Brokers without a port for clients."""
     throttled: int
     """Counter since the start: pauses of connections, as their clients were over the limit."""
 

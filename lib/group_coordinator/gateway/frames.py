@@ -15,8 +15,6 @@ class FrameError(ValueError):
 
 
 class FrameRoute(Enum):
-    """Kinds of treatment of a frame."""
-
     PASS = auto()
     """The bytes are forwarded as they arrive."""
     LOOK = auto()
@@ -36,28 +34,18 @@ _PASSED_ON = (FrameRoute.PASS, FrameRoute.LOOK)
 
 
 class FrameReceiver(Protocol):
-    """Receiver of frames, which decides about each frame."""
-
     def begin(self, data: memoryview, at: int) -> FrameRoute:
         """Decide about a frame, whose size stands first. Called again after WAIT, and after MORE with twice as many bytes, or all.
 
-        The bytes of `data` do not change before `feed` ends.
-
-        Raises:
-            FrameError: the frame is invalid here.
+        The bytes of `data` do not change before `feed` ends. FrameError: the frame is invalid here.
         """
 
-    def pass_on(self, piece: memoryview) -> None:
-        """Forward bytes of frames whose course is PASS or LOOK."""
-
+    def pass_on(self, piece: memoryview) -> None: ...
     def passed(self) -> None:
         """End a frame whose course is PASS or LOOK. Its last bytes may be forwarded a little later."""
 
-    def collected(self, frame: bytearray) -> None:
-        """Handle a whole frame, its size first."""
-
-    def dropped(self) -> None:
-        """End a frame whose course is DROP."""
+    def collected(self, frame: bytearray) -> None: ...
+    def dropped(self) -> None: ...
 
 
 def _never(_piece: memoryview) -> None: ...
@@ -84,12 +72,8 @@ class FrameFollower:
         self._frame = bytearray()
         self._left = 0
         self._enough_bytes = 0
-        """Bytes needed for the next call of `begin` after MORE. They double each time, so that a frame in
-
-        small pieces is not read from its beginning with every piece.
-        """
+        """Bytes needed for the next call of `begin` after MORE; they double, so that small pieces are not all read again."""
         self.waits = False
-        """The next frame must wait."""
 
     @property
     def is_between_frames(self) -> bool:
@@ -97,7 +81,6 @@ class FrameFollower:
 
     @property
     def collected_bytes(self) -> int:
-        """Bytes of an incomplete frame."""
         return len(self._frame)
 
     def forget(self) -> None:
@@ -105,11 +88,7 @@ class FrameFollower:
         self._frame = bytearray()
 
     def feed(self, data: memoryview) -> int:
-        """Handle frames until a frame must wait or needs more bytes. Return the number of consumed bytes.
-
-        Raises:
-            FrameError: the next frame is invalid here.
-        """
+        """Handle frames until a frame must wait or needs more bytes; return the number of consumed bytes, or raise FrameError."""
         self.waits = False
         # data[span:at] is still to be forwarded: many small frames leave in one piece.
         span = at = 0

@@ -42,8 +42,6 @@ _log = logging.getLogger(__name__)
 
 
 class GatewayOptions(NamedTuple):
-    """Addresses and limits of the gateway."""
-
     listen: Address
     advertised_host: str
     max_idle_ms: int
@@ -72,7 +70,7 @@ class Gateway:
         self._listeners = Listeners(
             options.listen, options.advertised_host, self, options.tls, self.login_timeout_s
         )
-        self._router = RequestRouter(
+        self.router = RequestRouter(
             groups=groups,
             addresses=Addresses(self),
             coordinators=Coordinators(self._nodes_with_ports, self._listeners.address_of),
@@ -89,11 +87,7 @@ class Gateway:
         self._is_draining = False
 
     async def open(self) -> None:
-        """Accept connections.
-
-        Raises:
-            OSError: a port is in use, or the address is not this machine's.
-        """
+        """Accept connections. OSError: a port is in use, or the address is not this machine's."""
         self._listeners.open(self._view.brokers)
 
     def __str__(self) -> str:
@@ -128,15 +122,10 @@ class Gateway:
         )
 
     def nodes_without_port(self) -> Mapping[int, str]:
-        """Brokers of the cluster without a port, and the errors."""
-        return {
-            node: why
-            for node, why in self._listeners.without_port.items()
-            if node in self._view.brokers
-        }
+        found = self._listeners.without_port.items()
+        return {node: why for node, why in found if node in self._view.brokers}
 
     def open_ports(self) -> None:
-        """Open the ports of new brokers, and ports that were in use before."""
         for node in self._view.brokers:
             self._listeners.address_of(node)
         self._listeners.try_again()
@@ -168,10 +157,6 @@ class Gateway:
 
     # Interface Surroundings, for connections:
 
-    @property
-    def router(self) -> RequestRouter:
-        return self._router
-
     def login(self, failed: Callable[[], None]) -> Login:
         return Login(
             failed,
@@ -183,11 +168,7 @@ class Gateway:
         return self._view.has_authorizer
 
     async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None:
-        """Try the broker's addresses in turn, for a client of a host.
-
-        Raises:
-            OSError: no address can be reached.
-        """
+        """Try the broker's addresses in turn, for a client of a host. OSError: no address can be reached."""
         loop = asyncio.get_running_loop()
         failures = []
         for broker in self._view.addresses_of(node_id):

@@ -21,16 +21,12 @@ class GroupPart(Protocol):
         Topics by id have their names in addition; topics without a name do not exist.
         """
 
-    async def groups_with_settings(self) -> Sequence[str]:
-        """Groups with a group configuration."""
+    async def groups_with_settings(self) -> Sequence[str]: ...
 
 
 class GroupService(NamedTuple):
-    """Running part for groups, with its readiness checks."""
-
     part: GroupPart
     checks: Sequence[Check]
-    """Checks that the job answers."""
 
 
 OpenGroups: TypeAlias = Callable[[ClusterView], AbstractAsyncContextManager[GroupService]]

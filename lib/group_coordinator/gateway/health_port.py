@@ -31,7 +31,6 @@ def cluster_check(view: ClusterView) -> Check:
 
 
 def first_trouble(checks: Sequence[Check]) -> str | None:
-    """First problem of the checks; None: ready."""
     return next(filter(None, (check() for check in checks)), None)
 
 
@@ -47,7 +46,6 @@ def ready_page(checks: Sequence[Check], nodes_without_port: Mapping[int, str]) -
 
 
 Pages: TypeAlias = Mapping[str, Callable[[], Page]]
-"""Pages by path."""
 
 
 def health_port(listen: Address, pages: Pages) -> AbstractContextManager[int]:

@@ -1,9 +1,7 @@
 """A client's login at its broker: its messages are forwarded unchanged, and give the principal and the sender's identity.
 
-After a failed login the next login from the same address waits, so that passwords cannot be guessed quickly.
-
-Sources: PlainSaslServer, ScramMessages, ScramSaslServer, OAuthBearerClientInitialResponse and ClaimValidationUtils of
-Kafka 4.4.
+After a failed login the next login from the same address waits, so that passwords cannot be guessed quickly. Sources:
+PlainSaslServer, ScramMessages, ScramSaslServer, OAuthBearerClientInitialResponse and ClaimValidationUtils of Kafka 4.4.
 """
 
 from __future__ import annotations
@@ -53,23 +51,16 @@ def first_name(mechanism: str, first: bytes, subject_claim: str) -> str | None:
     if len(first) > LONGEST_FIRST_BYTES:
         return None
     if mechanism == "PLAIN":
-        return _plain(first)
+        fields = first.split(b"\0")
+        return _text(fields[1]) if len(fields) == _PLAIN_FIELDS else None
     if mechanism in _SCRAM:
         return _scram(first)
     return _bearer(first, subject_claim) if mechanism == "OAUTHBEARER" else None
 
 
 def is_last(mechanism: str, answer: bytes) -> bool:
-    """Return True if a broker's response without an error ends the login.
-
-    A challenge and a token's error have no error code either.
-    """
+    """Return True if a broker's response without an error ends the login; a challenge and a token's error have none either."""
     return answer.startswith(b"v=") if mechanism in _SCRAM else not answer
-
-
-def _plain(first: bytes) -> str | None:
-    fields = first.split(b"\0")
-    return _text(fields[1]) if len(fields) == _PLAIN_FIELDS else None
 
 
 def _scram(first: bytes) -> str | None:
@@ -150,11 +141,7 @@ class Login:
         return self._ends_at_s is not None and monotonic() > self._ends_at_s
 
     def plan(self, request: ClientRequest) -> ForwardedRequest:
-        """Forward a step of the login, and read it.
-
-        Raises:
-            WireError: the request does not parse.
-        """
+        """Forward a step of the login, and read it. WireError: the request does not parse."""
         if not self._is_wanted:
             return ForwardedRequest(request.frame, None)
         version = request.version
@@ -197,9 +184,8 @@ class Login:
                 self._mechanism, self.is_accepted = None, True
                 self._count(answer)
             elif self._mechanism not in READ_MECHANISMS:
-                self.is_accepted = (
-                    True  # the end cannot be seen, but brokers accept no data before it
-                )
+                # The end cannot be seen, but brokers accept no data before it.
+                self.is_accepted = True
         return _unchanged(frame)
 
     def _answered_older(self, version: int, frame: memoryview) -> bytes:
@@ -243,14 +229,12 @@ class FailedLogins:
         self._until_s: OrderedDict[str, float] = OrderedDict()
 
     def note(self, host: str, now_s: float) -> None:
-        """Add a failure of the host."""
         begin_s = max(self._until_s.pop(host, now_s), now_s)
         self._until_s[host] = min(begin_s + self._delay_s, now_s + MOST_WAIT_S)
         if len(self._until_s) > _REMEMBERED:
             self._until_s.popitem(last=False)
 
     def wait_s(self, host: str, now_s: float) -> float:
-        """Seconds that the next login from the host waits."""
         return max(self._until_s.get(host, now_s) - now_s, 0.0)
 
 

@@ -38,7 +38,7 @@ from group_coordinator.gateway.groups.config_requests import (
     split,
     with_groups,
 )
-from group_coordinator.gateway.groups.error_responses import refused_unread
+from group_coordinator.gateway.groups.error_responses import at_once, refused_unread
 from group_coordinator.gateway.groups.group_listing import NodeShares
 from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
@@ -64,7 +64,7 @@ class RequestRouter:
         self._addresses = addresses
         self._coordinators = coordinators
         self._counters = counters
-        self._own_topics = own_topics
+        self.own_topics = own_topics
         self._plans: dict[str, Callable[[ClientRequest, Body, Client], Plan]] = {
             "FindCoordinator": self._find_coordinator,
             "DescribeConfigs": self._configs,
@@ -74,11 +74,7 @@ class RequestRouter:
         }
 
     def plan(self, request: ClientRequest, client: Client) -> Plan:
-        """Choose between forwarding and a local response.
-
-        Raises:
-            WireError: the request does not parse.
-        """
+        """Choose between forwarding and a local response. WireError: the request does not parse."""
         if request.api.name == "ApiVersions":
             return _api_versions(request)
         if request.api.way is Way.LOGIN:
@@ -93,14 +89,9 @@ class RequestRouter:
         return self._plans[request.api.name](request, body, client)
 
     def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None:
-        """Error response of the job to an event that is too large; None: the response would have to repeat the request's fields."""
+        """Error response of the job to an event that is too large; None: it would have to repeat the request's fields."""
         body = refused_unread(api.name, version, ErrorCode.INVALID_REQUEST)
         return None if body is None else wire.response(api.name, version, correlation_id, body)
-
-    @property
-    def own_topics(self) -> OwnTopics:
-        """Topics of the coordinator itself."""
-        return self._own_topics
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """Function that rewrites the broker's responses; None: they are forwarded unchanged."""
@@ -110,24 +101,23 @@ class RequestRouter:
         self._counters.count_request(api, version, node_id)
 
     def count_refused(self, api: ServedApi | None, version: int) -> None:
-        """Count a request whose API or version is not served."""
         self._counters.count_refused(api, version)
 
     def _about_topics(self, request: ClientRequest, client: Client) -> Plan:
         principal, api = client.login.principal, request.api.name
-        if not self._own_topics.traces(principal):
+        if not self.own_topics.traces(principal):
             return ForwardedRequest(request.frame, self._addresses.rewriting(api, request.version))
-        named = self._own_topics.named_in(request, principal)
+        named = self.own_topics.named_in(request, principal)
         if request.api.way is Way.SHOWN:
             return ForwardedRequest(request.frame, partial(self._without_own, request, named))
         if named:
-            return LocalResponse(self._own_topics.refusal(request, named))
+            return LocalResponse(self.own_topics.refusal(request, named))
         return ForwardedRequest(request.frame, None)
 
     def _without_own(
         self, request: ClientRequest, named: Collection[str], frame: memoryview
     ) -> bytes | Awaitable[bytes]:
-        answer = self._own_topics.hide(request, named, len(frame).to_bytes(4) + frame)
+        answer = self.own_topics.hide(request, named, len(frame).to_bytes(4) + frame)
         rewriting = self._addresses.rewriting(request.api.name, request.version)
         return answer if rewriting is None else rewriting(memoryview(answer)[4:])
 
@@ -154,39 +144,29 @@ class RequestRouter:
         return LocalResponse(found())
 
     def _configs(self, request: ClientRequest, body: Body, client: Client) -> Plan:
-        named = self._own_topics.named_in(request, client.login.principal)
+        named = self.own_topics.named_in(request, client.login.principal)
         if named:
-            return LocalResponse(self._own_topics.refusal(request, named))
+            return LocalResponse(self.own_topics.refusal(request, named))
         of_groups, others = split(body["resources"])
         if not of_groups:
             return ForwardedRequest(request.frame, None)
         # The job's request is sent now, next to the broker's.
-        ours = self._configs_of_groups(request, {**body, "resources": of_groups}, client)
+        if request.api.name == "AlterConfigs":
+            ours: asyncio.Future[Body] = asyncio.ensure_future(at_once(refused_groups(of_groups)))
+        else:
+            ours = self._asked(request, {**body, "resources": of_groups}, client)
         if not others:
             return LocalResponse(_when_encoded(request, ours))
-
-        client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
 
         async def together(frame: memoryview) -> bytes:
             _, theirs = wire.response_body(request.api.name, request.version, frame)
             found = merged(request.api.name, body["resources"], await ours, theirs)
             return _encoded(request, found)
 
-        theirs = wire.request(
-            request.api.name,
-            request.version,
-            request.correlation_id,
-            client_id,
-            {**body, "resources": others},
-        )
+        name, rest = request.api.name, {**body, "resources": others}
+        client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
+        theirs = wire.request(name, request.version, request.correlation_id, client_id, rest)
         return ForwardedRequest(theirs, together)
-
-    def _configs_of_groups(
-        self, request: ClientRequest, body: Body, client: Client
-    ) -> asyncio.Future[Body]:
-        if request.api.name == "AlterConfigs":
-            return asyncio.ensure_future(_immediate(refused_groups(body["resources"])))
-        return self._asked(request, body, client)
 
     def _config_resources(self, request: ClientRequest, body: Body, _client: Client) -> Plan:
         asked_types = body.get("resourceTypes")
@@ -221,10 +201,6 @@ def _api_versions(request: ClientRequest) -> Plan:
     if request.version not in request.api.versions:
         return LocalResponse(api_versions.too_new(request.correlation_id))
     return ForwardedRequest(request.frame, partial(api_versions.rewritten, request.version))
-
-
-async def _immediate(body: Body) -> Body:
-    return body
 
 
 async def _when_encoded(request: ClientRequest, body: Awaitable[Body]) -> bytes:

@@ -57,10 +57,7 @@ _ANSWER_TIMEOUT_S = 10.0
 
 
 def clients_share_one_user(job: JobSettings, options: Mapping[str, Any]) -> bool:
-    """Return True if brokers know users by certificate, and see the gateway's certificate for all clients.
-
-    Options are kafka-python's.
-    """
+    """Return True if brokers know users by certificate, and see the gateway's for all clients. Options are kafka-python's."""
     is_by_certificate = options.get("security_protocol") == "SSL" and options.get("ssl_certfile")
     return bool(is_by_certificate) and job.gateway_clients_share_one_user
 
@@ -68,8 +65,7 @@ def clients_share_one_user(job: JobSettings, options: Mapping[str, Any]) -> bool
 def lends_certificate(job: JobSettings, options: Mapping[str, Any]) -> bool:
     """Return True if clients' connections to brokers show the gateway's certificate.
 
-    Where brokers know users by login, the certificate stands for no user. The gateway shows it for clients that have
-    shown their own.
+    Where brokers know users by login, it stands for no user, and is shown for clients that have shown their own.
     """
     if _is_by_login(options):
         return bool(job.gateway_ssl_truststore_location)
@@ -77,11 +73,7 @@ def lends_certificate(job: JobSettings, options: Mapping[str, Any]) -> bool:
 
 
 async def check_clients_are_answered(view: ClusterView) -> None:
-    """Connect to a broker without the gateway's certificate, as clients will.
-
-    Raises:
-        GatewayStartError: no broker answers.
-    """
+    """Connect to a broker as clients will, without the gateway's certificate. GatewayStartError: no broker answers."""
     # The gateway's own connections are like its clients', and have already succeeded.
     if view.access.of_clients is view.access:
         return
@@ -150,11 +142,7 @@ _log = logging.getLogger(__name__)
 
 
 def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroups) -> None:
-    """Serve until SIGINT or SIGTERM.
-
-    Raises:
-        GatewayStartError: the cluster does not answer, or a port cannot be opened.
-    """
+    """Serve until SIGINT or SIGTERM. GatewayStartError: the cluster does not answer, or a port cannot be opened."""
     set_up_logs()
     login = connection.options
     access = BrokerAccess(login, lends_certificate=lends_certificate(job, login))

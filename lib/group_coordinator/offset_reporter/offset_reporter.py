@@ -49,10 +49,7 @@ class CommitCounts(NamedTuple):
 class Sender:
     """Commits in a thread that starts with the first offsets. Thread-safe.
 
-    Args:
-        target: where to commit; closed with the thread, and after a failure that another connection may fix.
-        outbox: empty.
-        clock: seconds, never going back.
+    The target is closed with the thread, and after a failure that another connection may fix.
     """
 
     def __init__(

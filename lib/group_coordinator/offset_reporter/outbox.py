@@ -101,12 +101,9 @@ _log = logging.getLogger(__name__)
 
 
 class GroupNames:
-    """Group of each query: the user's choice, or a default name.
+    """Group of each query: the user's choice, by query name or the id of a nameless query, or a default name.
 
     A source in the choice that the query does not have is logged once.
-
-    Args:
-        chosen: the choices by query name, or by query id if the query has no name.
     """
 
     def __init__(self, chosen: Mapping[str, Choice]) -> None:
@@ -187,10 +184,8 @@ class _Group:
 class Outbox:
     """Newest offsets by group. One commit is in progress at a time; times are seconds of one clock that never goes back.
 
-    Args:
-        interval_s: between two commits of a group.
-        refresh_s: after this time, unchanged offsets are committed again, so that the offsets of a query without
-            input do not expire: a group without members is alive only by its commits.
+    After `refresh_s` unchanged offsets are committed again, so that the offsets of a query without input do not expire: a
+    group without members is alive only by its commits.
     """
 
     def __init__(self, interval_s: float, refresh_s: float) -> None:

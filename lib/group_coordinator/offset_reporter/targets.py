@@ -31,18 +31,10 @@ class Target(Protocol):
     """Target of an administrator's commits, for a single thread."""
 
     def commit(self, group_id: str, offsets: Offsets) -> None:
-        """Commit, and wait for the response.
-
-        Raises:
-            OffsetsRejectedError: the coordinator rejected offsets.
-            KafkaError: there is no response.
-            ClientError: there is no response.
-        """
-        ...
+        """Commit, and wait for the response. OffsetsRejectedError: of the coordinator; KafkaError, ClientError: no response."""
 
     def close(self) -> None:
         """Disconnect; the next commit connects again."""
-        ...
 
 
 class KafkaTarget(LastingClient[KafkaAdminClient]):
@@ -60,11 +52,7 @@ class KafkaTarget(LastingClient[KafkaAdminClient]):
 
 
 class CoordinatorTarget:
-    """Target that sends OffsetCommit events to the running job.
-
-    Args:
-        options: as for AdminClient.
-    """
+    """Target that sends OffsetCommit events to the running job, with AdminClient's options."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options

@@ -1,18 +1,26 @@
-"""The command's options and its refusals; real clients: tests/broker/gateway."""
+"""The command's options and refusals, and the process of a run; real clients: tests/broker/gateway, with Spark: tests/end_to_end."""
 
 from __future__ import annotations
 
+import logging
+import signal
+import sys
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
+from group_coordinator.cli.gateway import gateway_command, run_gateway_process
 from group_coordinator.cli.main import main
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.gateway.run import ONE_USER_TOLD
 from group_coordinator.settings import JobSettings
 from tests.support.certificates import self_signed
+from tests.support.until import until
 
 NOBODY = "127.0.0.1:1"
 
@@ -92,9 +100,7 @@ def test_passwords_in_plain_text_are_refused_but_on_loopback(
     assert said(listen, allowed).startswith(f"Error: no Kafka broker responds at {NOBODY}")
 
 
-def test_each_start_tells_that_clients_share_one_user(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_each_start_tells_of_the_one_user(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     settings = {
         "security.protocol": "SSL",
         "ssl.keystore.location": str(self_signed(tmp_path)),
@@ -105,3 +111,77 @@ def test_each_start_tells_that_clients_share_one_user(
     gateway("--bootstrap-server", NOBODY, *given)
 
     assert ONE_USER_TOLD in caplog.messages
+
+
+NOBODY = "127.0.0.1:1"
+DRAINED = """
+import pathlib, signal, sys
+def end(*_):
+    pathlib.Path(sys.argv[1], "drained").touch()
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+pathlib.Path(sys.argv[1], "up").touch()
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("set_event", [0, 1])
+def test_it_drains_when_the_run_stops_or_has_ended(tmp_path: Path, set_event: int) -> None:
+    events = Event(), Event()
+    command = [sys.executable, "-c", DRAINED, str(tmp_path)]
+    beside = Thread(target=run_gateway_process, args=(command, *events))
+    beside.start()
+    until((tmp_path / "up").exists, seconds=20, awaited="the process")
+
+    events[set_event].set()
+    beside.join(20)
+
+    assert (tmp_path / "drained").exists()
+
+
+def test_what_ends_it_ends_the_run() -> None:
+    command = gateway_command(None, ["request.timeout.ms=1000"], NOBODY)
+
+    with pytest.raises(JobRefusedError, match="the gateway ended with status 1, and a run with"):
+        run_gateway_process(command, Event(), Event())
+
+
+def test_a_signal_is_named(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", DRAINED, str(tmp_path)]
+
+    def kill() -> None:
+        until((tmp_path / "up").exists, seconds=20, awaited="the process")
+        [child] = [c for c in psutil.Process().children() if str(tmp_path) in c.cmdline()]
+        child.send_signal(signal.SIGKILL)
+
+    killer = Thread(target=kill)
+    killer.start()
+    with pytest.raises(JobRefusedError, match="the gateway was ended by SIGKILL"):
+        run_gateway_process(command, Event(), Event())
+    killer.join()
+
+
+def test_it_has_settings_and_log_level_of_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger("group_coordinator"), "level", logging.DEBUG)
+    settings = ["gateway.listen=127.0.0.1:9", "a=b"]
+    command = gateway_command(Path("mine.toml"), settings, "kafka:9092")
+
+    assert command[3:] == [
+        *("group_coordinator.cli.main", "gateway", "--log-level", "debug"),
+        *("--config", "mine.toml"),
+        *(
+            "--bootstrap-server",
+            "kafka:9092",
+            "--set",
+            "gateway.listen=127.0.0.1:9",
+            "--set",
+            "a=b",
+        ),
+    ]
+
+
+def test_a_drain_has_none() -> None:
+    refused = CliRunner().invoke(main, ["run", "--drain", "--with-gateway"])
+
+    assert refused.exit_code == 2
+    assert "a run with --drain ends when all events are read" in refused.stderr

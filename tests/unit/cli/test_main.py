@@ -74,17 +74,23 @@ def test_an_unknown_command_is_wrong_usage() -> None:
     assert "No such command 'grupos'" in refused.stderr
 
 
-HEAVY = ("pyspark", "pandas", "delta", "altair")
+HEAVY = ("pyspark", "pandas", "delta", "altair", "pyarrow")
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["replay-events", "--help"], ["sql", "--help"], ["gateway", "--help"]]
+    ("arguments", "allowed"),
+    [
+        *(([], []), (["replay-events"], []), (["report"], ["altair", "pyarrow"])),
+        *(([name], ["pyarrow"]) for name in ("sql", "groups", "gateway")),
+    ],
 )
-def test_commands_without_spark_start_without_spark(arguments: list[str]) -> None:
+def test_commands_without_spark_start_without_spark(
+    arguments: list[str], allowed: list[str]
+) -> None:
     program = (
         "import sys; from group_coordinator.cli.main import main; "
-        f"main({arguments}, standalone_mode=False); "
-        f"sys.exit(str([name for name in {HEAVY} if name in sys.modules]))"
+        f"main({[*arguments, '--help']}, standalone_mode=False); "
+        f"sys.exit(str([name for name in {HEAVY} if name in sys.modules and name not in {allowed}]))"
     )
     done = subprocess.run(  # noqa: S603 - a fixed program
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
@@ -115,33 +121,22 @@ def test_a_failure_gives_its_message_and_status(
     assert (ended.exit_code, ended.stderr) == (status, f"Error: {failure}\n")
 
 
-def test_a_command_that_needs_more_than_a_cluster_does_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("command", "package", "extra"), [("sql", "rich", "local"), ("report", "altair", "report")]
+)
+def test_a_command_that_needs_more_says_how_to_get_it(
+    command: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def without_rich(module: str) -> None:
-        raise ModuleNotFoundError(f"{module} needs it", name="rich")
+    def without_it(module: str) -> None:
+        raise ModuleNotFoundError(f"{module} needs it", name=package)
 
-    monkeypatch.setattr("group_coordinator.cli.main.import_module", without_rich)
+    monkeypatch.setattr("group_coordinator.cli.main.import_module", without_it)
 
-    refused = CliRunner().invoke(main, ["sql", "SELECT 1"])
-
-    assert refused.exit_code == 1
-    assert refused.stderr == (
-        "Error: sql needs rich: pip install 'spark-group-coordinator[local]'\n"
-    )
-
-
-def test_the_page_needs_an_extra_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_altair(module: str) -> None:
-        raise ModuleNotFoundError(f"{module} needs it", name="altair")
-
-    monkeypatch.setattr("group_coordinator.cli.main.import_module", without_altair)
-
-    refused = CliRunner().invoke(main, ["report"])
+    refused = CliRunner().invoke(main, [command])
 
     assert refused.exit_code == 1
     assert refused.stderr == (
-        "Error: report needs altair: pip install 'spark-group-coordinator[report]'\n"
+        f"Error: {command} needs {package}: pip install 'spark-group-coordinator[{extra}]'\n"
     )
 
 
@@ -181,9 +176,7 @@ def test_a_reader_that_is_gone_is_no_news(tmp_path: Path, pipe_without_reader: i
     assert ended(query, pipe_without_reader) == (1, "")
 
 
-def test_neither_is_one_of_what_is_written_line_by_line(
-    one_line: list[str], pipe_without_reader: int
-) -> None:
+def test_nor_is_one_of_what_is_written_so(one_line: list[str], pipe_without_reader: int) -> None:
     assert ended(one_line, pipe_without_reader) == (1, "")
 
 

@@ -113,9 +113,7 @@ TWICE = (
 
 
 @pytest.mark.parametrize("kind", ["json", "parquet"])
-def test_columns_of_one_name_are_refused_where_names_count(
-    tables: str, tmp_path: Path, kind: str
-) -> None:
+def test_columns_of_one_name_are_refused(tables: str, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "offsets"
     file.write_text("before")
 

@@ -108,14 +108,3 @@ def test_a_program_can_hold_a_conversation() -> None:
             answers.clear()
         process.stdin.close()
     assert process.returncode == 0
-
-
-def test_neither_spark_nor_pandas_is_needed() -> None:
-    heavy = "{'pandas', 'pyarrow', 'pyspark'} & set(sys.modules)"
-    check = f"import sys, group_coordinator.cli.replay_events; sys.exit(len({heavy}))"
-
-    done = subprocess.run(  # noqa: S603 - a fixed program
-        [sys.executable, "-c", check], env={"PYTHONPATH": ":".join(sys.path)}, check=False
-    )
-
-    assert done.returncode == 0

@@ -33,9 +33,8 @@ def report(*arguments: str) -> Result:
 def test_a_file(tables: str, tmp_path: Path) -> None:
     file = tmp_path / "eu-1.html"
 
-    result = report(
-        "--tables", tables, "--as-of", "1970-01-01 02:00", "--hours", "2", "--output", str(file)
-    )
+    when = ["--as-of", "1970-01-01 02:00", "--hours", "2", "--cluster", "eu-1"]
+    result = report("--tables", tables, *when, "--output", str(file))
 
     assert (result.exit_code, result.stdout) == (0, f"Written: {file}\n")
     text = file.read_text(encoding="utf-8")
@@ -55,23 +54,6 @@ def test_hours_and_a_time_say_what_is_shown(tables: str, tmp_path: Path) -> None
     assert "The 24 hours until" in text
 
 
-def test_a_cluster(tables: str, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-
-    report(
-        "--tables",
-        tables,
-        "--as-of",
-        "1970-01-01 02:00",
-        "--cluster",
-        "eu-1",
-        "--output",
-        str(file),
-    )
-
-    assert "partition 0, at 10" in file.read_text(encoding="utf-8")
-
-
 def test_a_cluster_that_is_not_there(tables: str, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
 
@@ -86,14 +68,8 @@ def test_a_cluster_that_is_not_there(tables: str, tmp_path: Path) -> None:
 def test_tables_without_a_group_know_no_cluster_yet(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
 
-    result = report(
-        "--tables",
-        str(tables_of(tmp_path / "tables")),
-        "--cluster",
-        "eu-1",
-        "--output",
-        str(file),
-    )
+    tables = str(tables_of(tmp_path / "tables"))
+    result = report("--tables", tables, "--cluster", "eu-1", "--output", str(file))
 
     assert (result.exit_code, file.exists()) == (0, True)
 
@@ -115,15 +91,8 @@ def test_a_file_that_cannot_be_written(tables: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "8090",
-        ":8090",
-        "localhost",
-        "localhost:http",
-        "localhost:65536",
-        "localhost:8_090",
-        "localhost: 80",
-        "a..b:80",
-        "é" * 80 + ":80",
+        *("8090", ":8090", "localhost", "localhost:http", "localhost:65536", "localhost:8_090"),
+        *("localhost: 80", "a..b:80", "é" * 80 + ":80"),
     ],
 )
 def test_an_address_that_is_none(address: str) -> None:
@@ -165,18 +134,10 @@ def test_no_time_is_before_the_first_year(
 def test_the_last_moment_of_the_calendar(tables: str, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
 
-    result = report(
-        "--tables", tables, "--output", str(file), "--as-of", "9999-12-31T23:59:59.999999"
-    )
+    last = "9999-12-31T23:59:59.999999"
+    result = report("--tables", tables, "--output", str(file), "--as-of", last)
 
     assert (result.exit_code, result.stdout) == (0, f"Written: {file}\n")
-
-
-def test_an_interval_that_no_clock_has() -> None:
-    result = report("--watch", "--every", "9" * 30)
-
-    assert result.exit_code == 2
-    assert "is not in the range 1<=x<=31622400" in result.stderr
 
 
 def test_the_end_is_told_in_utc(tables: str, tmp_path: Path) -> None:
@@ -187,22 +148,20 @@ def test_the_end_is_told_in_utc(tables: str, tmp_path: Path) -> None:
     assert "<title>Consumer groups of eu-1, 1970-01-01 02:00 UTC</title>" in file.read_text("utf-8")
 
 
-def test_what_was_is_not_watched() -> None:
-    result = report("--watch", "--as-of", "1970-01-01")
-
-    assert result.exit_code == 2
-    assert "--watch shows the present, --as-of an earlier time" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--watch", "--output", "page.html"], "--output names a file, and --watch writes no file"),
         (["--listen", "127.0.0.1:0"], "--listen has no effect without --watch"),
         (["--every", "30"], "--every has no effect without --watch"),
+        (
+            ["--watch", "--as-of", "1970-01-01"],
+            "--watch shows the present, --as-of an earlier time",
+        ),
+        (["--watch", "--every", "9" * 30], "is not in the range 1<=x<=31622400"),
     ],
 )
-def test_an_option_that_says_nothing_is_refused(arguments: list[str], message: str) -> None:
+def test_an_option_that_cannot_be_used_is_refused(arguments: list[str], message: str) -> None:
     result = report(*arguments)
 
     assert result.exit_code == 2
@@ -236,17 +195,3 @@ def test_a_port_that_is_taken(tables: str) -> None:
 
     assert result.exit_code == 1
     assert result.stderr == f"Error: {taken}: Address already in use\n"
-
-
-def test_no_spark_is_imported() -> None:
-    code = "import sys, group_coordinator.cli.report; print('pyspark' in sys.modules)"
-
-    done = subprocess.run(  # noqa: S603 - a fixed program
-        [sys.executable, "-c", code],
-        env={"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert done.stdout == "False\n"

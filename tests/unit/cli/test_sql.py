@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import csv
+import json
+from io import StringIO
 from pathlib import Path
 
+import click
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 from deltalake import write_deltalake
 
+from group_coordinator.cli.main import main
 from group_coordinator.cli.sql import command
 from group_coordinator.clients.sql_tables import TABLES
 from group_coordinator.tables.catalog_managed import FEATURES
@@ -93,22 +95,11 @@ def test_what_is_no_query_is_refused(tables: Path, statement: str, message: str)
         ("SELECT ';COPY x TO y' AS copy, '--' AS \"a;b\";", ["copy,a;b", ";COPY x TO y,--"]),
         ("\u00a0\n(SELECT 1 AS one)", ["one", "1"]),
         ("VALUES (2), (1) ORDER BY 1", ["column1", "1", "2"]),
-        (
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n",
-            ["i", "1", "2", "3"],
-        ),
-        (
-            "SELECT group_id, row_number() OVER (ORDER BY group_id) AS i FROM offsets QUALIFY i = 1",
-            ["group_id,i", "billing,1"],
-        ),
-        (
-            "SELECT max(value) AS n FROM range(1, 4) WHERE value IN (SELECT value FROM generate_series(1, 9))",
-            ["n", "3"],
-        ),
-        (
-            "SELECT DISTINCT unnest(topics) AS t FROM offsets EXCEPT SELECT 'orders'",
-            ["t", "refunds"],
-        ),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n", ["i", "1", "2", "3"]),
+        ("SELECT group_id, row_number() OVER (ORDER BY group_id) AS i FROM offsets QUALIFY i = 1", ["group_id,i", "billing,1"]),
+        ("SELECT max(value) AS n FROM range(1, 4) WHERE value IN (SELECT value FROM generate_series(1, 9))", ["n", "3"]),
+        ("SELECT DISTINCT unnest(topics) AS t FROM offsets EXCEPT SELECT 'orders'", ["t", "refunds"]),
+        ("-- as the pages have them\nSELECT count(*) AS offsets FROM offsets", ["offsets", "2"]),
         ("SELECT count(*) AS n FROM offsets a FULL JOIN offsets b USING (group_id)", ["n", "2"]),
         ("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'", ["table_name", "offsets"]),
         ("""SELECT '"Operation": "Drop"' AS "n" """, ["n", '"""Operation"": ""Drop"""']),
@@ -136,6 +127,7 @@ def test_a_query_may_have_every_word_in_it(tables: Path, query: str, answer: lis
         ("EXPLAIN ANALYZE SELECT group_id FROM offsets", "output_rows=2"),
         ("EXPLAIN COPY offsets TO '{tables}/copy.csv'", "CopyTo: "),
         ("EXPLAIN EXPLAIN ANALYZE COPY offsets TO '{tables}/copy.csv'", "CopyTo: "),
+        ("SHOW TABLES", "datafusion      public               offsets       BASE TABLE"),
     ],
 )
 def test_what_is_told_about_tables_and_plans(tables: Path, query: str, told: str) -> None:
@@ -151,12 +143,6 @@ def test_only_these_functions_make_tables(tables: Path) -> None:
     result = sql(query, "--tables", str(tables), "--format", "csv")
 
     assert result.stdout.splitlines() == ["routine_name", "generate_series", "range"]
-
-
-def test_a_query_may_begin_with_a_comment(tables: Path) -> None:
-    query = "-- as the pages have them\nSELECT count(*) AS offsets FROM offsets"
-
-    assert sql(query, "--tables", str(tables), "--format", "csv").stdout == "offsets\n2\n"
 
 
 @pytest.fixture
@@ -223,12 +209,6 @@ def test_what_bytes_cannot_be_asked_says_what_they_can(letters: Path, question: 
     assert "(a binary column is not text: use encode(COLUMN, 'hex')," in result.stderr
 
 
-def test_tables_can_be_looked_up(tables: Path) -> None:
-    result = sql("SHOW TABLES", "--tables", str(tables), "--format", "csv")
-
-    assert "datafusion,public,offsets,BASE TABLE" in result.stdout.splitlines()
-
-
 def test_the_root_may_be_a_setting(tables: Path) -> None:
     result = sql("SELECT count(*) FROM offsets", "--set", f"tables.root={tables}")
 
@@ -288,23 +268,6 @@ def test_a_damaged_table_is_told(tables: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_no_spark_is_imported() -> None:
-    code = (
-        "import sys, group_coordinator.cli.sql, group_coordinator.cli.groups;"
-        "print('pyspark' in sys.modules)"
-    )
-
-    done = subprocess.run(  # noqa: S603 - a fixed program
-        [sys.executable, "-c", code],
-        env={"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert done.stdout == "False\n"
-
-
 @pytest.mark.parametrize("feature", sorted(FEATURES))
 def test_a_folder_whose_tables_a_catalog_manages_is_named(tmp_path: Path, feature: str) -> None:
     GROUPS.create_on_disk(tmp_path / "groups")
@@ -328,3 +291,183 @@ def test_a_catalog_is_asked_elsewhere() -> None:
         "Error: tables.root = main.coordinator is the schema of a catalog, which only Spark reads: use "
         "`group-coordinator-job sql QUERY` (jobs/ask_tables.py), or the catalog's own SQL\n"
     )
+
+
+def test_a_table_for_people(tables: Path) -> None:
+    result = sql("SELECT * FROM offsets ORDER BY group_id", "--tables", str(tables))
+
+    assert result.exit_code == 0
+    assert [line.rstrip() for line in result.stdout.splitlines()] == [
+        "group_id   committed_offset   expires_at                 topics                 value",
+        "─────────────────────────────────────────────────────────────────────────────────────",
+        'billing                  42   2024-01-02 03:04:05.678Z   ["orders","refunds"]   AP8=',
+        "café",
+        "",
+        "2 rows",
+    ]
+
+
+def test_a_pipe_gets_whole_lines(tables: Path) -> None:
+    query = "SELECT repeat('x', 500) AS long, group_id FROM offsets"
+
+    result = sql(query, "--tables", str(tables))
+
+    assert "x" * 500 + "   billing" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_a_name_from_outside_stays_in_its_cell(tables: Path) -> None:
+    query = "SELECT 'a' || chr(10) || chr(27) || '[2J' AS group_id, '料金' AS topic, 1 AS lag"
+
+    result = sql(query, "--tables", str(tables))
+
+    assert result.stdout.splitlines()[:3] == [
+        "group_id       topic   lag",
+        "──────────────────────────",
+        r"a\x0a\x1b[2J   料金      1",
+    ]
+
+
+ODD_NAMES = (
+    "SELECT * FROM (VALUES ('a' || chr(10) || 'b'), ('a\\nb'), ('a\\x0ab'), ('\\U0001f600'), ('a  b'), ('u' || chr(776)), (chr(8238) || 'nimda'), ('a' || chr(8232)), "
+    "(' a'), ('a '), ('a' || chr(160)), (chr(155)), ('😀')) AS names(group_id)"
+)
+
+
+def test_different_names_look_different(tables: Path) -> None:
+    lines = sql(ODD_NAMES, "--tables", str(tables)).stdout.splitlines()
+
+    assert lines[2:-2] == [
+        *(r"a\x0ab", r"a\nb", r"a\\x0ab", r"\\U0001f600", r"a \x20b", r"u\u0308", r"\u202enimda"),
+        *(r"a\u2028", r"\x20a", r"a\x20", r"a\xa0", r"\x9b", "😀"),
+    ]
+
+
+def test_a_heading_does_nothing_to_a_terminal(tables: Path) -> None:
+    result = sql('SELECT 1 AS "a\x1b[2J"', "--tables", str(tables))
+
+    assert result.stdout.splitlines()[0] == r"a\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        (
+            "table",
+            [
+                "name         topics",
+                "-" * 38,
+                r'\U0001f600   ["\ufffd","\ud83d\ude00"]',
+                "",
+                "1 row",
+            ],
+        ),
+        ("csv", ["name,topics", '\\U0001f600,"[""\\ufffd"",""\\U0001f600""]"']),
+    ],
+)
+def test_what_the_encoding_lacks_is_escaped(tables: Path, kind: str, lines: list[str]) -> None:
+    query = "SELECT '😀' AS name, make_array(chr(65533), '😀') AS topics"
+    arguments = ["sql", query, "--tables", str(tables), "--format", kind]
+
+    result = CliRunner(charset="latin-1").invoke(main, arguments)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [line.rstrip() for line in result.stdout.splitlines()] == lines
+
+
+def test_json_with_escapes_is_the_same_json(tables: Path) -> None:
+    query = "SELECT chr(8238) || 'é😀' || chr(155) AS name"
+    arguments = ["sql", query, "--tables", str(tables), "--format", "json"]
+
+    result = CliRunner(charset="latin-1").invoke(main, arguments)
+
+    assert result.stdout == '[\n  {\n    "name": "\\u202eé\\ud83d\\ude00\\u009b"\n  }\n]\n'
+    assert json.loads(result.stdout) == [{"name": "\u202eé😀\x9b"}]
+
+
+def test_a_program_gets_every_character_of_csv(tables: Path) -> None:
+    result = sql(ODD_NAMES, "--tables", str(tables), "--format", "csv")
+
+    assert [*csv.reader(StringIO(result.stdout, newline=""))] == [
+        *(["group_id"], ["a\nb"], [r"a\nb"], [r"a\x0ab"], [r"\U0001f600"], ["a  b"], ["u\u0308"]),
+        *(["\u202enimda"], ["a\u2028"], [" a"], ["a "], ["a\xa0"], ["\x9b"], ["😀"]),
+    ]
+
+
+def test_a_table_of_thousands_of_rows_is_aligned_as_a_whole(tables: Path) -> None:
+    query = "SELECT value AS number, 'x' AS text FROM generate_series(1, 3000) ORDER BY value"
+
+    lines = sql(query, "--tables", str(tables)).stdout.splitlines()
+
+    assert [lines[0], lines[2], lines[3_001], *lines[3_002:]] == [
+        "number   text",
+        "     1   x",
+        "  3000   x",
+        "",
+        "3000 rows",
+    ]
+
+
+def test_a_narrow_terminal_gets_a_line_a_value(
+    tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+
+    result = sql("SELECT * FROM offsets LIMIT 1", "--tables", str(tables))
+
+    assert click.unstyle(result.stdout).splitlines() == [
+        "row 1 ──────────────────────────────────",
+        "group_id         billing",
+        "committed_offset 42",
+        "expires_at       2024-01-02 03:04:05.678Z",
+        'topics           ["orders","refunds"]',
+        "value            AP8=",
+        "",
+        "1 row",
+    ]
+
+
+def test_csv(tables: Path) -> None:
+    result = sql("SELECT * FROM offsets", "--tables", str(tables), "--format", "csv")
+
+    assert result.stdout.splitlines() == [
+        "group_id,committed_offset,expires_at,topics,value",
+        'billing,42,2024-01-02 03:04:05.678Z,"[""orders"",""refunds""]",AP8=',
+        "café,,,,",
+    ]
+
+
+def test_json(tables: Path) -> None:
+    result = sql("SELECT * FROM offsets LIMIT 1", "--tables", str(tables), "--format", "json")
+
+    assert result.stdout == (
+        "[\n"
+        "  {\n"
+        '    "group_id": "billing",\n'
+        '    "committed_offset": 42,\n'
+        '    "expires_at": "2024-01-02T03:04:05.678000Z",\n'
+        '    "topics": [\n'
+        '      "orders",\n'
+        '      "refunds"\n'
+        "    ],\n"
+        '    "value": "AP8="\n'
+        "  }\n"
+        "]\n"
+    )
+
+
+def test_no_rows(tables: Path) -> None:
+    query = "SELECT group_id FROM offsets WHERE group_id = 'unknown'"
+
+    assert sql(query, "--tables", str(tables)).stdout.splitlines()[-1] == "0 rows"
+    assert sql(query, "--tables", str(tables), "--format", "json").stdout == "[]\n"
+    assert sql(query, "--tables", str(tables), "--format", "csv").stdout == "group_id\n"
+
+
+def test_time_until_expiry(tables: Path) -> None:
+    query = "SELECT expires_at - to_timestamp('2024-01-01T00:00:00Z') AS left FROM offsets LIMIT 1"
+
+    result = sql(query, "--tables", str(tables), "--format", "csv")
+
+    assert result.stdout.splitlines() == ["left", '"1 day, 3:04:05.678000"']

@@ -38,9 +38,9 @@ HEADINGS = (
 
 
 def test_which_offsets_would_have_gone_and_when(tables: str) -> None:
-    assert what_if(
-        tables, "--retention", "1d", "--as-of", "1970-01-02 08:00"
-    ).stdout.splitlines() == [
+    found = what_if(tables, "--retention", "1d", "--as-of", "1970-01-02 08:00")
+
+    assert found.stdout.splitlines() == [
         HEADINGS,
         "elsewhere,other's,orders,0,5,1970-01-01 00:00:00.000Z,1970-01-02 00:00:00.000Z,,",
         "test,billing,orders,0,10,1970-01-01 00:00:00.000Z,1970-01-02 00:00:00.000Z,1970-01-02 06:00:00.000Z,",
@@ -56,9 +56,8 @@ def test_until_now_unless_a_time_is_given(tables: str) -> None:
 
 
 def test_one_group(tables: str) -> None:
-    found = what_if(
-        tables, "--retention", "90m", "--as-of", "1970-01-01 02:00", "--group", "other's"
-    )
+    when = ("--as-of", "1970-01-01 02:00")
+    found = what_if(tables, "--retention", "90m", *when, "--group", "other's")
 
     assert found.stdout.splitlines()[1:] == [
         "elsewhere,other's,orders,0,5,1970-01-01 00:00:00.000Z,1970-01-01 02:00:00.000Z,,"

@@ -59,9 +59,7 @@ def test_one_partition_can_be_refused(coordinator: CoordinatorInProcess) -> None
         results.partition_result(ORDERS_0)
 
 
-def test_an_administrator_cannot_commit_for_a_living_group(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_administrators_cannot_commit_for_a_living_one(coordinator: CoordinatorInProcess) -> None:
     join_classic(coordinator, ["orders"])
 
     with pytest.raises(UnknownMemberIdError):
@@ -83,7 +81,7 @@ def test_offsets_are_deleted_partition_by_partition(coordinator: CoordinatorInPr
 @pytest.mark.parametrize(
     ("group", "error"), [("unknown", GroupIdNotFoundError), ("", InvalidGroupIdError)]
 )
-def test_deleting_offsets_of_no_group(
+def test_offsets_of_none(
     coordinator: CoordinatorInProcess, group: str, error: type[Exception]
 ) -> None:
     results = delete_offsets(coordinator, group, ORDERS_0)

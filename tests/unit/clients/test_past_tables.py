@@ -9,6 +9,7 @@ import pytest
 
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.sql_tables import query
+from group_coordinator.clients.table_folder import TableFolder
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.group_history import GroupHistory, at, tables_of
@@ -77,7 +78,7 @@ def rows(root: str, sql: str, as_of_time: AsOfTime | None = None) -> list[dict[s
 @pytest.mark.parametrize(
     "name", [*KEPT, "coordinator_log", "dead_letters", "topic_positions", "writers"]
 )
-def test_every_table_and_view_is_as_it_was(
+def test_tables_are_as_they_were(
     whole: tuple[str, CoordinatorConfig], then: str, name: str
 ) -> None:
     root, config = whole
@@ -142,3 +143,25 @@ def test_groups_of_several_clusters(tmp_path: Path) -> None:
         {"cluster_id": "test", "committed_offset": 1},
         {"cluster_id": "there", "committed_offset": 2},
     ]
+
+
+def test_it_is_asked_as_spark_is(tmp_path: Path) -> None:
+    billing = GroupHistory("billing")
+    billing.commit({"orders": {0: 42}})
+    tables = TableFolder(str(tables_of(tmp_path, billing)))
+
+    answer = tables.sql("SELECT group_id, committed_offset FROM offsets")
+
+    assert answer.toArrow().to_pylist() == [{"group_id": "billing", "committed_offset": 42}]
+    assert answer.toPandas().committed_offset.tolist() == [42]
+
+
+def test_each_question_is_about_what_is_so_then(tmp_path: Path) -> None:
+    tables = TableFolder(str(tables_of(tmp_path)))
+    assert tables.sql("SELECT * FROM groups").toPandas().empty
+
+    billing = GroupHistory("billing")
+    billing.commit({"orders": {0: 42}})
+    tables_of(tmp_path, billing)
+
+    assert tables.sql("SELECT group_id FROM groups").toPandas().group_id.tolist() == ["billing"]

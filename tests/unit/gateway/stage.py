@@ -99,6 +99,13 @@ class Client:
     async def answer(self, api: str, version: int) -> tuple[int, dict[str, Any]]:
         return wire.response_body(api, version, await self.frame())
 
+    async def asks(
+        self, api: str, version: int, body: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The answer to a request, when no other is on its way."""
+        self.ask(api, version, body)
+        return (await self.answer(api, version))[1]
+
     async def is_hung_up(self) -> bool:
         """Whether the gateway ended the connection, without another byte."""
         async with asyncio.timeout(PATIENCE_S):

@@ -3,8 +3,18 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from group_coordinator.gateway.cluster.addresses import Address, coordinator_of
+import pytest
+
+from group_coordinator.gateway.cluster.addresses import (
+    Address,
+    advertised_host,
+    check_protocol,
+    coordinator_of,
+    listen_address,
+)
 from group_coordinator.gateway.health_port import ready_page
+from group_coordinator.gateway.login import client_host
+from group_coordinator.gateway.start_errors import GatewayStartError
 from tests.unit.gateway.scripted_broker import NODE
 from tests.unit.gateway.stage import Stage, on_stage, staged
 
@@ -17,16 +27,12 @@ def places(entries: list[dict[str, Any]], id_field: str = "nodeId") -> dict[int,
 
 
 @on_stage()
-async def test_brokers_are_shown_at_ports_of_the_gateway_and_a_new_one_takes_connections_at_once(
-    stage: Stage,
-) -> None:
+async def test_brokers_are_at_ports_of_the_gateway_and_a_new_one_is_at_once(stage: Stage) -> None:
     client = await stage.client()
     stage.broker.nodes[3] = stage.broker.address
-    client.ask("Metadata", 12, {"topics": None})
-    _, body = await client.answer("Metadata", 12)
+    body = await client.asks("Metadata", 12, {"topics": None})
     at_node_3 = await stage.client(3)
-    at_node_3.ask("Metadata", 1, {"topics": None})
-    _, there = await at_node_3.answer("Metadata", 1)
+    there = await at_node_3.asks("Metadata", 1, {"topics": None})
 
     assert places(body["brokers"]) == {
         1: ("127.0.0.1", stage.port + 2),
@@ -37,33 +43,27 @@ async def test_brokers_are_shown_at_ports_of_the_gateway_and_a_new_one_takes_con
 
 
 @on_stage()
-async def test_a_node_without_a_port_of_its_own_is_not_shown_nor_named_as_the_controller(
-    stage: Stage,
-) -> None:
+async def test_a_node_without_a_port_is_not_shown_nor_the_controller(stage: Stage) -> None:
     client = await stage.client()
     stage.broker.nodes[NO_PORT] = ELSEWHERE
     found = []
     for controller in (NO_PORT, NODE, -1):
         said = {**stage.broker.metadata(), "controllerId": controller}
         stage.broker.answers["Metadata"] = lambda _asked, said=said: said  # type: ignore[misc]
-        client.ask("Metadata", 12, {"topics": None})
-        _, body = await client.answer("Metadata", 12)
+        body = await client.asks("Metadata", 12, {"topics": None})
         found.append((list(places(body["brokers"])), body["controllerId"]))
 
     assert found == [([NODE], NODE), ([NODE], NODE), ([NODE], -1)]
 
 
-def test_a_broker_that_no_client_has_heard_of_gets_its_port_and_one_that_cannot_have_it_is_told() -> (
-    None
-):
+def test_a_new_broker_gets_its_port_and_one_that_cannot_have_it_is_told() -> None:
     async def scene() -> None:
         async with staged() as stage:
             stage.broker.nodes |= {3: stage.broker.address, NO_PORT: ELSEWHERE}
             await stage.view.look_again()
             stage.gateway.open_ports()
             client = await stage.client(3)
-            client.ask("Metadata", 1, {"topics": None})
-            _, body = await client.answer("Metadata", 1)
+            body = await client.asks("Metadata", 1, {"topics": None})
             hidden = stage.gateway.nodes_without_port()
             page = ready_page([], hidden)
             del stage.broker.nodes[NO_PORT]
@@ -111,8 +111,7 @@ async def test_a_groups_coordinator_is_one_of_the_nodes_whoever_is_asked(stage: 
 async def test_before_the_cluster_is_known_there_is_no_coordinator(stage: Stage) -> None:
     stage.view.brokers = {}
     client = await stage.client()
-    client.ask("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": ["a"]})
-    _, body = await client.answer("FindCoordinator", 4)
+    body = await client.asks("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": ["a"]})
 
     [found] = body["coordinators"]
     assert (found["nodeId"], found["errorCode"]) == (-1, 15)
@@ -140,8 +139,7 @@ async def test_a_transactions_coordinator_is_the_brokers_to_name(stage: Stage) -
 @on_stage()
 async def test_share_groups_have_no_coordinator(stage: Stage) -> None:
     client = await stage.client()
-    client.ask("FindCoordinator", 6, {"keyType": 2, "coordinatorKeys": ["s:t:0"]})
-    _, body = await client.answer("FindCoordinator", 6)
+    body = await client.asks("FindCoordinator", 6, {"keyType": 2, "coordinatorKeys": ["s:t:0"]})
 
     assert [found["errorCode"] for found in body["coordinators"]] == [42]
 
@@ -178,3 +176,130 @@ async def test_of_a_brokers_topics_nothing_is_read(stage: Stage) -> None:
     sent = (await stage.broker.asked()).answer_bytes(no_brokers_no_controller + b"topics")
 
     assert await client.frame() == sent[4:]
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("0.0.0.0:19092", Address("0.0.0.0", 19092)),  # noqa: S104 - nobody listens
+        ("kafka.example.com:9092", Address("kafka.example.com", 9092)),
+        ("[::1]:19092", Address("::1", 19092)),
+        ("[2001:db8::7]:19092", Address("2001:db8::7", 19092)),
+    ],
+)
+def test_an_address_is_read_and_told_in_the_same_words(text: str, address: Address) -> None:
+    assert listen_address("gateway.listen", text) == address
+    assert str(address) == text
+
+
+def test_an_address_with_a_protocol_as_in_listeners_of_kafka() -> None:
+    assert listen_address("gateway.listen", "PLAINTEXT://0.0.0.0:9") == ("0.0.0.0", 9)  # noqa: S104 - nothing listens
+
+
+def test_a_host_in_an_answer_of_kafka_has_no_brackets() -> None:
+    hosts = ("[::1]", "::1", "kafka-1", "SASL_SSL://kafka-1")
+
+    assert [advertised_host("gateway.advertised.host", each) for each in hosts] == [
+        "::1",
+        "::1",
+        "kafka-1",
+        "kafka-1",
+    ]
+
+
+def test_an_advertised_host_with_a_port_is_refused() -> None:
+    with pytest.raises(GatewayStartError) as refused:
+        advertised_host("gateway.advertised.host", "SSL://kafka-1:9092")
+
+    assert str(refused.value) == (
+        "gateway.advertised.host = SSL://kafka-1:9092 is not a host without a port: remove the port; clients get the ports "
+        "of gateway.listen"
+    )
+
+
+def test_a_protocol_that_clients_cannot_speak() -> None:
+    tls = r"gateway\.listen = sasl_ssl://me:1 is TLS: set gateway\.ssl\.keystore\.location"
+    with pytest.raises(GatewayStartError, match=tls):
+        check_protocol("gateway.listen", "sasl_ssl://me:1", is_encrypted=False)
+
+    with pytest.raises(GatewayStartError, match="is not TLS: remove gateway"):
+        check_protocol("gateway.listen", "PLAINTEXT://me:1", is_encrypted=True)
+
+
+def test_a_protocol_that_clients_can_speak() -> None:
+    check_protocol("gateway.listen", "SSL://me:1", is_encrypted=True)
+    check_protocol("gateway.listen", "SASL_PLAINTEXT://me:1", is_encrypted=False)
+    check_protocol("gateway.listen", "me:1", is_encrypted=True)
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("10.0.0.7", "/10.0.0.7"),
+        ("::1", "/0:0:0:0:0:0:0:1"),
+        ("2001:db8::ff00:42:8329", "/2001:db8:0:0:0:ff00:42:8329"),
+        ("", "/"),
+    ],
+)
+def test_a_client_is_where_java_says(address: str, host: str) -> None:
+    """As Inet6Address.getHostAddress writes it."""
+    assert client_host(address) == host
+
+
+GROUPS = ["audit", "billing", "fraud", "mail", "stock"]
+
+
+async def with_nodes(stage: Stage, *node_ids: int) -> None:
+    """The cluster has these nodes too."""
+    stage.broker.nodes |= dict.fromkeys(node_ids, stage.broker.address)
+    await stage.view.look_again()
+    stage.gateway.open_ports()
+
+
+async def listed_at(stage: Stage, node_id: int | None) -> list[str]:
+    """At a node's port, or at the bootstrap port."""
+    client = await stage.client(node_id)
+    number = len(stage.job.questions)
+    client.ask("ListGroups", 5)
+    question = await stage.job.asked(number)
+    question.answer.set_result({"groups": [{"groupId": group_id} for group_id in GROUPS]})
+    _, body = await client.answer("ListGroups", 5)
+    return [each["groupId"] for each in body["groups"]]
+
+
+@on_stage()
+async def test_each_node_lists_its_groups_and_the_bootstrap_port_all(stage: Stage) -> None:
+    await with_nodes(stage, 2, 3)
+
+    assert {node: await listed_at(stage, node) for node in (1, 2, 3, None)} == {
+        1: ["audit", "billing", "mail"],
+        2: ["fraud"],
+        3: ["stock"],
+        None: GROUPS,
+    }
+
+
+@on_stage()
+async def test_groups_of_a_node_without_a_port_are_listed_at_others(stage: Stage) -> None:
+    await with_nodes(stage, 3, NO_PORT)
+    client = await stage.client()
+    body = await client.asks("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": GROUPS})
+
+    assert {found["key"]: found["nodeId"] for found in body["coordinators"]} == {
+        "audit": 3,
+        "billing": 1,
+        "fraud": 1,
+        "mail": 1,
+        "stock": 1,
+    }
+    assert {node: await listed_at(stage, node) for node in (1, 3)} == {
+        1: ["billing", "fraud", "mail", "stock"],
+        3: ["audit"],
+    }
+
+
+@on_stage()
+async def test_without_a_broker_there_is_nobody_who_has_a_share(stage: Stage) -> None:
+    stage.view.brokers = {}
+
+    assert await listed_at(stage, 1) == []

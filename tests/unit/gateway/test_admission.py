@@ -55,7 +55,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @in_loop
-async def test_one_connection_more_than_may_be_is_hung_up_on_until_another_has_gone(
+async def test_one_connection_more_waits_for_another_to_go(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with staged(limits=NO_LIMITS._replace(max_connections=2)) as stage:
@@ -67,17 +67,14 @@ async def test_one_connection_more_than_may_be_is_hung_up_on_until_another_has_g
         first.leave()
         await until(lambda: stage.gateway.gauges().connections == 1)
         late = await stage.client()
-        late.ask("ApiVersions", 0)
-        assert (await late.answer("ApiVersions", 0))[1]["errorCode"] == 0
+        assert (await late.asks("ApiVersions", 0))["errorCode"] == 0
     assert warnings(caplog) == [
         "Hung up on 127.0.0.1: gateway.max.connections = 2 (1 since the last such line)"
     ]
 
 
 @in_loop
-async def test_an_address_with_too_many_connections_leaves_room_for_others(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_an_address_with_too_many_leaves_room(caplog: pytest.LogCaptureFixture) -> None:
     async with staged(limits=NO_LIMITS._replace(max_connections_per_ip=2)) as stage:
         await stage.client()
         await stage.client()
@@ -99,10 +96,8 @@ async def test_a_login_that_does_not_end_in_time_is_hung_up_on() -> None:
         user, silent, half = [await stage.client() for _ in range(3)]
         await log_in(user)
         for _ in range(2):  # what is asked before a login is no login
-            half.ask("ApiVersions", 0)
-            await half.answer("ApiVersions", 0)
-        half.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
-        await half.answer("SaslHandshake", 1)
+            await half.asks("ApiVersions", 0)
+        await half.asks("SaslHandshake", 1, {"mechanism": "PLAIN"})
 
         assert await silent.is_hung_up()
         assert await half.is_hung_up()
@@ -114,20 +109,16 @@ async def test_a_login_that_does_not_end_in_time_is_hung_up_on() -> None:
 @on_stage(limits=NO_LIMITS._replace(login_timeout_ms=500))
 async def test_where_no_login_is_wanted_one_whole_request_is_enough(stage: Stage) -> None:
     user, silent, half = [await stage.client() for _ in range(3)]
-    user.ask("ApiVersions", 0)
-    await user.answer("ApiVersions", 0)
+    await user.asks("ApiVersions", 0)
     half.writer.write(struct.pack(">ihhih", 100, 18, 3, 1, -1))
 
     assert await silent.is_hung_up()
     assert await half.is_hung_up()
-    user.ask("ApiVersions", 0)
-    assert (await user.answer("ApiVersions", 0))[1]["errorCode"] == 0
+    assert (await user.asks("ApiVersions", 0))["errorCode"] == 0
     assert closed(stage) == {"login-timeout": 2}
 
 
-def test_connections_need_two_open_files_each_and_leave_some_for_health(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_connections_need_two_open_files_and_leave_some(monkeypatch: pytest.MonkeyPatch) -> None:
     raised: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (512, 1_024))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
@@ -157,9 +148,7 @@ def key_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @in_loop
-async def test_a_client_that_begins_no_tls_is_hung_up_on_and_counts_until_then(
-    key_store: Path,
-) -> None:
+async def test_a_client_that_begins_no_tls_counts_until_its_end(key_store: Path) -> None:
     certificates = Certificates(listener_context(str(key_store), ""), None)
     limits = NO_LIMITS._replace(login_timeout_ms=300, max_connections=1)
     async with staged(certificates=certificates, limits=limits) as stage:
@@ -170,14 +159,11 @@ async def test_a_client_that_begins_no_tls_is_hung_up_on_and_counts_until_then(
 
         assert await silent.is_hung_up()
         friend = await stage.client(tls=trusting)
-        friend.ask("ApiVersions", 3)
-        assert (await friend.answer("ApiVersions", 3))[1]["errorCode"] == 0
+        assert (await friend.asks("ApiVersions", 3))["errorCode"] == 0
 
 
 @in_loop
-async def test_unfinished_logins_hold_no_more_than_all_may_and_honest_ones_go_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_unfinished_logins_hold_no_more_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "BEFORE_LOGIN_BYTES", 4 * MIB)
 
     async with staged(login=LOGIN) as stage:
@@ -238,5 +224,4 @@ async def test_who_hangs_up_before_it_is_heard_leaves_its_place(stage: Stage) ->
     await until(lambda: stage.gateway.counters.connections > 0)
     await until(lambda: stage.gateway.gauges().connections == 0)
     last = await stage.client()
-    last.ask("ApiVersions", 0)
-    assert (await last.answer("ApiVersions", 0))[1]["errorCode"] == 0
+    assert (await last.asks("ApiVersions", 0))["errorCode"] == 0

@@ -69,9 +69,7 @@ def test_features_that_clients_must_not_see_are_gone_and_the_rest_stays() -> Non
 
 
 @on_stage()
-async def test_a_version_that_nobody_knows_is_answered_in_version_0_with_the_range(
-    stage: Stage,
-) -> None:
+async def test_an_unknown_version_is_answered_in_version_0_with_the_range(stage: Stage) -> None:
     client = await stage.client()
     header = (18).to_bytes(2) + (77).to_bytes(2) + (9).to_bytes(4) + b"\xff\xff\0\1\2\3"
     client.writer.write(len(header).to_bytes(4) + header)

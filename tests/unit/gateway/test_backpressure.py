@@ -48,9 +48,7 @@ async def stalled(asked: Asked) -> int:
 
 
 @on_stage()
-async def test_a_client_that_does_not_read_holds_the_broker_back_and_gets_all_in_the_end(
-    stage: Stage,
-) -> None:
+async def test_a_client_that_does_not_read_holds_the_broker_back_for_later(stage: Stage) -> None:
     client = await stage.client()
     client.writer.transport.pause_reading()
     for _ in range(ANSWERS):
@@ -107,9 +105,7 @@ async def test_a_broker_that_does_not_read_holds_the_client_back(stage: Stage) -
 
 
 @on_stage()
-async def test_an_answer_of_the_job_that_is_late_holds_back_the_brokers_unread(
-    stage: Stage,
-) -> None:
+async def test_a_late_answer_of_the_job_holds_back_the_brokers_unread(stage: Stage) -> None:
     client = await stage.client()
     client.ask("Heartbeat", 4, HEARTBEAT)
     for _ in range(ANSWERS):
@@ -128,9 +124,7 @@ async def test_an_answer_of_the_job_that_is_late_holds_back_the_brokers_unread(
 
 
 @on_stage()
-async def test_a_client_that_reads_no_answers_is_asked_for_no_more_than_a_hundred_requests(
-    stage: Stage,
-) -> None:
+async def test_of_a_client_that_reads_no_answers_a_hundred_requests_are_taken(stage: Stage) -> None:
     client = await stage.client()
     client.writer.transport.pause_reading()
     for _ in range(ASKED):
@@ -208,9 +202,7 @@ GROUPS = {"groups": ["billing" * 100]}
 
 
 @on_stage(client_open_max_bytes=80000)
-async def test_a_client_has_its_share_open_over_all_its_connections_and_others_do_not_wait(
-    stage: Stage,
-) -> None:
+async def test_a_client_has_one_share_for_all_connections_and_others_go_on(stage: Stage) -> None:
     hogs = [await stage.client() for _ in range(4)]
     for hog in hogs:
         for _ in range(50):

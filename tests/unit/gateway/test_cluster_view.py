@@ -10,6 +10,7 @@ from group_coordinator.core.model.requests import Topic
 from group_coordinator.gateway.cluster import broker_links, cluster_view
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
+from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.health_port import cluster_check, first_trouble
 from tests.unit.gateway.scripted_broker import NODE, ORDERS_ID, RACK, Asked, ScriptedBroker
@@ -165,16 +166,14 @@ async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.Mo
 async def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     async with ScriptedBroker() as broker:
         view = ClusterView([broker.address], NEVER_MS)
-        monkeypatch.setattr(view, "_take", lambda _found: {}["nothing of this name"])
+        monkeypatch.setattr(view, "_add", lambda _found: {}["nothing of this name"])
         with pytest.raises(KeyError, match="nothing of this name"):
             await view.look_again()
         view.close()
 
 
 @in_loop
-async def test_before_its_session_ends_it_logs_in_on_another_connection(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_before_its_session_ends_it_logs_in_again(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(broker_links, "monotonic", lambda: now_s)
 
@@ -268,3 +267,30 @@ async def test_without_a_broker_a_topic_stays_as_it_was() -> None:
 
         assert (view.knows("orders"), view.knows("refunds")) == (True, False)
         assert view.trouble is not None
+
+
+@in_loop
+async def test_a_question_that_fails_on_the_last_connection_leaves_the_next_one_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One is opened for the next before the session of the last one ends."""
+    now_s = time.monotonic()
+    monkeypatch.setattr(broker_links, "monotonic", lambda: now_s)
+
+    async with ScriptedBroker() as broker:
+        broker.session_ms = 60_000
+        del broker.answers["DescribeAcls"]
+        links = BrokerLinks(LOGIN)
+        late = asyncio.create_task(links.ask(broker.address, "DescribeAcls", {}))
+        asked = await broker.asked()
+        now_s += 55.0
+        await links.knows(broker.address, "Metadata")
+        asked.hang_up()
+        with pytest.raises(FAILURES):
+            await late
+        await until(lambda: asked.writer not in broker.writers)
+        [second] = broker.writers
+        await links.knows(broker.address, "Metadata")
+
+        assert broker.writers == {second}
+        links.close()

@@ -66,9 +66,7 @@ async def test_a_client_that_goes_before_its_broker_answers_leaves_no_answer_beh
 
 
 @on_stage()
-async def test_a_request_for_groups_alone_is_the_jobs_and_one_without_is_the_brokers(
-    stage: Stage,
-) -> None:
+async def test_a_request_for_groups_alone_is_the_jobs_and_others_are_not(stage: Stage) -> None:
     client = await stage.client()
     setting = {"name": "consumer.session.timeout.ms", "configOperation": 0, "value": "50000"}
     groups = [resource(GROUP, "billing", configs=[setting])]
@@ -87,9 +85,7 @@ async def test_a_request_for_groups_alone_is_the_jobs_and_one_without_is_the_bro
 
 
 @on_stage()
-async def test_the_old_way_of_altering_does_not_reach_groups_that_the_brokers_may_have(
-    stage: Stage,
-) -> None:
+async def test_the_old_way_of_altering_does_not_reach_the_brokers_groups(stage: Stage) -> None:
     client = await stage.client()
     client.ask("AlterConfigs", 2, {"resources": [resource(GROUP, "billing", configs=[])]})
     _, body = await client.answer("AlterConfigs", 2)

@@ -35,8 +35,7 @@ NOBODY = Address(LOOPBACK, 1)
 
 
 async def answered(client: Client) -> int:
-    client.ask("ApiVersions", 0)
-    code: int = (await client.answer("ApiVersions", 0))[1]["errorCode"]
+    code: int = (await client.asks("ApiVersions", 0))["errorCode"]
     return code
 
 
@@ -50,9 +49,7 @@ async def test_a_broker_that_goes_takes_with_it_the_clients_that_wait_for_it(sta
 
 
 @on_stage()
-async def test_a_client_that_waits_for_the_job_alone_stays_and_its_next_request_finds_the_broker_again(
-    stage: Stage,
-) -> None:
+async def test_a_client_that_waits_for_the_job_stays_and_finds_a_broker_again(stage: Stage) -> None:
     client = await stage.client()
     assert await answered(client) == 0
     client.ask("Heartbeat", 4, HEARTBEAT)
@@ -83,9 +80,7 @@ async def test_a_client_whose_answer_needs_a_broker_that_went_is_hung_up_on(stag
 
 
 @in_loop
-async def test_clients_of_a_node_that_is_away_are_hung_up_on_which_is_told_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_clients_of_an_absent_node_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async with staged() as stage:
         stage.view.learn_broker(NODE, NOBODY)
         for _ in range(2):
@@ -105,9 +100,7 @@ async def test_newcomers_get_any_broker_that_answers(stage: Stage) -> None:
 
 
 @in_loop
-async def test_an_answer_that_nobody_asked_for_ends_the_connection(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_an_unasked_answer_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             client = await stage.client()
@@ -121,9 +114,7 @@ async def test_an_answer_that_nobody_asked_for_ends_the_connection(
 
 
 @in_loop
-async def test_an_answer_that_does_not_parse_ends_the_connection(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_broken_answer_ends_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             client = await stage.client()
@@ -154,9 +145,7 @@ async def test_what_a_client_said_before_it_left_reaches_the_broker(stage: Stage
 
 
 @in_loop
-async def test_a_defect_that_a_request_meets_is_told_and_leaves_the_others_alone(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_defect_leaves_the_others_alone(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             unlucky, other = await stage.client(), await stage.client()
@@ -184,9 +173,7 @@ async def test_a_defect_in_the_answer_for_one_client_is_told_and_leaves_the_othe
 
 
 @in_loop
-async def test_a_defect_that_comes_again_is_counted_and_traced_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_defect_that_repeats_is_traced_once(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         async with staged() as stage:
             stage.job.defect = ZeroDivisionError("planted")
@@ -224,9 +211,7 @@ async def test_what_a_client_said_and_no_broker_can_be_asked_leaves_no_trace_of_
 
 
 @on_stage()
-async def test_a_connection_that_met_a_defect_takes_nothing_more_from_its_broker(
-    stage: Stage,
-) -> None:
+async def test_a_connection_with_a_defect_takes_nothing_more_from_its_broker(stage: Stage) -> None:
     """Nothing that comes has a place any more, and would meet another defect."""
     client = await stage.client()
     client.ask("Fetch", 12, FETCH)
@@ -241,7 +226,7 @@ async def test_a_connection_that_met_a_defect_takes_nothing_more_from_its_broker
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_defect_of_the_next_request_leaves_nothing_behind_of_the_one_before(
+def test_a_defect_leaves_nothing_behind_of_the_request_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scene() -> None:
@@ -266,9 +251,7 @@ def test_a_defect_of_the_next_request_leaves_nothing_behind_of_the_one_before(
 
 
 @on_stage()
-async def test_a_drain_waits_for_answers_but_not_for_joins_and_takes_no_new_requests(
-    stage: Stage,
-) -> None:
+async def test_a_drain_waits_for_answers_but_not_for_joins_nor_new_ones(stage: Stage) -> None:
     idle, joining, busy = [await stage.client() for _ in range(3)]
     joining.ask("JoinGroup", 9, JOIN)
     busy.ask("Heartbeat", 4, HEARTBEAT)

@@ -68,9 +68,7 @@ CUTS = st.lists(st.sampled_from([1, 3, 4, 7, 8, 9, 16, 20, 21, 64, 1_000]), min_
 
 
 @given(frames=FRAMES, cuts=CUTS, waits=st.lists(st.integers(0, 11), max_size=4))
-def test_frames_go_where_they_belong(
-    frames: list[bytes], cuts: list[int], waits: list[int]
-) -> None:
+def test_frames_find_their_ways(frames: list[bytes], cuts: list[int], waits: list[int]) -> None:
     taker = Taker(waits)
     follower = FrameFollower(taker, HEAD, range(16, 1_000))
     stream, rest = b"".join(frames), b""

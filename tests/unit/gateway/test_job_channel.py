@@ -17,7 +17,11 @@ from group_coordinator.gateway.job.job_channel import (
     GroupRequest,
     JobChannel,
     NoAnswerError,
+    PendingRequests,
+    ReceivedResponse,
+    read,
 )
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from group_coordinator.gateway.login import Caller
 from tests.unit.gateway.scripted_broker import API_VERSIONS, Asked, ScriptedBroker
 from tests.unit.gateway.stage import in_loop
@@ -62,7 +66,7 @@ def events(failures: Queue[tuple[str, ErrorCode]]) -> EventsOut:
     )
 
 
-def test_an_event_that_cannot_be_written_fails(
+def test_an_unwritten_event_fails(
     events: EventsOut, failures: Queue[tuple[str, ErrorCode]]
 ) -> None:
     events.start()
@@ -138,9 +142,7 @@ def event(correlation_id: str) -> OutgoingEvent:
 
 
 @in_loop
-async def test_after_an_outage_that_was_too_long_events_go_on(
-    failures: Queue[tuple[str, ErrorCode]],
-) -> None:
+async def test_after_a_long_outage_events_go_on(failures: Queue[tuple[str, ErrorCode]]) -> None:
     async with ScriptedBroker() as broker:
         broker.answers["ApiVersions"] = writer_versions
         broker.answers["InitProducerId"] = lambda _asked: {"producerId": 7, "producerEpoch": 0}
@@ -162,3 +164,96 @@ async def test_after_an_outage_that_was_too_long_events_go_on(
 
         assert failed == ("tried twice", ErrorCode.COORDINATOR_NOT_AVAILABLE)
         assert failures.empty()
+
+
+JOINED = (
+    b'{"api":"JoinGroup","groupId":"billing","at":7,"correlationId":"%b","body":{"errorCode":0}}'
+)
+SEEN = Sighting("billing", 7, SightingKind.CHANGED)
+DEEP = b"[" * 100_000
+
+
+def test_an_answer_to_this_gateway_and_one_to_another() -> None:
+    assert read(JOINED % b"mine-1", "mine") == ReceivedResponse("mine-1", {"errorCode": 0}, SEEN)
+    assert read(JOINED % b"other-1", "mine") == ReceivedResponse(None, {}, SEEN)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"", b"\xff", b"[]", DEEP, b'{"groupId":"\xff"}', b'{"groupId":"billing","body":' + DEEP],
+)
+def test_what_is_no_response_is_logged(value: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    assert read(value, "mine") is None
+    [line] = caplog.messages
+    assert line.startswith("not a response of the coordinator: b")
+
+
+@pytest.mark.parametrize("body", [b'{"errorCode":"\xff"}', b'{"errorCode":"none"}'])
+def test_an_answer_to_another_that_cannot_be_read_says_nothing(body: bytes) -> None:
+    value = b'{"api":"JoinGroup","groupId":"billing","correlationId":"other-1","body":%b}' % body
+
+    assert read(value, "mine") is None
+
+
+@in_loop
+async def test_an_answer_reaches_the_one_who_asked() -> None:
+    questions = PendingRequests("gw")
+    first_id, first = questions.add(30)
+    second_id, second = questions.add(30)
+
+    assert (first_id, second_id) == ("gw-1", "gw-2")
+    assert questions.answer("gw-2", {"errorCode": 0})
+
+    assert await second == {"errorCode": 0}
+    assert not first.done()
+    assert len(questions) == 1
+
+
+@in_loop
+async def test_answers_that_come_twice_or_to_nobody_are_dropped() -> None:
+    questions = PendingRequests("gw")
+    _, answer = questions.add(30)
+
+    assert questions.answer("gw-1", {"errorCode": 0})
+    assert not questions.answer("gw-1", {"errorCode": 27})
+    assert not questions.answer("gw-9", {"errorCode": 0})
+
+    assert await answer == {"errorCode": 0}
+
+
+@in_loop
+async def test_a_question_without_an_answer_fails_in_time() -> None:
+    questions = PendingRequests("gw")
+    _, late = questions.add(0.01)
+    _, patient = questions.add(30)
+
+    with pytest.raises(NoAnswerError) as caught:
+        await late
+
+    assert caught.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert not patient.done()
+    assert not questions.answer("gw-1", {"errorCode": 0})
+
+
+@in_loop
+async def test_a_question_that_cannot_be_sent_says_why() -> None:
+    questions = PendingRequests("gw")
+    _, answer = questions.add(30)
+
+    questions.fail("gw-1", NoAnswerError(ErrorCode.INVALID_REQUEST))
+
+    with pytest.raises(NoAnswerError) as caught:
+        await answer
+    assert caught.value.code == ErrorCode.INVALID_REQUEST
+
+
+@in_loop
+async def test_who_goes_is_forgotten() -> None:
+    questions = PendingRequests("gw")
+    _, answer = questions.add(30)
+
+    answer.cancel()
+    await asyncio.sleep(0)
+
+    assert len(questions) == 0
+    assert not questions.answer("gw-1", {"errorCode": 0})

@@ -36,9 +36,7 @@ class SlowGroups(Groups):
 
 
 @in_loop
-async def test_commits_that_were_given_up_are_made_once_and_in_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_repeated_commits_are_made_once_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = SlowGroups(monkeypatch)
     async with ScriptedBroker() as broker:
         view = ClusterView([broker.address], NEVER_MS, BrokerAccess({}))

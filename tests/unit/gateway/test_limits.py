@@ -4,10 +4,14 @@ import asyncio
 import base64
 import logging
 import struct
+from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from group_coordinator.codecs import wire
+from group_coordinator.gateway.api_versions import APIS
 from tests.unit.gateway.scripted_broker import NODE
 from tests.unit.gateway.stage import Stage, in_loop, on_stage, settled, staged, until
 
@@ -54,8 +58,7 @@ async def test_what_no_client_sends_ends_the_connection_and_is_told_once(
             assert stage.broker.is_idle()
             # Others do not suffer.
             other = await stage.client()
-            other.ask("ApiVersions", 0)
-            assert (await other.answer("ApiVersions", 0))[1]["errorCode"] == 0
+            assert (await other.asks("ApiVersions", 0))["errorCode"] == 0
 
     [line] = [one.getMessage() for one in caplog.records]
     assert line.startswith("Hung up on 127.0.0.1: ")
@@ -76,9 +79,7 @@ async def test_what_no_client_sends_ends_the_connection_and_is_told_once(
     ],
 )
 @on_stage()
-async def test_a_request_that_no_event_can_carry_is_answered_unread(
-    stage: Stage, api: str, version: int
-) -> None:
+async def test_a_too_large_request_is_answered(stage: Stage, api: str, version: int) -> None:
     client = await stage.client()
     head = struct.pack(">ihhi", MIB + 1, wire.api_key(api), version, 7)
     client.writer.write(head + b"\xff" * (MIB - 8))
@@ -107,9 +108,7 @@ async def test_a_request_as_large_as_an_event_may_be_is_read(stage: Stage) -> No
 
 
 @on_stage()
-async def test_refused_versions_are_counted_and_strangers_cannot_make_the_counters_grow(
-    stage: Stage,
-) -> None:
+async def test_refused_versions_are_counted_and_counters_do_not_grow(stage: Stage) -> None:
     for key, version in ((11, 10), (11, 5_000), (999, 1), (998, 2)):
         client = await stage.client()
         client.writer.write(struct.pack(">ihhi", 8, key, version, 1))
@@ -128,9 +127,7 @@ async def test_refused_versions_are_counted_and_strangers_cannot_make_the_counte
 
 
 @on_stage(max_idle_ms=1000)
-async def test_a_silent_client_is_hung_up_on_and_one_that_waits_for_an_answer_is_not(
-    stage: Stage,
-) -> None:
+async def test_a_silent_client_is_hung_up_on_and_not_one_that_waits(stage: Stage) -> None:
     silent, waiting = await stage.client(), await stage.client()
     waiting.ask("Heartbeat", 0, {"groupId": "billing", "generationId": 1, "memberId": "m"})
     question = await stage.job.asked()
@@ -165,3 +162,50 @@ async def test_a_client_without_an_id_has_an_empty_one(stage: Stage) -> None:
     client = await stage.client()
     client.writer.write(wire.request("Heartbeat", 4, 1, None, {"groupId": "billing"}))
     assert (await stage.job.asked()).caller.client_id == ""
+
+
+REQUESTS = sorted((api.name, version) for api in APIS.values() for version in api.versions)
+
+
+class Damage(NamedTuple):
+    """Bytes of a request that are other ones, and how many of its last ones are missing."""
+
+    changed: list[tuple[int, int]]
+    missing: int
+
+    def of(self, request: bytes) -> bytes:
+        damaged = bytearray(request)
+        for position, byte in self.changed:
+            damaged[position % len(damaged)] = byte
+        return bytes(damaged[: len(damaged) - self.missing])
+
+
+BYTES = st.sampled_from([0, 1, 2, 16, 127, 128, 254, 255])
+# The first four are the size, which would leave the gateway waiting for the rest most of the time.
+PLACES = st.integers(4, 60)
+DAMAGES = st.builds(
+    Damage, st.lists(st.tuples(PLACES, BYTES), max_size=4), st.sampled_from([0, 0, 0, 1, 5])
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sent=st.lists(st.tuples(st.sampled_from(REQUESTS), DAMAGES), min_size=5, max_size=30))
+def test_damage(
+    caplog: pytest.LogCaptureFixture, sent: list[tuple[tuple[str, int], Damage]]
+) -> None:
+    async def scene() -> None:
+        async with staged() as stage:
+            for (api, version), damage in sent:
+                client = await stage.client()
+                client.writer.write(damage.of(wire.request(api, version, 7, "a-client", {})))
+                client.writer.write_eof()
+            for client in stage.clients:
+                await client.reader.read()
+            await stage.client()
+            last = await stage.client()
+            assert (await last.asks("ApiVersions", 0))["errorCode"] == 0
+
+    caplog.clear()
+    with caplog.at_level(logging.ERROR, "group_coordinator"):
+        asyncio.run(scene())
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR] == []

@@ -41,8 +41,7 @@ def said(text: bytes) -> dict[str, str]:
 
 async def log_in(client: Client, name: bytes = b"billing", version: int = 2) -> dict[str, Any]:
     """With PLAIN; the broker answers on the spot."""
-    client.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
-    await client.answer("SaslHandshake", 1)
+    await client.asks("SaslHandshake", 1, {"mechanism": "PLAIN"})
     client.ask("SaslAuthenticate", version, said(b"\0" + name + b"\0secret"))
     return (await client.answer("SaslAuthenticate", version))[1]
 
@@ -80,8 +79,7 @@ async def test_the_name_of_a_login_goes_into_what_the_job_is_asked(stage: Stage)
 @on_stage(login=LOGIN)
 async def test_nothing_about_groups_before_a_login(stage: Stage, api: str) -> None:
     client = await stage.client()
-    client.ask("ApiVersions", 3)
-    assert (await client.answer("ApiVersions", 3))[1]["apiKeys"]
+    assert (await client.asks("ApiVersions", 3))["apiKeys"]
     body = HEARTBEAT if api == "Heartbeat" else {"coordinatorKeys": ["billing"]}
     client.ask(api, 4, body)
 
@@ -119,9 +117,7 @@ async def test_one_request_at_a_time_before_a_login(stage: Stage) -> None:
 
 
 @on_stage(login=LOGIN)
-async def test_a_first_message_as_long_as_may_be_goes_to_the_broker_and_names_nobody(
-    stage: Stage,
-) -> None:
+async def test_the_longest_first_message_goes_to_the_broker_and_is_unread(stage: Stage) -> None:
     await taken_by_hand(stage)
     for version in (0, 2):
         client = await stage.client()
@@ -247,9 +243,7 @@ async def test_the_handshake_that_bare_tokens_follow_is_refused(stage: Stage) ->
 
 
 @in_loop
-async def test_a_session_that_has_ended_needs_another_login(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_ended_session_needs_another_login(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(login_module, "monotonic", lambda: now_s)
 
@@ -269,9 +263,7 @@ async def test_a_session_that_has_ended_needs_another_login(
 
 
 @in_loop
-async def test_a_session_ends_too_for_a_client_that_is_not_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_session_ends_too_for_an_old_client(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(login_module, "monotonic", lambda: now_s)
 
@@ -311,9 +303,7 @@ async def logged_in(stage: Stage) -> tuple[Client, ClientConnection]:
 
 
 @on_stage(login=LOGIN)
-async def test_a_broker_that_hears_nothing_is_asked_something_and_the_client_never_hears_of_it(
-    stage: Stage,
-) -> None:
+async def test_a_broker_that_hears_nothing_is_asked_without_the_client(stage: Stage) -> None:
     client, connection = await logged_in(stage)
     del stage.broker.answers["ApiVersions"]
     now_s = asyncio.get_running_loop().time()

@@ -23,9 +23,7 @@ def produce(acks: int, records: int = 10) -> dict[str, object]:
 
 
 @on_stage()
-async def test_what_is_not_about_groups_reaches_the_broker_and_comes_back_byte_by_byte(
-    stage: Stage,
-) -> None:
+async def test_what_is_not_about_groups_is_the_brokers_byte_by_byte(stage: Stage) -> None:
     client = await stage.client()
     client.ask("Fetch", 12, FETCH)
     asked = await stage.broker.asked()

@@ -126,9 +126,7 @@ async def test_commits_that_are_repeated_in_order_are_made_in_order_and_once(sce
 
 
 @told
-async def test_a_client_that_gives_up_sooner_than_the_gateway_finds_its_heartbeat_again(
-    scene: Scene,
-) -> None:
+async def test_a_client_that_gives_up_sooner_finds_its_heartbeat_again(scene: Scene) -> None:
     beat = {"memberEpoch": 4, "topicPartitions": None}
     for _ in range(3):
         answer = scene.ask("ConsumerGroupHeartbeat", **beat)
@@ -207,9 +205,7 @@ async def test_a_fetch_must_see_what_was_committed_before_it(scene: Scene) -> No
 
 
 @told
-async def test_an_answer_that_came_while_the_client_was_away_is_kept_for_its_repeat(
-    scene: Scene,
-) -> None:
+async def test_an_answer_that_came_meanwhile_is_kept_for_its_repeat(scene: Scene) -> None:
     for offset in (100, 200):
         scene.commit(offset)
     await scene.clock.passes(PATIENCE_S)
@@ -222,9 +218,7 @@ async def test_an_answer_that_came_while_the_client_was_away_is_kept_for_its_rep
 
 
 @told
-async def test_but_not_for_one_that_comes_after_the_client_heard_of_a_later_one(
-    scene: Scene,
-) -> None:
+async def test_but_not_for_one_behind_a_later_one_that_was_heard(scene: Scene) -> None:
     scene.commit(100)
     scene.commit(200)
     await scene.clock.passes(PATIENCE_S)

@@ -40,9 +40,7 @@ def server(key_store: Path, authorities: Path | None = None) -> SSLContext:
 
 
 @in_loop
-async def test_large_answers_and_group_requests_pass_through_two_encryptions(
-    key_store: Path,
-) -> None:
+async def test_large_answers_and_group_requests_pass_two_encryptions(key_store: Path) -> None:
     both = Certificates(server(key_store), server(key_store))
     login = {"security_protocol": "SSL", "ssl_cafile": str(key_store)}
     async with staged(certificates=both, login=login) as stage:
@@ -70,9 +68,7 @@ async def test_a_slow_reader_gets_all_of_several_large_answers(key_store: Path) 
 
 
 @in_loop
-async def test_a_login_through_tls_whose_buffers_begin_small(
-    key_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_login_in_small_buffers(key_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SSLProtocol, "max_size", SSLProtocol.max_size)
 
     begin_small()
@@ -143,9 +139,7 @@ async def test_the_certificate_of_the_gateway_is_not_that_of_its_clients(key_sto
 
 
 @in_loop
-async def test_clients_are_nobody_where_brokers_do_not_insist_on_a_certificate(
-    key_store: Path,
-) -> None:
+async def test_clients_are_nobody_where_no_certificate_is_required(key_store: Path) -> None:
     lenient = server(key_store, key_store)
     lenient.verify_mode = ssl.CERT_OPTIONAL
     both = Certificates(None, lenient)
@@ -198,7 +192,7 @@ def test_check_tells_that_clients_share_one_user(is_shared: str) -> None:
         ("SASL_SSL", {"gateway__ssl__truststore__location": "ca.pem"}, True),
     ],
 )
-def test_who_shows_the_certificate_of_the_gateway(
+def test_who_shows_the_certificate(
     protocol: str, settings: dict[str, str], *, is_lent: bool
 ) -> None:
     login = own_certificate(Path("gateway.pem"), protocol)
@@ -230,9 +224,7 @@ def test_without_a_key_store_ports_are_plain() -> None:
 
 
 @in_loop
-async def test_a_renewed_certificate_counts_for_new_connections(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_renewed_certificate(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folders = tmp_path / "first", tmp_path / "second"
     for folder in folders:
         folder.mkdir()
@@ -254,8 +246,7 @@ async def test_a_renewed_certificate_counts_for_new_connections(
         with pytest.raises(ssl.SSLCertVerificationError):
             await stage.client(tls=ssl.create_default_context(cafile=first))
         for client in before, await stage.client(tls=ssl.create_default_context(cafile=second)):
-            client.ask("ApiVersions", 3)
-            assert (await client.answer("ApiVersions", 3))[1]["errorCode"] == 0
+            assert (await client.asks("ApiVersions", 3))["errorCode"] == 0
     told = [r.message for r in caplog.records if "certificate stays" in r.message]
     assert len(told) == 1
     assert f"gateway.ssl.keystore.location = {in_use}" in told[0]

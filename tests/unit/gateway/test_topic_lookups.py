@@ -50,9 +50,7 @@ class Looks:
     ("names", "topic_ids"), [(["refunds"], []), ([], [REFUNDS_ID])], ids=["name", "id"]
 )
 @in_loop
-async def test_a_topic_that_was_made_a_moment_ago_is_asked_for_alone(
-    names: list[str], topic_ids: list[str]
-) -> None:
+async def test_a_new_topic_is_asked_for_alone(names: list[str], topic_ids: list[str]) -> None:
     async with ScriptedBroker() as broker:
         view = ClusterView([broker.address], NEVER_MS)
         await view.look_again()
@@ -67,9 +65,7 @@ async def test_a_topic_that_was_made_a_moment_ago_is_asked_for_alone(
 
 
 @in_loop
-async def test_a_topic_that_is_not_there_is_asked_for_once_in_the_interval(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_missing_topic_is_asked_for_once_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = time.monotonic()
     monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
@@ -140,9 +136,7 @@ async def test_a_topic_that_was_made_anew_is_known_by_its_new_id_alone() -> None
 
 
 @in_loop
-async def test_all_topics_of_the_cluster_are_decoded_in_a_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_all_topics_are_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded_in: list[Thread] = []
     decode = wire.response_elements
 

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import asyncio
-from asyncio import StreamReader, StreamWriter
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +10,7 @@ from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from tests.unit.gateway.groups_driver import Groups
+from tests.unit.gateway.scripted_broker import Asked, ScriptedBroker
 from tests.unit.gateway.stage import in_loop
 
 GROUP = "billing"
@@ -31,55 +29,47 @@ OPEN = {
 }
 
 
-class Broker:
-    """A node over a real socket; it says what a test tells it to, and keeps what it was asked."""
+class Broker(ScriptedBroker):
+    """It says what a test tells it to, and keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.address = Address("127.0.0.1", 0)
+        super().__init__()
         self.end = 1000
         self.error = 0
         self.knows = ["ApiVersions", "ListOffsets", "FindCoordinator", "DescribeTransactions"]
         self.finds_coordinators = [True]
         """At each question; the last one holds on."""
         self.transaction: Body = OPEN
-        self.asked: list[tuple[str, Body]] = []
-        self._writers: list[StreamWriter] = []
-
-    async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        self._writers.append(writer)
-        while size := int.from_bytes(await reader.read(4)):
-            frame = await reader.readexactly(size)
-            header = wire.request_header(frame)
-            api = wire.api_name(header.api_key)
-            assert api is not None
-            body = wire.request_body(frame)
-            self.asked.append((api, body))
-            answer = getattr(self, f"on_{api}")(body)
-            writer.write(wire.response(api, header.version, header.correlation_id, answer))
-        writer.close()
+        self.seen: list[Asked] = []
+        self.answers = {
+            "ApiVersions": self.versions,
+            "ListOffsets": self.offsets,
+            "FindCoordinator": self.coordinators,
+            "DescribeTransactions": self.transactions,
+        }
 
     def hang_up(self) -> None:
-        for writer in self._writers:
+        for writer in self.writers:
             writer.transport.abort()
 
-    def on_ApiVersions(self, _: Body) -> Body:  # noqa: N802
+    def versions(self, asked: Asked) -> Body:
+        self.seen.append(asked)
         keys = [
             {"apiKey": wire.api_key(name), "minVersion": 0, "maxVersion": 4} for name in self.knows
         ]
         return {"apiKeys": keys}
 
-    def on_ListOffsets(self, body: Body) -> Body:  # noqa: N802
-        [topic] = body["topics"]
+    def offsets(self, asked: Asked) -> Body:
+        self.seen.append(asked)
+        [topic] = asked.body["topics"]
         [wanted] = topic["partitions"]
-        found = {
-            "partitionIndex": wanted["partitionIndex"],
-            "errorCode": self.error,
-            "offset": self.end,
-        }
+        partition = wanted["partitionIndex"]
+        found = {"partitionIndex": partition, "errorCode": self.error, "offset": self.end}
         return {"topics": [{"name": topic["name"], "partitions": [found]}]}
 
-    def on_FindCoordinator(self, body: Body) -> Body:  # noqa: N802
-        [key] = body["coordinatorKeys"]
+    def coordinators(self, asked: Asked) -> Body:
+        self.seen.append(asked)
+        [key] = asked.body["coordinatorKeys"]
         is_found = self.finds_coordinators[0]
         if len(self.finds_coordinators) > 1:
             self.finds_coordinators.pop(0)
@@ -87,21 +77,10 @@ class Broker:
         found = {"key": key, "nodeId": 1, "host": host, "port": port}
         return {"coordinators": [found | {"errorCode": 0 if is_found else 15}]}
 
-    def on_DescribeTransactions(self, body: Body) -> Body:  # noqa: N802
-        assert body == {"transactionalIds": ["t"]}
+    def transactions(self, asked: Asked) -> Body:
+        self.seen.append(asked)
+        assert asked.body == {"transactionalIds": ["t"]}
         return {"transactionStates": [self.transaction]}
-
-
-@asynccontextmanager
-async def running() -> AsyncIterator[Broker]:
-    broker = Broker()
-    server = await asyncio.start_server(broker.serve, "127.0.0.1", 0)
-    broker.address = Address(*server.sockets[0].getsockname())
-    try:
-        yield broker
-    finally:
-        broker.hang_up()
-        server.close()
 
 
 class Leaders:
@@ -130,7 +109,7 @@ class Leaders:
 
 @in_loop
 async def test_the_leader_of_the_groups_partition_says_where_it_ends() -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         ends = TransactionEnds(Leaders(broker, 50))
 
         assert await ends.end_for(COMMIT, 3) == 1000
@@ -139,36 +118,37 @@ async def test_the_leader_of_the_groups_partition_says_where_it_ends() -> None:
         ends.close()
 
     # The end first: a marker of what is open after that cannot stand before it.
-    assert [api for api, _ in broker.asked] == [
-        "ApiVersions",
-        "ListOffsets",
-        "FindCoordinator",
-        "DescribeTransactions",
-        "ListOffsets",
-        "DescribeTransactions",
+    assert [asked.api for asked in broker.seen] == [
+        *("ApiVersions", "ListOffsets", "FindCoordinator", "DescribeTransactions"),
+        *("ListOffsets", "DescribeTransactions"),
     ]
-    [topic] = broker.asked[1][1]["topics"]
+    asked = broker.seen[1].body
+    [topic] = asked["topics"]
     [wanted] = topic["partitions"]
     assert topic["name"] == "__consumer_offsets"
     assert wanted["partitionIndex"] == PARTITION
     assert wanted["timestamp"] == -1
-    assert broker.asked[1][1]["isolationLevel"] == 0
+    assert asked["isolationLevel"] == 0
 
 
 @in_loop
 async def test_a_topic_that_is_not_there_yet_is_made() -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         ends = TransactionEnds(Leaders(broker, 0, 50))
 
         assert await ends.end_for(COMMIT, 3) == 1000
         ends.close()
 
-    assert [api for api, _ in broker.asked][:3] == ["ApiVersions", "FindCoordinator", "ListOffsets"]
+    assert [asked.api for asked in broker.seen][:3] == [
+        "ApiVersions",
+        "FindCoordinator",
+        "ListOffsets",
+    ]
 
 
 @in_loop
 async def test_a_leader_that_hung_up_is_asked_on_a_new_connection() -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         ends = TransactionEnds(Leaders(broker, 50))
         await ends.end_for(COMMIT, 3)
 
@@ -180,7 +160,7 @@ async def test_a_leader_that_hung_up_is_asked_on_a_new_connection() -> None:
 
 @in_loop
 async def test_a_leader_that_says_it_is_none_is_believed() -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         broker.error = 6
         ends = TransactionEnds(Leaders(broker, 50))
 
@@ -193,7 +173,7 @@ async def test_a_leader_that_says_it_is_none_is_believed() -> None:
 
 @in_loop
 async def test_without_a_broker_the_end_is_not_known() -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         leaders = Leaders(broker, 50)
     ends = TransactionEnds(leaders)
 
@@ -223,7 +203,7 @@ def described(**state: Any) -> Body:
 async def test_a_commit_whose_transaction_is_not_open_is_refused_as_brokers_do(
     transaction: Body, version: int, code: int
 ) -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         broker.transaction = transaction
         ends = TransactionEnds(Leaders(broker, 50))
 
@@ -236,7 +216,7 @@ async def test_a_commit_whose_transaction_is_not_open_is_refused_as_brokers_do(
 
 @in_loop
 async def test_a_coordinator_that_has_moved_is_looked_for_again() -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         ends = TransactionEnds(Leaders(broker, 50))
         await ends.end_for(COMMIT, 3)
         broker.finds_coordinators = [False, True]
@@ -250,7 +230,7 @@ async def test_a_coordinator_that_has_moved_is_looked_for_again() -> None:
         assert await ends.end_for(COMMIT, 3) == 1000
         ends.close()
 
-    assert [api for api, _ in broker.asked].count("FindCoordinator") == 4
+    assert [asked.api for asked in broker.seen].count("FindCoordinator") == 4
 
 
 @pytest.mark.parametrize(
@@ -265,7 +245,7 @@ async def test_a_coordinator_that_has_moved_is_looked_for_again() -> None:
 )
 @in_loop
 async def test_where_nobody_tells_the_commit_may_wait(transaction: Body, knows: list[str]) -> None:
-    async with running() as broker:
+    async with Broker() as broker:
         broker.transaction, broker.knows = transaction, knows
         ends = TransactionEnds(Leaders(broker, 50))
 
@@ -278,7 +258,7 @@ async def test_the_job_does_not_hear_of_a_commit_that_comes_too_late() -> None:
     groups = Groups()
     offset = {"partitionIndex": 0, "committedOffset": 42}
     topics = [{"name": name, "partitions": [offset]} for name in ("orders", "nowhere")]
-    async with running() as broker:
+    async with Broker() as broker:
         groups.topics.leader = broker.address
         groups.topics.brokers = [broker.address]
         broker.transaction = described(transactionState="CompleteAbort", topics=[])
@@ -294,7 +274,7 @@ async def test_the_job_does_not_hear_of_a_commit_that_comes_too_late() -> None:
 async def test_offsets_of_a_transaction_say_where_its_markers_can_begin() -> None:
     groups = Groups()
     topics = [{"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}]
-    async with running() as broker:
+    async with Broker() as broker:
         groups.topics.leader = broker.address
         groups.topics.brokers = [broker.address]
         answer = await groups.ask("TxnOffsetCommit", 3, **COMMIT, topics=topics)

@@ -81,9 +81,7 @@ def test_another_meaning_names_no_source(option: str, described: SourceProgress)
     assert by_group({"billing": {option: "g"}}, described) == {}
 
 
-def test_a_source_that_a_query_does_not_have_is_logged_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_source_that_a_query_lacks_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     names = GroupNames({"billing": {"orderz": "g", "refunds": "r"}, "other": {"orders": "o"}})
     nothing_read = source("null", "KafkaV2[Subscribe[refunds]]")
 

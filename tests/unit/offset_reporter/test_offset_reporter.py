@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from threading import Event
+from threading import Event, Timer
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from pyspark.sql.streaming.listener import (
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.offset_reporter import OffsetReporter
-from group_coordinator.offset_reporter.offset_reporter import CommitCounts, Sender
+from group_coordinator.offset_reporter.offset_reporter import CommitCounts, Runs, Sender
 from group_coordinator.offset_reporter.outbox import Offsets, Outbox
 from group_coordinator.offset_reporter.targets import OffsetsRejectedError
 from tests.support.until import until
@@ -87,9 +87,7 @@ def until_failed(reporter: OffsetReporter, times: int) -> None:
     )
 
 
-def test_the_end_of_a_query_waits_for_its_last_commit(
-    reporter: OffsetReporter, coordinator: Coordinator
-) -> None:
+def test_an_end_waits_for_its_commit(reporter: OffsetReporter, coordinator: Coordinator) -> None:
     report(reporter, source(ORDERS))
     end(reporter)
 
@@ -97,9 +95,7 @@ def test_the_end_of_a_query_waits_for_its_last_commit(
     assert reporter.counts == CommitCounts(taken=1, failed=0)
 
 
-def test_the_end_of_a_query_waits_for_one_try(
-    reporter: OffsetReporter, coordinator: Coordinator
-) -> None:
+def test_an_end_waits_for_one_try(reporter: OffsetReporter, coordinator: Coordinator) -> None:
     coordinator.failures = [OSError("away")] * 9
     report(reporter, source(ORDERS))
     until_failed(reporter, 1)
@@ -110,7 +106,7 @@ def test_the_end_of_a_query_waits_for_one_try(
     assert coordinator.commits == []
 
 
-def test_an_end_is_not_waited_for_after_the_reporters_own(
+def test_after_the_reporters_end_none_waits(
     reporter: OffsetReporter, coordinator: Coordinator
 ) -> None:
     coordinator.may_answer.clear()
@@ -197,9 +193,7 @@ def test_what_cannot_be_read_does_not_fail_the_query(
     assert coordinator.commits == [("spark-billing", offsets("orders", 5, 7))]
 
 
-def test_after_the_end_nothing_is_committed(
-    reporter: OffsetReporter, coordinator: Coordinator
-) -> None:
+def test_at_the_end_nothing_is_sent(reporter: OffsetReporter, coordinator: Coordinator) -> None:
     with reporter:
         report(reporter, source(ORDERS))
     report(reporter, source('{"orders":{"0":50}}'))
@@ -233,3 +227,24 @@ def test_a_target_must_be_one_of_two() -> None:
         ValueError, match="target = 'zookeeper' is not valid: give kafka or coordinator"
     ):
         make("nowhere:9092", target=target)
+
+
+def test_a_run_that_spark_has_ended_is_waited_for_and_one_that_goes_on_is_not() -> None:
+    runs = Runs()
+    runs.begin("ended")
+    runs.begin("active")
+    late = Timer(0.01, runs.end, ["ended"])
+    late.start()
+
+    assert runs.await_all_but({"active"}, timeout_s=10)
+    assert runs
+    assert not runs.await_all_but(set(), timeout_s=0.01)
+    late.join()
+
+
+def test_what_never_began_is_not_waited_for() -> None:
+    runs = Runs()
+    runs.end("unknown")
+
+    assert not runs
+    assert runs.await_all_but(set(), timeout_s=0)

@@ -15,16 +15,9 @@ from group_coordinator.security import Security
 def connection_of(
     servers: str, security: Security, options: Mapping[str, Any], origin: object
 ) -> Connection:
-    """Make the connection of a command.
+    """Make the connection of a command. `origin` is the file of the properties, None without a file.
 
-    Args:
-        servers: the brokers' addresses.
-        security: the login of the settings.
-        options: kafka-python's options that result from client properties.
-        origin: the file of the properties, or None without a file.
-
-    Raises:
-        click.UsageError: settings and properties together are not a valid login.
+    click.UsageError: settings and properties together are not a valid login.
     """
     try:
         return Connection(servers, {**login_options(security), **options})

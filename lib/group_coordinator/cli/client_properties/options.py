@@ -63,23 +63,13 @@ _OF_EVERY_CLIENT = """
 OF_EVERY_CLIENT: Final = frozenset(_OF_EVERY_CLIENT.split())
 """Properties of the admin client, the consumer and the producer."""
 
-_SECRETS = frozenset(
-    (
-        *(
-            "sasl.oauthbearer.client.credentials.client.secret",
-            "sasl.plain.password",
-            "ssl.password",
-        ),
-        "sasl.password",  # librdkafka's
-        *(
-            "sasl.oauthbearer.assertion.private.key.passphrase",
-            "ssl.keystore.key",
-            "ssl.key.password",
-        ),
-        *("ssl.keystore.password", "ssl.truststore.password"),
-    )
-)
-"""Properties with secrets. Kafka hides certificates too, which are public."""
+_HIDDEN_NAMES = """
+    sasl.oauthbearer.client.credentials.client.secret sasl.plain.password ssl.password sasl.password
+    sasl.oauthbearer.assertion.private.key.passphrase ssl.keystore.key ssl.key.password ssl.keystore.password
+    ssl.truststore.password
+"""
+_SECRETS = frozenset(_HIDDEN_NAMES.split())
+"""Properties with secrets; sasl.password is librdkafka's. Kafka hides certificates too, which are public."""
 
 _SECRET_OPTION = re.compile("password|secret", re.IGNORECASE)
 """Options with secrets; login modules of Kerberos and of AWS have none."""
@@ -119,7 +109,6 @@ _KNOWN = OF_EVERY_CLIENT.union(_OF_SOME_CLIENTS.split(), _PYTHONS)
 
 
 def secrets_in(properties: Mapping[str, str]) -> list[str]:
-    """Return the names of the properties with a secret."""
     return [
         key
         for key, value in properties.items()
@@ -148,8 +137,6 @@ _ADDRESS = "bootstrap.servers"
 
 
 class ClientProperties(NamedTuple):
-    """The same properties as options of kafka-python and of Java's clients."""
-
     python: dict[str, Any]
     java: dict[str, str]
 
@@ -157,10 +144,7 @@ class ClientProperties(NamedTuple):
 def client_options(command_config: Path | None) -> dict[str, Any]:
     """Read options of kafka-python from the file of --command-config, if it is given.
 
-    Standard error has the properties without effect.
-
-    Raises:
-        click.UsageError: the file cannot be used; the message names it and the property.
+    Standard error has the properties without effect. click.UsageError: the file cannot be used; the message names the property.
     """
     properties = given_properties(command_config)
     return python_options(properties, str(command_config), reported=properties)
@@ -184,11 +168,7 @@ def options_of_both(command_config: Path | None) -> ClientProperties:
 
 
 def given_properties(command_config: Path | None) -> dict[str, str]:
-    """Read the properties of the file, if it is given. Standard error has a line if other users can read a secret in it.
-
-    Raises:
-        click.UsageError: the file cannot be read.
-    """
+    """Read the properties of the file, if it is given. Standard error has a line if other users can read a secret in it."""
     if command_config is None:
         return {}
     try:
@@ -202,15 +182,10 @@ def given_properties(command_config: Path | None) -> dict[str, str]:
 def python_options(
     properties: Mapping[str, str], origin: str, reported: Iterable[str]
 ) -> dict[str, Any]:
-    """Convert properties to options of kafka-python.
+    """Convert properties, under Kafka's names or kafka-python's with dots, to options of kafka-python.
 
-    Args:
-        properties: Kafka's names, or kafka-python's with dots.
-        origin: source of the properties, such as a file; messages begin with it.
-        reported: properties that are reported on standard error if they have no effect.
-
-    Raises:
-        click.UsageError: a property cannot be used.
+    Messages begin with the `origin`, such as a file. Standard error has the `reported` properties that have no effect.
+    click.UsageError: a property cannot be used.
     """
     hidden = secrets_in(properties)
     properties = {
@@ -219,19 +194,21 @@ def python_options(
         for key, value in properties.items()
     }
     try:
-        options = {
-            **_plain_options(properties),
-            **tls_options(properties),
-            **login_options(properties),
-        }
+        options = _plain_options(properties) | tls_options(properties) | login_options(properties)
     except (ConfigError, PropertiesError) as error:
         raise click.UsageError(f"{origin}: {error}") from error
     used = {_ADDRESS, *USED_BY_TLS, *used_by_login(properties)}
     # Properties without effect are reported, as a typo would stay unnoticed.
     idle = [key for key in properties if _option(key) not in OF_PYTHON and key not in used]
-    _report_unknown([key for key in idle if not is_known(key)], origin)
+    for key in idle:
+        if not is_known(key):
+            said = f"{origin}: {key} is not a property of Kafka's clients{advice(key)}"
+            click.echo(said, err=True)
     known = [key for key in idle if is_known(key) and key in set(reported)]
-    _report_without_effect([*known, *unused_by_login(properties)], origin)
+    without_effect = [*known, *unused_by_login(properties)]
+    if without_effect:
+        verb = "has" if len(without_effect) == 1 else "have"
+        click.echo(f"{origin}: {', '.join(without_effect)} {verb} no effect here", err=True)
     return options
 
 
@@ -264,14 +241,3 @@ def _typed(key: str, value: str, default: object) -> str | int | bool:
     if number is None:
         raise PropertiesError(f"{key} = {value} is not a number: give a whole number")
     return number
-
-
-def _report_unknown(names: Iterable[str], origin: str) -> None:
-    for name in names:
-        click.echo(f"{origin}: {name} is not a property of Kafka's clients{advice(name)}", err=True)
-
-
-def _report_without_effect(names: list[str], origin: str) -> None:
-    if names:
-        verb = "has" if len(names) == 1 else "have"
-        click.echo(f"{origin}: {', '.join(names)} {verb} no effect here", err=True)

@@ -45,11 +45,7 @@ _KEYTOOL_TIMEOUT_S = 60
 
 
 def tls_options(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Return options of kafka-python for TLS; none where `security.protocol` has no TLS.
-
-    Raises:
-        PropertiesError: the message names the property and the remedy.
-    """
+    """Return options of kafka-python for TLS; none where `security.protocol` has no TLS. PropertiesErrors have the remedy."""
     if not properties.get("security.protocol", "SSL").upper().endswith("SSL"):
         return {}
     return {
@@ -236,11 +232,7 @@ _MECHANISMS = (*get_args(Mechanism), "GSSAPI")
 
 
 def login_options(properties: Mapping[str, str]) -> dict[str, Any]:
-    """Return options of kafka-python for the login. The settings may have a part of the login.
-
-    Raises:
-        PropertiesError: the message names the property.
-    """
+    """Return options of kafka-python for the login. The settings may have a part of the login."""
     options: dict[str, Any] = {}
     if "security.protocol" in properties:
         # Java ignores the case.

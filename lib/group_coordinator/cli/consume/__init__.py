@@ -55,11 +55,7 @@ _KILLED_BY = 128
     type=NumberRange(-LAST_INT32 - 1, LAST_INT32),
     help="End after this number of records.",
 )
-@click.option(
-    "--timeout-ms",
-    type=INT64,
-    help="End after this time without a record.",
-)
+@click.option("--timeout-ms", type=INT64, help="End after this time without a record.")
 @click.option("--skip-message-on-error", is_flag=True, help="Skip records that cannot be printed.")
 @click.option(
     "--isolation-level",

@@ -22,11 +22,7 @@ _FIELDS = ("timestamp", "partition", "offset", "delivery", "epoch", "headers", "
 _DESERIALIZED = ("key.deserializer", "value.deserializer", "headers.deserializer")
 _KNOWN = (*(f"print.{field}" for field in _FIELDS), *_TEXTS, *_DESERIALIZED)
 _JAVA_PACKAGE = "org.apache.kafka.common.serialization."
-_NUMBERS = {
-    "ShortDeserializer": ">h",
-    "IntegerDeserializer": ">i",
-    "LongDeserializer": ">q",
-}
+_NUMBERS = {"ShortDeserializer": ">h", "IntegerDeserializer": ">i", "LongDeserializer": ">q"}
 _TIMESTAMP_TYPES = {0: b"CreateTime:%d", 1: b"LogAppendTime:%d"}
 
 Deserializer = Callable[[bytes], bytes]
@@ -35,11 +31,7 @@ Record = Any
 
 
 class Formatter:
-    """Formats records by the properties print.key, key.separator and so on.
-
-    Raises:
-        click.UsageError: a property or its value is unknown.
-    """
+    """Formats records by the properties print.key, key.separator and so on. click.UsageError: a property is unknown."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         for name in properties.keys() - set(_KNOWN):
@@ -74,8 +66,7 @@ class Formatter:
     def line(self, record: Record) -> bytes:
         """Line of the record, with a separator between its fields and at its end; empty without fields.
 
-        Raises:
-            ValueError: the deserializer cannot read the bytes.
+        ValueError: the deserializer cannot read the bytes.
         """
         fields = [print_field(record) for print_field in self._printers]
         return self._between.join(fields) + self._end if fields else b""
@@ -124,14 +115,9 @@ _SOON_S = 1.0
 
 
 class Topics:
-    """Topics of the cluster, read at intervals; a missing topic is awaited, and never created.
+    """Topics of the cluster, read at intervals: the topic, or all topics whose whole name matches the pattern.
 
-    Args:
-        cluster: source of the topics.
-        topic: the name; None: all topics whose whole name matches the pattern.
-        include: the pattern.
-        max_age_s: interval of the requests.
-        clock: seconds, never going back.
+    A missing topic is awaited, and never created.
     """
 
     def __init__(
@@ -153,11 +139,7 @@ class Topics:
         self.names: frozenset[str] = frozenset()
 
     def look(self) -> bool:
-        """Ask again after the interval; return True if the topics have changed.
-
-        Raises:
-            ChannelError: the cluster does not answer, or rejects the login.
-        """
+        """Ask again after the interval; return True if the topics have changed. ChannelErrors are those of the cluster."""
         if self._clock() < self._due_s:
             return False
         found = self._cluster.topic_ids(None if self._topic is None else [self._topic])

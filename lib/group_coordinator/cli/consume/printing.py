@@ -33,9 +33,7 @@ class PrintingLimits(NamedTuple):
 
     max_messages: int | None
     timeout_s: float | None
-    """Timeout without a record."""
     skips_errors: bool
-    """Leave out records that cannot be printed."""
 
 
 class Printing:
@@ -55,18 +53,9 @@ class Printing:
         self._out = out
         self._clock = clock
         self.count = 0
-        """Number of printed records."""
 
     def run(self, stop: Event, most: int) -> None:
-        """Print until a limit is reached, then the number of records.
-
-        Args:
-            stop: ends the loop.
-            most: records of one poll.
-
-        Raises:
-            ValueError: a record cannot be printed.
-        """
+        """Print until `stop` or a limit, `most` records of one poll; then print their number. ValueError: of a record."""
         try:
             self._run(stop, most)
         finally:

@@ -23,13 +23,7 @@ CLOSE_TIMEOUT_S = 5.0
 
 
 class Commits:
-    """Commits of changed offsets.
-
-    Args:
-        send: the member's commit.
-        interval_s: between two commits; None: no commits.
-        clock: seconds, never going back.
-    """
+    """Commits of changed offsets, without an interval none."""
 
     def __init__(
         self,
@@ -45,7 +39,6 @@ class Commits:
         self._last: Future[PartitionResults] | None = None
 
     def begin(self, committed: Mapping[TopicPartition, int]) -> None:
-        """Note the committed offsets of newly assigned partitions."""
         self._committed |= committed
 
     def commit_if_due(self, positions: Callable[[], Mapping[TopicPartition, int]]) -> None:
@@ -90,23 +83,15 @@ POLL_MS = 100
 _SILENCE_S = 15.0
 """Time until a hint: the first assignment takes the initial rebalance delay, 3 seconds, and a few batches of the job."""
 
-_NO_TOPIC = "The topic does not exist yet."
-
 
 class RecordSource(Protocol):
     """Source of records for a single thread."""
 
     def poll(self, most: int) -> list[Record]:
         """Return the next records, `most` at most; wait briefly if there are none."""
-        ...
 
-    def printed(self, record: Record) -> None:
-        """Note that a record of the last poll was printed."""
-        ...
-
-    def close(self) -> None:
-        """Commit the offsets of printed records."""
-        ...
+    def printed(self, record: Record) -> None: ...
+    def close(self) -> None: ...
 
 
 class PartitionSource:
@@ -125,7 +110,6 @@ class PartitionSource:
             consumer.seek(partition, first_offset)
 
     def poll(self, most: int) -> list[Record]:
-        """Return the next records of the partition."""
         return _polled(self._consumer, most)
 
     def printed(self, record: Record) -> None:
@@ -136,16 +120,7 @@ class PartitionSource:
 
 
 class GroupSource:
-    """Source that reads the partitions of a member, from the committed offsets of its group.
-
-    Args:
-        member: not joined yet.
-        topics: the subscription.
-        consumer: of kafka-python, without a group.
-        fetch_offsets: the committed offsets of partitions.
-        commits: as the member.
-        clock: seconds, never going back.
-    """
+    """Source that reads the partitions of a member, from the committed offsets of its group; the consumer has no group."""
 
     def __init__(
         self,
@@ -171,12 +146,6 @@ class GroupSource:
         """Offset behind the last printed record, by partition."""
 
     def poll(self, most: int) -> list[Record]:
-        """Return the next records of the assigned partitions.
-
-        Raises:
-            ClientError: the coordinator or the cluster returns an error.
-            KafkaError: a broker returns an error.
-        """
         if self._topics.look():
             self._member.subscribe(self._topics.names)
         if self._topics.names:
@@ -197,7 +166,6 @@ class GroupSource:
         return records
 
     def printed(self, record: Record) -> None:
-        """Note the next offset of the record's partition."""
         self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
 
     def close(self) -> None:
@@ -252,7 +220,7 @@ class GroupSource:
             cause = (
                 "Check that the job runs: it coordinates the group."
                 if self._topics.names
-                else _NO_TOPIC
+                else "The topic does not exist yet."
             )
             click.echo(f"No partitions after {_SILENCE_S:g} s. {cause}", err=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from types import TracebackType
 from typing import Self
 
 import click
@@ -37,22 +36,12 @@ class ActionContext:
 
     @cached_property
     def cluster(self) -> Cluster:
-        """Connection to the brokers.
-
-        Raises:
-            BrokerUnreachableError: the brokers do not answer.
-        """
         return Cluster(self._connection)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # The property may never have been used.
         if "cluster" in self.__dict__:
             self.cluster.close()
@@ -85,7 +74,6 @@ def print_error(message: str) -> None:
 
 
 def print_failure(error: ClientError) -> None:
-    """Print an error of the whole command."""
     print_error(f"{FAILED}{error.kafka_text}")
 
 
@@ -253,9 +241,7 @@ def _partitions_of_topics(
 
 def _summary(error: ClientError) -> str:
     """Summary of Kafka's tool above the table, by the first error."""
-    if not isinstance(error, CoordinatorResponseError):
-        return str(error)
-    if error.code in _GROUP_LEVEL:
+    if not isinstance(error, CoordinatorResponseError) or error.code in _GROUP_LEVEL:
         return str(error)
     if error.code in _PARTITION_LEVEL:
         return "Encountered some partition-level error, see the follow-up details."

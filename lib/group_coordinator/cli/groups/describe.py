@@ -35,7 +35,6 @@ class OffsetLine:
 
     @property
     def lag(self) -> int | None:
-        """Lag of the committed offset."""
         if self.offset is None or self.end_offset is None:
             return None
         return self.end_offset - self.offset
@@ -52,7 +51,6 @@ class MemberLine:
 
     @property
     def assignment(self) -> str | None:
-        """Partitions of the member as a text."""
         return _shown(self.member.assignment)
 
     @property
@@ -93,7 +91,6 @@ class PartitionStatus:
 
     @property
     def text(self) -> str:
-        """Text of the STATUS column."""
         return f"Error: {self.error.kafka_text}" if self.error else "Successful"
 
 
@@ -121,7 +118,6 @@ def has_lag(row: OffsetLine) -> bool:
 
 
 def assigned_partitions(group: GroupDescription) -> set[TopicPartition]:
-    """Partitions assigned to any member."""
     return {partition for member in group.members for partition in member.assignment}
 
 
@@ -154,5 +150,4 @@ def notice(group: GroupDescription) -> str | None:
 
 
 def quoted(groups: Collection[str]) -> str:
-    """Group names for a sentence."""
     return ", ".join(f"'{group}'" for group in groups)

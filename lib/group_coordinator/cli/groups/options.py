@@ -48,11 +48,7 @@ _LONGEST_MS = 2**62
 
 
 def duration_ms(text: str) -> int:
-    """Convert a duration of ISO 8601 (PnDTnHnMnS) to milliseconds; it may be negative.
-
-    Raises:
-        click.BadParameter: the text is no duration.
-    """
+    """Convert a duration of ISO 8601 (PnDTnHnMnS) to milliseconds; it may be negative."""
     found = _DURATION.fullmatch(text)
     parts = {name: found[name] for name in _UNITS_MS} if found else {}
     if found is None or not any(parts.values()):
@@ -66,11 +62,7 @@ def duration_ms(text: str) -> int:
 
 
 def timestamp_ms(text: str) -> int:
-    """Convert a date and time of ISO 8601, with a T between them, to milliseconds since 1970; without a zone it is UTC.
-
-    Raises:
-        click.BadParameter: the text is no time.
-    """
+    """Convert a date and time of ISO 8601, with a T between them, to milliseconds since 1970; without a zone it is UTC."""
     if "T" not in text:
         raise click.BadParameter(
             "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
@@ -149,9 +141,7 @@ _VIEWS = (
     ),
     click.option("--verbose", is_flag=True, help="With --describe: more columns."),
     click.option(
-        "--only-with-lag",
-        is_flag=True,
-        help="With --describe: only partitions with lag.",
+        "--only-with-lag", is_flag=True, help="With --describe: only partitions with lag."
     ),
 )
 _RESETS = (
@@ -225,11 +215,7 @@ Options = Mapping[str, Any]
 
 
 def is_chosen(options: Options) -> Callable[[str], bool]:
-    """Return a filter for groups by --regex; without the option it accepts all groups.
-
-    Raises:
-        click.UsageError: the text is no regular expression.
-    """
+    """Return a filter for groups by --regex; without the option it accepts all groups."""
     regex = options["regex"]
     if regex is None:
         return lambda _: True

@@ -32,7 +32,6 @@ class Column(NamedTuple):
     """Value in a document; None: the same."""
 
     def wide_enough(self, texts: Sequence[str]) -> int:
-        """Width of the column for these texts."""
         if self.margin is None:
             return self.width
         # Kafka's tool computes the same widths, which scripts may rely on.
@@ -50,7 +49,6 @@ def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
 
 
 def plain_row(columns: Sequence[Column], row: object) -> dict[str, object]:
-    """Convert a row to a JSON object."""
     return {
         _field(column): (column.plain or column.value)(row) for column in columns if _field(column)
     }
@@ -171,10 +169,7 @@ PARTITION_STATUSES = (
     Column("PARTITION", _known_partition, 10),
     Column("STATUS", attrgetter("text"), field="error", plain=lambda row: _error(row.error)),
 )
-DELETIONS = (
-    Column("GROUP", lambda row: row[0]),
-    Column("ERROR", lambda row: _error(row[1])),
-)
+DELETIONS = (Column("GROUP", lambda row: row[0]), Column("ERROR", lambda row: _error(row[1])))
 """Columns of documents only."""
 
 
@@ -208,14 +203,9 @@ def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:
 class Output(Protocol):
     """Output format of results; errors and notices go to standard error in every format."""
 
-    def say(self, text: str) -> None:
-        """Print a text for people."""
-
-    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
-        """Add the same rows for programs."""
-
-    def end(self) -> None:
-        """Print the rest of the output."""
+    def say(self, text: str) -> None: ...
+    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None: ...
+    def end(self) -> None: ...
 
 
 class Text:

@@ -36,13 +36,7 @@ _FIRST_PLAIN = "-"
 
 
 def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartition, int]]:
-    """New offsets of each group in a file.
-
-    Lines without a group belong to the group of the command line.
-
-    Raises:
-        click.UsageError: the file cannot be read, or a line is invalid.
-    """
+    """New offsets of each group in a file; lines without a group belong to the group of the command line."""
     try:
         # Spreadsheets write a byte order mark before the text.
         lines = csv.reader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
@@ -75,7 +69,6 @@ def _number(place: str, column: str, text: str, most: int) -> int:
 
 
 def export(plans: Mapping[str, Offsets], *, with_groups: bool) -> str:
-    """Format the plans as a file for `read_plans`."""
     return "".join(
         f"{','.join(_field(text) for text in row)}\n"
         for group, offsets in plans.items()

@@ -13,25 +13,13 @@ from group_coordinator.core.kafka_order import java_number
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 VIEWS = ("members", "offsets", "state")
 SCENARIOS = (
-    "to-offset",
-    "to-datetime",
-    "by-duration",
-    "to-earliest",
-    "to-latest",
-    "to-current",
-    "shift-by",
-    "from-file",
-    "to-group",
+    *("to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest"),
+    *("to-current", "shift-by", "from-file", "to-group"),
 )
 """Scenarios in the order in which Kafka's tool finds two of them; to-group is our own."""
 STATES = (
-    "PreparingRebalance",
-    "CompletingRebalance",
-    "Stable",
-    "Dead",
-    "Empty",
-    "Assigning",
-    "Reconciling",
+    *("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty"),
+    *("Assigning", "Reconciling"),
 )
 TYPES = ("Classic", "Consumer")
 
@@ -70,11 +58,7 @@ class TopicChoice(NamedTuple):
 
 
 def check(options: Mapping[str, Any]) -> str:
-    """Return the action of the options.
-
-    Raises:
-        click.UsageError: the options contradict each other; of several errors the first that Kafka's tool finds.
-    """
+    """Return the action of the options. click.UsageError: of several errors the first that Kafka's tool finds."""
     given = [name for name, value in options.items() if _is_given(name, value)]
     actions = [name for name in ACTIONS if name in given]
     # The order of the checks is that of Kafka's tool, for the same first error.

@@ -26,10 +26,7 @@ CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
 
 def describe_group(group_id: str, *, include_authorized_operations: bool = False) -> Request:
     """Request a DescribeGroups of a group."""
-    body = {
-        "groups": [group_id],
-        "includeAuthorizedOperations": include_authorized_operations,
-    }
+    body = {"groups": [group_id], "includeAuthorizedOperations": include_authorized_operations}
     return Request("DescribeGroups", 6, group_id, body)
 
 
@@ -73,11 +70,8 @@ def delete_group(group_id: str) -> Request:
 
 def deletion_error(body: Body) -> CoordinatorResponseError | None:
     """Error of a DeleteGroups response; None: the group is deleted."""
-    error = refusal(body)
-    if error is not None:
-        return error
-    [result] = body["results"]
-    return error_for(result["errorCode"]) if result["errorCode"] else None
+    [result] = body.get("results", [{}])
+    return refusal(body) or (error_for(result["errorCode"]) if result["errorCode"] else None)
 
 
 _NOT_ASKED_FOR = -(2**31)
@@ -175,10 +169,7 @@ def describe_consumer_group(
     group_id: str, *, include_authorized_operations: bool = False
 ) -> Request:
     """Request a ConsumerGroupDescribe of a group."""
-    body = {
-        "groupIds": [group_id],
-        "includeAuthorizedOperations": include_authorized_operations,
-    }
+    body = {"groupIds": [group_id], "includeAuthorizedOperations": include_authorized_operations}
     return Request("ConsumerGroupDescribe", _VERSION, group_id, body)
 
 

@@ -82,11 +82,9 @@ def describe_configs(
 def described_configs(body: Body) -> Configs | CoordinatorResponseError:
     """Settings in a DescribeConfigs response, or its error."""
     # An unreadable event has an error of the whole response, and no results.
-    error = refusal(body)
-    if error is not None:
-        return error
-    [result] = body["results"]
-    return refusal(result) or {config["name"]: _entry(config) for config in result["configs"]}
+    [result] = body.get("results", [{}])
+    found = refusal(body) or refusal(result)
+    return found or {config["name"]: _entry(config) for config in result["configs"]}
 
 
 def alter_configs(
@@ -108,11 +106,8 @@ def alter_configs(
 
 def alteration_error(body: Body) -> CoordinatorResponseError | None:
     """Error of an IncrementalAlterConfigs response; None: the settings were altered."""
-    error = refusal(body)
-    if error is not None:
-        return error
-    [result] = body["responses"]
-    return refusal(result)
+    [result] = body.get("responses", [{}])
+    return refusal(body) or refusal(result)
 
 
 def _resource(group_id: str) -> Body:
@@ -154,9 +149,7 @@ class GroupOperations(AdminBase):
         >>> [group.group_id for group in admin.list_consumer_groups(states={"empty"})]
         ['reports']
 
-        Args:
-            states: only groups in these states, in any case; none or empty: all.
-            types: only groups of these types (classic, consumer), in any case; none or empty: all.
+        Only groups in these `states` and of these `types` (classic, consumer), in any case; none or empty: all.
 
         Raises:
             TablesUnavailableError: there are no tables, or they are in a catalog and this program has no Spark.
@@ -184,9 +177,7 @@ class GroupOperations(AdminBase):
 
         Every group is described as a consumer group first; groups of another type are described as classic groups.
 
-        Args:
-            group_ids: the groups.
-            include_authorized_operations: include the operations that the client's user may do on each group.
+        `include_authorized_operations` adds the operations that the client's user may do on each group.
 
         Raises:
             ChannelError: there is no response for a group.
@@ -227,10 +218,8 @@ class GroupOperations(AdminBase):
         Traceback (most recent call last):
         group_coordinator.clients.errors.UnknownMemberIdError: The coordinator is not aware of this member.
 
-        Args:
-            group_id: the group.
-            members: by member id or by instance id; None: all current members, a static member by its instance id.
-            reason: for the coordinator's logs, cut after 255 characters as by Kafka's clients.
+        Members are named by member id or by instance id; None: all current members, a static member by its instance id. The
+        reason is for the coordinator's logs, cut after 255 characters as by Kafka's clients.
 
         Raises:
             ChannelError: there is no response.
@@ -262,10 +251,7 @@ class GroupOperations(AdminBase):
         >>> settings["consumer.session.timeout.ms"].is_default
         True
 
-        Args:
-            group_ids: the groups.
-            names: only these settings; none or empty: all that Kafka lists, and the group's own settings.
-            include_documentation: include a description of each setting.
+        Only settings of these `names`; none or empty: all that Kafka lists, and the group's own.
         """
         asked = {
             group: describe_configs(group, names, include_documentation=include_documentation)
@@ -289,9 +275,7 @@ class GroupOperations(AdminBase):
         Traceback (most recent call last):
         group_coordinator.clients.errors.InvalidConfigurationError: Unknown group config name: no.such.setting
 
-        Args:
-            values: by group the values by name; None removes the group's own value.
-            validate_only: only return the result, and change nothing.
+        A value of None removes the group's own value. `validate_only` only returns the result, and changes nothing.
         """
         asked = {
             group: alter_configs(group, changes, validate_only=validate_only)

@@ -48,11 +48,7 @@ class Positions(NamedTuple):
 
 
 def positions(connection: Connection, specs: ResetSpecs) -> Positions:
-    """Ask the brokers for the offsets.
-
-    Raises:
-        ChannelError: the cluster does not answer, or rejects the login.
-    """
+    """Ask the brokers for the offsets. ChannelError: the cluster does not answer, or rejects the login."""
     # Partitions with the same time share a request.
     by_time = defaultdict(list)
     for partition, spec in specs.items():
@@ -68,11 +64,6 @@ def positions(connection: Connection, specs: ResetSpecs) -> Positions:
     # A partition may lose its leader between the two requests.
     both = starts.keys() & ends.keys()
     return Positions({one: range(starts[one], ends[one]) for one in both}, since)
-
-
-def needs_committed(specs: ResetSpecs) -> list[TopicPartition]:
-    """Partitions whose new offsets depend on the committed offsets."""
-    return [partition for partition, spec in specs.items() if isinstance(spec, ShiftBy)]
 
 
 def targets(specs: ResetSpecs, known: Positions, committed: Committed) -> dict[TopicPartition, int]:
@@ -108,18 +99,14 @@ def _scenario(spec: ResetSpec) -> Scenario:
         case OffsetTimestamp():
             return ToTime(int(spec))
         # The type is checked first, as an offset of -1 equals OffsetSpec.LATEST.
+        case OffsetSpec() if spec is OffsetSpec.EARLIEST:
+            return ToEarliest()
+        case OffsetSpec() if spec is OffsetSpec.LATEST:
+            return ToLatest()
         case OffsetSpec():
-            return _end_of_log(spec)
+            raise ValueError(f"a reset to {spec.name} is unknown")
         case _:
             return ToOffset(spec)
-
-
-def _end_of_log(spec: OffsetSpec) -> Scenario:
-    if spec is OffsetSpec.EARLIEST:
-        return ToEarliest()
-    if spec is OffsetSpec.LATEST:
-        return ToLatest()
-    raise ValueError(f"a reset to {spec.name} is unknown")
 
 
 class OffsetOperations(AdminBase):
@@ -139,10 +126,7 @@ class OffsetOperations(AdminBase):
         >>> admin.list_consumer_group_offsets("reports")[TopicPartition("orders", 0)].offset
         42
 
-        Args:
-            group_id: the group.
-            partitions: only of these; None: of all partitions with an offset.
-            require_stable: return an error for partitions with offsets of an open transaction.
+        `require_stable` makes an open transaction of a partition an error.
 
         Raises:
             UnstableOffsetCommitError: of a partition, where stable offsets are required.
@@ -191,14 +175,13 @@ class OffsetOperations(AdminBase):
         Traceback (most recent call last):
         group_coordinator.clients.errors.UnknownMemberIdError: The coordinator is not aware of this member.
 
-        Args:
-            group_id: the group.
-            offsets: by partition an offset, or an OffsetAndMetadata.
+        Each offset is a number, or an OffsetAndMetadata.
 
         Raises:
             ChannelError: there is no response.
         """
-        return await self._commit(group_id, offsets)
+        request = offset_messages.commit_offsets(MemberIdentity(group_id), offsets)
+        return offset_messages.partition_results(await self._answer(request), offsets)
 
     @ClientMethod
     async def reset_consumer_group_offsets(self, group_id: str, specs: ResetSpecs) -> OffsetResets:
@@ -221,9 +204,8 @@ class OffsetOperations(AdminBase):
         An offset before the first record becomes that record's, as in Kafka's tool. An offset beyond the end becomes the end, and so does a
         time after the last record. No offset is changed if a partition cannot be reset.
 
-        Args:
-            group_id: a group that is Empty, or that does not exist yet.
-            specs: OffsetSpec.EARLIEST, OffsetSpec.LATEST, OffsetTimestamp(milliseconds), ShiftBy(offsets), or an offset.
+        The group is Empty, or does not exist yet. A spec is OffsetSpec.EARLIEST, OffsetSpec.LATEST, OffsetTimestamp(milliseconds),
+        ShiftBy(offsets), or an offset.
 
         Raises:
             UnknownTopicOrPartitionError: the cluster has no such partition, or it has no leader.
@@ -231,7 +213,7 @@ class OffsetOperations(AdminBase):
             ChannelError: the cluster or the coordinator does not answer.
         """
         committed: Committed = {}
-        shifted = needs_committed(specs)
+        shifted = [partition for partition, spec in specs.items() if isinstance(spec, ShiftBy)]
         # Only a shift depends on the committed offsets.
         if shifted:
             request = offset_messages.fetch_offsets(group_id, shifted)
@@ -283,8 +265,4 @@ class OffsetOperations(AdminBase):
         self, group_id: str, offsets: Mapping[TopicPartition, int]
     ) -> PartitionResults:
         request = offset_messages.reset_offsets(group_id, offsets)
-        return offset_messages.partition_results(await self._answer(request), offsets)
-
-    async def _commit(self, group_id: str, offsets: offset_messages.Offsets) -> PartitionResults:
-        request = offset_messages.commit_offsets(MemberIdentity(group_id), offsets)
         return offset_messages.partition_results(await self._answer(request), offsets)

@@ -35,8 +35,7 @@ class ClientMethod(Generic[Arguments, Answer]):
     """Decorator of a coroutine in a base class of a blocking and an asyncio client."""
 
     def __init__(
-        self,
-        coroutine: Callable[Concatenate[Any, Arguments], Coroutine[Any, Any, Answer]],
+        self, coroutine: Callable[Concatenate[Any, Arguments], Coroutine[Any, Any, Answer]]
     ) -> None:
         self._coroutine = coroutine
         self._blocking = _blocking(coroutine)
@@ -94,17 +93,10 @@ class AdminBase(ABC):
         client_options: Mapping[str, Any] | None = None,
         channel: Channel | None = None,
     ) -> None:
-        """Take the settings, without connecting.
+        """Take the settings, without connecting. Arguments without a value have the values of conf/coordinator.toml.
 
-        Args:
-            bootstrap_servers: of the Kafka cluster.
-            events_topic: the topic of the requests.
-            responses_topic: the topic of the responses.
-            tables_root: the folder of the Delta tables.
-            cluster_id: only groups of this cluster are listed; None: of all in the tables.
-            request_timeout_ms: timeout of a response.
-            client_options: kafka-python's own, for security.
-            channel: an open channel, which closing the client leaves open. None: the client opens its own.
+        `cluster_id`: only groups of this cluster are listed; None: of all in the tables. `client_options` are kafka-python's own,
+        for security. Closing the client leaves a given `channel` open; None: the client opens its own.
         """
         if bootstrap_servers is not None and not isinstance(bootstrap_servers, str):
             # Settings have the servers as a text.
@@ -149,20 +141,12 @@ class AdminBase(ABC):
         """Run blocking work that does not need the channel."""
 
     async def _answer(self, request: Request) -> Body:
-        """Send a request, and wait for the response.
-
-        Raises:
-            ChannelError: there is no response.
-        """
+        """Send a request, and wait for the response. ChannelError: there is none."""
         [body] = (await self._answers({"": request})).values()
         return body
 
     async def _answers(self, requests: Mapping[Key, Request]) -> dict[Key, Body]:
-        """Send all requests at once.
-
-        Raises:
-            ChannelError: a request has no response.
-        """
+        """Send all requests at once. ChannelError: a request has no response."""
         # All requests are sent before the first wait.
         sent = await self._by_sender(lambda: self._send(requests))
         return {key: await self._until(reply) for key, reply in sent.items()}

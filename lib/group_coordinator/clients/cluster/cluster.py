@@ -114,9 +114,9 @@ class Cluster:
             broker["broker_id"]: Broker(broker["host"], broker["port"], broker["broker_id"])
             for broker in self._ask(self._admin.describe_cluster)["brokers"]
         }
-        leaders = {
-            key: leader_ids[_partition_of(key, len(leader_ids))] for key in keys if leader_ids
-        }
+        # The default partitioner of Kafka's producers.
+        numbers = {key: int(murmur2(key.encode()) & 0x7FFFFFFF) for key in keys if leader_ids}
+        leaders = {key: leader_ids[number % len(leader_ids)] for key, number in numbers.items()}
         return {key: brokers[leader] for key, leader in leaders.items() if leader in brokers}
 
     def close(self) -> None:
@@ -138,11 +138,6 @@ class Cluster:
             raise self._connection.failure(error) from error
 
 
-def _partition_of(key: str, partition_count: int) -> int:
-    # The default partitioner of Kafka's producers.
-    return int(murmur2(key.encode()) & 0x7FFFFFFF) % partition_count
-
-
 RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
 
 
@@ -154,10 +149,9 @@ class BrokerRetention(NamedTuple):
 
 
 def broker_retention(connection: Connection) -> BrokerRetention | None:
-    """Settings of a broker, as all brokers that coordinate groups should agree. None: this user may not read them.
+    """Settings of a broker, as all that coordinate groups should agree. None: this user may not read them.
 
-    Raises:
-        ChannelError: the cluster does not answer, or rejects the login.
+    ChannelError: the cluster does not answer, or rejects the login.
     """
     with connection.opened(KafkaAdminClient) as admin:
         broker_id = str(min(each["broker_id"] for each in admin.describe_cluster()["brokers"]))

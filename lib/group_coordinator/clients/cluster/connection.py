@@ -90,13 +90,7 @@ _log = logging.getLogger(__name__)
 def reported_long_wait(
     awaited: str, first_s: float = FIRST_S, again_s: float = AGAIN_S
 ) -> Background:
-    """Log the wait of the block after 10 s, and every minute from then on.
-
-    Args:
-        awaited: the object of the wait, such as "a response of Kafka at HOST:PORT".
-        first_s: seconds until the first line.
-        again_s: seconds between later lines.
-    """
+    """Log the wait of the block for `awaited`, such as "a response of Kafka at HOST:PORT", after 10 s, and every minute then."""
     waited_s = count(first_s, again_s)
 
     def report() -> None:
@@ -106,8 +100,7 @@ def reported_long_wait(
             next(waited_s),
         )
 
-    run = partial(repeat, report, interval_s=again_s, first_s=first_s)
-    return Background(run, "long wait")
+    return Background(partial(repeat, report, interval_s=again_s, first_s=first_s), "long wait")
 
 
 TLS_VERSIONS: Final = "ssl_enabled_protocols"
@@ -122,11 +115,7 @@ def limit_versions(context: SSLContext, options: Mapping[str, Any]) -> None:
 
 
 def with_limited_versions(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the option into kafka-python's `ssl_context`.
-
-    Raises:
-        LoginRefusedError: a file that the options name cannot be used.
-    """
+    """Turn the option into kafka-python's `ssl_context`. LoginRefusedError: a file of the options cannot be used."""
     known = {key: value for key, value in options.items() if key != TLS_VERSIONS}
     if TLS_VERSIONS not in options:
         return known
@@ -280,7 +269,7 @@ class Connection:
             return AccessDeniedError(f"{cluster} denies {self._user} access: {error}")
         if isinstance(error, LOGIN_ERRORS):
             return LoginRefusedError(f"{cluster}: authentication of {self._user} failed ({error})")
-        if _closed_by_broker(error):
+        if isinstance(error, KafkaConnectionError) and "socket disconnected" in str(error):
             return self._hung_up(cluster)
         return BrokerUnreachableError(f"{cluster}: {error}")
 
@@ -342,7 +331,3 @@ def _missing_in_login(options: Mapping[str, Any]) -> str | None:
     needed, where = _NEEDED.get(mechanism, ((), ""))
     is_complete = all(options.get(name) is not None for name in needed)
     return None if is_complete else f"sasl.mechanism = {mechanism} needs {where}"
-
-
-def _closed_by_broker(error: Exception) -> bool:
-    return isinstance(error, KafkaConnectionError) and "socket disconnected" in str(error)

@@ -63,8 +63,7 @@ def create_topics(connection: Connection, job: JobSettings) -> list[str]:
             topic.name for topic in missing if _create(admin, topic, connection.bootstrap_servers)
         ]
         # A topic that existed before may have another configuration.
-        _check_clock(admin, job.events_topic)
-        _check_room(admin, job)
+        _check_configuration(admin, job)
     return created
 
 
@@ -78,8 +77,7 @@ def check_topics(connection: Connection, job: JobSettings) -> None:
                 f"topic {' and '.join(missing)} missing at {connection.bootstrap_servers}: run `group-coordinator "
                 "init` first, or give the job's user the ACL DESCRIBE"
             )
-        _check_clock(admin, job.events_topic)
-        _check_room(admin, job)
+        _check_configuration(admin, job)
 
 
 def check_nothing_answered(connection: Connection, job: JobSettings) -> None:
@@ -131,17 +129,14 @@ def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
     return True
 
 
-def _check_clock(admin: KafkaAdminClient, topic: str) -> None:
+def _check_configuration(admin: KafkaAdminClient, job: JobSettings) -> None:
     # A group's clock is the brokers' clock: with a client's clock, sessions of living members could expire.
-    stamp = _value(admin, topic, _TIMESTAMP_TYPE)
+    stamp = _value(admin, job.events_topic, _TIMESTAMP_TYPE)
     if stamp != _LOG_APPEND_TIME:
         raise TopicsError(
-            f"topic {topic}: {_TIMESTAMP_TYPE} = {stamp}, but the coordinator needs "
+            f"topic {job.events_topic}: {_TIMESTAMP_TYPE} = {stamp}, but the coordinator needs "
             f"{_LOG_APPEND_TIME}: alter the topic before the first event"
         )
-
-
-def _check_room(admin: KafkaAdminClient, job: JobSettings) -> None:
     # The job would retry a response that is too large for Kafka for ever.
     room = int(_value(admin, job.responses_topic, _MAX_MESSAGE_BYTES))
     needed = job.response_max_bytes + RECORD_OVERHEAD

@@ -29,10 +29,9 @@ class EventWriter:
         self._producer = LastingProducer(connection, acks="all")
 
     def write(self, events: Sequence[tuple[str, bytes]]) -> None:
-        """Write pairs of group id and value; return after all acknowledgements.
+        """Write pairs of group id and value, and wait for all acknowledgements.
 
-        Raises:
-            ChannelError: the cluster does not accept all; some may be written.
+        ChannelError: the cluster does not accept all; some may be written.
         """
         with self._producer.reported_failures():
             sent = [
@@ -52,11 +51,10 @@ _TICK = json.dumps({"api": "Tick", "version": 0, "correlationId": None, "body": 
 
 
 class Ticks(NamedTuple):
-    """Result of a Tick in every partition.
+    """Result of a Tick in every partition: the offsets behind the ticks, and by how many ms this machine's clock is ahead.
 
-    `ends` are the offsets behind the ticks, by partition: all earlier records of the topic have lower offsets.
-    `ahead_ms` is the least time by which this machine's clock is ahead of the brokers'; negative: behind them; 0: they
-    may agree.
+    All earlier records of the topic have lower offsets. `ahead_ms` is the least distance; negative: the clock is behind the
+    brokers'; 0: they may agree.
     """
 
     ends: dict[int, int]
@@ -64,11 +62,7 @@ class Ticks(NamedTuple):
 
 
 def write_ticks(connection: Connection, events_topic: str) -> Ticks:
-    """Write a Tick to every partition.
-
-    Raises:
-        BrokerUnreachableError: the cluster does not accept them.
-    """
+    """Write a Tick to every partition. BrokerUnreachableError: the cluster does not accept them."""
     with connection.opened(KafkaProducer, acks="all") as producer:
         partitions = producer.partitions_for(events_topic)
         before_ms = _now_ms()
@@ -117,10 +111,7 @@ class NewEvents(LastingClient[KafkaConsumer]):
         self._topic = topic
 
     def wait(
-        self,
-        ends: Mapping[str, Mapping[int, int]],
-        seconds: float,
-        must_go_on: Callable[[], bool],
+        self, ends: Mapping[str, Mapping[int, int]], seconds: float, must_go_on: Callable[[], bool]
     ) -> float:
         """Return once the topic has an event at or behind any of these offsets, by topic and partition.
 

@@ -35,22 +35,14 @@ class LastingClient(Generic[Client]):
         self._client: Client | None = None
 
     def opened(self) -> Client:
-        """Open the client, or return the open client.
-
-        Raises:
-            ChannelError: the cluster does not answer, or rejects the login.
-        """
+        """Open the client, or return the open client. ChannelError: the cluster does not answer, or rejects the login."""
         if self._client is None:
             self._client = self._connection.open(self._class, **self._options)
         return self._client
 
     @contextmanager
     def reported_failures(self) -> Iterator[None]:
-        """Close the client after an error of Kafka in the block, so that the next use connects again.
-
-        Raises:
-            ChannelError: the error, as the connection describes it.
-        """
+        """Close the client after an error of Kafka in the block, so that the next use connects again, and raise a ChannelError."""
         try:
             yield
         except KafkaError as error:
@@ -82,12 +74,7 @@ class LastingProducer(LastingClient[KafkaProducer]):
     def send(
         self, topic: str, *, key: bytes, value: bytes, partition: int | None = None
     ) -> FutureRecordMetadata:
-        """Send a record, as kafka-python's producer does.
-
-        Raises:
-            ChannelError: the cluster does not answer.
-            KafkaError: the record is not accepted.
-        """
+        """Send a record, as kafka-python's producer does. ChannelError: no answer; KafkaError: the record is not accepted."""
         producer = self.opened()
         sending = producer.send(topic, key=key, value=value, partition=partition)
         sending.add_errback(partial(self._not_sent, producer))
@@ -96,9 +83,7 @@ class LastingProducer(LastingClient[KafkaProducer]):
     def partitions_for(self, topic: str) -> set[int]:
         """Partitions of a topic in kafka-python's metadata, which shows new partitions within some minutes.
 
-        Raises:
-            ChannelError: the cluster does not answer.
-            KafkaError: the partitions are unknown.
+        ChannelError: the cluster does not answer; KafkaError: the partitions are unknown.
         """
         return set(self.opened().partitions_for(topic))
 
@@ -135,10 +120,7 @@ _GATHER_MS = 2
 class ResponseWriter:
     """Producer of responses that connects again after a failure.
 
-    Args:
-        connection: to the cluster.
-        job: settings of the topic and of the longest response.
-        partitions: partition count; a client that names another partition gets its response in the partition of its group.
+    `partitions` returns the partition count: a response to an unknown partition goes to the partition of its group.
     """
 
     def __init__(
@@ -159,8 +141,7 @@ class ResponseWriter:
     def writing(self, responses: Iterable[Responses]) -> Iterator[None]:
         """Write the responses while the block runs; at its end the brokers have them all.
 
-        Raises:
-            ChannelError: the cluster does not accept all; some may be written.
+        ChannelError: the cluster does not accept all; some may be written.
         """
         with self._producer.reported_failures():
             present = self._present()
@@ -180,7 +161,6 @@ class ResponseWriter:
                 future.get(_TIMEOUT_S)
 
     def _present(self) -> set[int]:
-        """Partition numbers of the topic."""
         known = self._producer.partitions_for(self._topic)
         if len(known) >= self._partitions():
             return known

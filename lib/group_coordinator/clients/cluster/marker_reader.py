@@ -55,7 +55,7 @@ class Stretch(NamedTuple):
 
 
 class MarkerReader(LastingClient[KafkaNetClient]):
-    """Fetches markers over the same connections, and connects again after a failure."""
+    """Fetches markers over the same connections, and connects again after a failure. All methods raise ChannelErrors."""
 
     def __init__(self, connection: Connection, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(connection, _connected)
@@ -64,11 +64,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         self._leaders: dict[int, int] = {}
 
     def make_topic(self) -> None:
-        """Make the brokers create the topic if it is missing: without the topic no marker is written.
-
-        Raises:
-            ChannelError: the cluster does not answer, or rejects the login.
-        """
+        """Make the brokers create the topic if it is missing: without the topic no marker is written."""
         with self.reported_failures():
             answer = self._ask_any(
                 FindCoordinatorRequest(key=ANY_GROUP, key_type=0, max_version=_NEWEST_FIND_OF_ONE)
@@ -76,21 +72,13 @@ class MarkerReader(LastingClient[KafkaNetClient]):
             _check(answer.error_code)
 
     def partition_count(self) -> int:
-        """Partition count of the topic; 0: it does not exist yet.
-
-        Raises:
-            ChannelError: the cluster does not answer, or rejects the login.
-        """
+        """Partition count of the topic; 0: it does not exist yet."""
         with self.reported_failures():
             self._leaders = self._described()
         return len(self._leaders)
 
     def read(self, positions: Mapping[int, int]) -> dict[int, Stretch]:
-        """Read from these offsets by partition; a partition without a known leader is left out.
-
-        Raises:
-            ChannelError: the cluster does not answer, or rejects the login.
-        """
+        """Read from these offsets by partition; a partition without a known leader is left out."""
         found: dict[int, Stretch] = {}
         with self.reported_failures():
             if self._client is None or not self._leaders:
@@ -177,10 +165,7 @@ class MarkerReader(LastingClient[KafkaNetClient]):
 
 
 def _check(code: int) -> None:
-    """Raise an error that is not retriable.
-
-    A retriable error, as while the topic is created, occurs again when the topic is read.
-    """
+    # A retriable error, as while the topic is created, occurs again when the topic is read.
     error = for_code(code)
     if error is not NoError and not error.retriable:
         raise error

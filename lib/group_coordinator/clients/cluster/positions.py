@@ -58,12 +58,8 @@ _END = _Question(OffsetSpec.LATEST, IsolationLevel.READ_UNCOMMITTED)
 class PositionSampler(LastingClient[KafkaAdminClient]):
     """Asks the leaders for samples over the same connections, and connects again after a failure.
 
-    Args:
-        connection: to the cluster.
-        topics: topics of the samples; None: all that the user may see, without Kafka's internal topics.
-        now_ms: this machine's wall clock.
-        clock: seconds that never go back.
-        internal: internal topics that are included among all topics.
+    Without `topics` a sample has all that the user may see, of Kafka's internal topics only those in `internal`. `clock` never
+    goes back.
     """
 
     def __init__(
@@ -86,8 +82,7 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
     def sample(self) -> Sample:
         """Ask every leader three times, whatever the number of its partitions; partitions without a result are skipped.
 
-        Raises:
-            ChannelError: the cluster does not answer, or rejects the login.
+        ChannelError: the cluster does not answer, or rejects the login.
         """
         described = self._described()
         by_leader, skipped = leaders(
@@ -117,10 +112,7 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
             return list(self.opened().describe_topics(self._topics))
 
     def _ask_all(
-        self,
-        asked: Iterable[Sequence[TopicPartition]],
-        question: _Question,
-        skipped: list[Skipped],
+        self, asked: Iterable[Sequence[TopicPartition]], question: _Question, skipped: list[Skipped]
     ) -> dict[TopicPartition, int]:
         """Results of all leaders; partitions without a result are added to `skipped`."""
         answers: dict[TopicPartition, int] = {}
@@ -136,7 +128,6 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         skipped: list[Skipped],
         until_s: float,
     ) -> dict[TopicPartition, int]:
-        """Results of a leader for its partitions."""
         specs = dict.fromkeys(partitions, question.spec)
         try:
             found = self.opened().list_partition_offsets(specs, question.isolation_level, _MOVED_MS)
@@ -153,17 +144,11 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
 
 
 def leaders(
-    described: Iterable[Mapping[str, Any]],
-    *,
-    every_topic: bool,
-    internal: Collection[str] = (),
+    described: Iterable[Mapping[str, Any]], *, every_topic: bool, internal: Collection[str] = ()
 ) -> tuple[dict[int, list[TopicPartition]], list[Skipped]]:
     """Partitions of kafka-python's metadata by leader, and partitions without a leader.
 
-    Args:
-        described: topics with their partitions.
-        every_topic: the request was for all topics: internal topics and deleted topics are left out.
-        internal: internal topics that are not left out.
+    `every_topic`: the request was for all topics, so deleted topics are left out, and internal topics but those in `internal`.
     """
     by_leader: dict[int, list[TopicPartition]] = {}
     skipped = []
@@ -198,7 +183,6 @@ def _those_in(
 
 
 def _is_of_a_partition(error: KafkaError) -> bool:
-    """Return True for the error of a partition, and not of the whole request."""
     of_the_request = (RequestTimedOutError, *LOGIN_ERRORS)
     return isinstance(error, BrokerResponseError) and not isinstance(error, of_the_request)
 
@@ -213,5 +197,4 @@ def _name(partition: TopicPartition | Position) -> str:
 
 
 def _reason(error: KafkaError) -> str:
-    """Kafka's name of the error, if it has a name."""
     return error.message if isinstance(error, BrokerResponseError) else str(error)

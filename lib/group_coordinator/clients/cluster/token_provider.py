@@ -36,12 +36,7 @@ _UNKNOWN_LIFETIME_S = 60
 
 
 class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-python ships no hints
-    """Tokens of an endpoint by OAuth 2's grant of client credentials (RFC 6749, 4.4), for all clients of the process.
-
-    Args:
-        security: has the endpoint, the client's id and secret, and the scope.
-        now_s: a clock in seconds that never goes back.
-    """
+    """Tokens of an endpoint by OAuth 2's grant of client credentials (RFC 6749, 4.4), for all clients of the process."""
 
     def __init__(self, security: Security, now_s: Callable[[], float] = time.monotonic) -> None:
         self.client_id = security.sasl_username

@@ -41,18 +41,13 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
         self._unlisted = frozenset(unlisted)
 
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
-        """Existing topics by name, None: all that this user may see.
-
-        Raises:
-            ChannelError: as for `look`.
-        """
+        """Existing topics by name, None: all that this user may see. ChannelError: as for `look`."""
         return self.look(names).topics
 
     def look(self, names: Collection[str] | None) -> VisibleTopics:
         """Existing and hidden topics of these names; None: all that this user may see.
 
-        Raises:
-            ChannelError: the cluster does not answer, or rejects the login.
+        ChannelError: the cluster does not answer, or rejects the login.
         """
         with self.reported_failures():
             found = self.opened().describe_topics(None if names is None else sorted(names))
@@ -82,12 +77,7 @@ def _topic(topic: Mapping[str, Any], racks: Mapping[int, str]) -> Topic:
 def racks_of(
     replicas: Iterable[Iterable[int]], racks: Mapping[int, str]
 ) -> tuple[tuple[str, ...], ...] | None:
-    """Racks of each partition's replicas, sorted; None if no broker has a rack.
-
-    Args:
-        replicas: the brokers of each partition.
-        racks: racks of brokers that have a rack.
-    """
+    """Racks of each partition's replicas, sorted; None if no broker has a rack. `racks` has only brokers with a rack."""
     found = tuple(
         tuple(sorted(racks[broker] for broker in brokers if broker in racks))
         for brokers in replicas
@@ -104,22 +94,19 @@ _DELETE_RETENTION = "delete.retention.ms"
 
 
 class TopicFacts(NamedTuple):
-    """Facts of a topic; several topics may have had its name, one after the other.
-
-    `delete_retention_ms` is the least lifetime of tombstones; None: this user may not read the topic's settings.
-    """
+    """Facts of a topic; several topics may have had its name, one after the other."""
 
     topic_id: str
     extent: Mapping[int, range]
     """Offsets from the log start to the log end, by partition."""
     delete_retention_ms: int | None
+    """Least lifetime of tombstones; None: this user may not read the topic's settings."""
 
 
 def topic_facts(connection: Connection, topic: str) -> TopicFacts | None:
     """Ask the brokers; None: the topic does not exist, or this user may not see it.
 
-    Raises:
-        ChannelError: the cluster does not answer, or rejects the login.
+    ChannelError: the cluster does not answer, or rejects the login.
     """
     with connection.opened(KafkaAdminClient) as admin:
         try:
@@ -155,13 +142,7 @@ _ASKED_AGAIN_S = 1.0
 
 
 class PartitionCount:
-    """Partition count of a topic, read from the cluster at most once a second.
-
-    Args:
-        read: returns the existing topics among names, see ClusterTopics.
-        topic: the topic's name.
-        clock: seconds that never go back.
-    """
+    """Partition count of a topic, read from the cluster at most once a second."""
 
     def __init__(self, read: Read, topic: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._read = read
@@ -171,11 +152,7 @@ class PartitionCount:
         self._due_s = clock()
 
     def now(self) -> int:
-        """Partition count; 0 if the topic does not exist. During an outage it is the last known count.
-
-        Raises:
-            ChannelError: the cluster does not answer, and never did.
-        """
+        """Partition count; 0 if the topic does not exist. During an outage it is the last known count, or else a ChannelError."""
         if self._count is None:
             self._count = self._asked()
         elif self._clock() >= self._due_s:
@@ -192,11 +169,7 @@ class PartitionCount:
 
 
 def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
-    """Offsets of each partition from the first record to the next offset to write.
-
-    Raises:
-        BrokerUnreachableError: the cluster does not answer.
-    """
+    """Offsets of each partition from the first record to the next offset to write. BrokerUnreachableError: no answer."""
     with connection.opened(KafkaConsumer, enable_auto_commit=False) as consumer:
         partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
         first = consumer.beginning_offsets(partitions)
@@ -215,11 +188,7 @@ class Leaders(LastingClient[KafkaConsumer]):
         self._topic = topic
 
     def ask(self) -> None:
-        """Return after all leaders have answered.
-
-        Raises:
-            ChannelError: a leader does not answer, or rejects the login.
-        """
+        """Return after all leaders have answered. ChannelError: a leader does not answer, or rejects the login."""
         with self.reported_failures():
             consumer = self.opened()
             numbers = consumer.partitions_for_topic(self._topic) or ()

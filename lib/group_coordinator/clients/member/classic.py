@@ -136,9 +136,7 @@ def partitions_by_range(
 ) -> dict[str, dict[str, list[int]]]:
     """Partitions of each member by topic; the first members get the remaining partitions.
 
-    Args:
-        subscriptions: the topics of each member, in the order of the members.
-        partition_counts: partition counts of topics; other topics are not assigned.
+    Members are in the order of `subscriptions`. Topics without a partition count are not assigned.
     """
     subscribers = defaultdict[str, list[str]](list)
     for member, topics in subscriptions.items():
@@ -161,18 +159,7 @@ _FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUN
 
 
 class ClassicMembership(Membership):
-    """Member with a step for each poll; GroupMember documents the methods.
-
-    Args:
-        conversation: sends its requests.
-        group_id: the group to join.
-        topics: the subscription.
-        partition_counts: partition counts of the group's topics, for the leader.
-        options: timeouts and names.
-
-    Raises:
-        ValueError: a pattern is given for topics.
-    """
+    """Member with a step for each poll; GroupMember documents the methods. ValueError: a pattern is given for topics."""
 
     def __init__(
         self,
@@ -218,11 +205,7 @@ class ClassicMembership(Membership):
             self._heartbeat()
 
     def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
-        """Change the subscription: the next poll joins again, and the group rebalances.
-
-        Raises:
-            ValueError: a pattern is given for topics.
-        """
+        """Change the subscription: the next poll joins again, and the group rebalances. ValueError: a pattern is given."""
         self._topics = _names(topics)
 
     def leave(self, reason: str) -> Request | None:
@@ -241,7 +224,8 @@ class ClassicMembership(Membership):
     def _refused(self, body: Body) -> None:
         code = body["errorCode"]
         if code in COORDINATOR_AWAY:
-            self._try_later()
+            self._lost()
+            self._conversation.pause(self._options.retry_backoff_ms)
             return
         # KIP-394: the first JoinGroup returns the id for the second.
         if code == ErrorCode.MEMBER_ID_REQUIRED:
@@ -257,11 +241,6 @@ class ClassicMembership(Membership):
         # The next heartbeat replaces a lost heartbeat, but a lost join or sync may have had an effect.
         if self.state is not MemberState.STABLE:
             self._start_over()
-
-    def _try_later(self) -> None:
-        if self.state is not MemberState.STABLE:
-            self._start_over()
-        self._conversation.pause(self._options.retry_backoff_ms)
 
     def _start_over(self) -> None:
         self.state = MemberState.UNJOINED

@@ -116,11 +116,7 @@ def assigned_partitions(body: Body) -> Assignment | None:
 
 
 _FENCED = frozenset(
-    {
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        ErrorCode.UNKNOWN_MEMBER_ID,
-        ErrorCode.GROUP_ID_NOT_FOUND,
-    }
+    {ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND}
 )
 _TRY_LATER = COORDINATOR_AWAY | {ErrorCode.UNRELEASED_INSTANCE_ID}
 
@@ -128,12 +124,7 @@ _TRY_LATER = COORDINATOR_AWAY | {ErrorCode.UNRELEASED_INSTANCE_ID}
 class ConsumerMembership(Membership):
     """Member with a step for each poll; GroupMember documents the methods.
 
-    Args:
-        conversation: sends its requests.
-        group_id: the group to join.
-        topics: names, or a pattern of names.
-        topic_ids: topic ids by name, read at every assignment; partitions of an id without a name are not adopted.
-        options: timeouts and names.
+    `topic_ids` is read at every assignment; partitions of an id without a name are not adopted.
     """
 
     def __init__(
@@ -144,12 +135,7 @@ class ConsumerMembership(Membership):
         topic_ids: Mapping[str, str],
         options: MemberOptions,
     ) -> None:
-        identity = MemberIdentity(
-            group_id,
-            new_member_id(),
-            JOIN_EPOCH,
-            options.group_instance_id,
-        )
+        identity = MemberIdentity(group_id, new_member_id(), JOIN_EPOCH, options.group_instance_id)
         super().__init__(conversation, identity, options)
         self._topic_ids = topic_ids
         self._subscription = _subscription(topics)

@@ -90,13 +90,7 @@ class _Awaited(NamedTuple):
 
 
 class Conversation:
-    """Sends a member's requests, and delivers the responses in `settle`.
-
-    Args:
-        channel: shared with other members.
-        client_id: the name of the member's client.
-        clock: seconds, never going back.
-    """
+    """Sends a member's requests, and delivers the responses in `settle`."""
 
     def __init__(self, channel: Channel, client_id: str, clock: Callable[[], float]) -> None:
         self._channel = channel
@@ -109,8 +103,7 @@ class Conversation:
     def settle(self) -> bool:
         """Deliver the response; return True if the next request may be sent now.
 
-        Raises:
-            ClientError: the error given to `fail`, or the channel is closed.
+        ClientError: the error given to `fail`, or the channel is closed.
         """
         if self._failure is not None:
             raise self._failure

@@ -24,8 +24,6 @@ _NOBODY = -1
 
 
 class Address(NamedTuple):
-    """Host and port of a server."""
-
     host: str
     port: int
 
@@ -36,8 +34,7 @@ class Address(NamedTuple):
 class Nodes(Protocol):
     """The brokers, each behind a port of the gateway."""
 
-    def show(self, node_id: int, broker: Address) -> Address | None:
-        """Address of a broker for clients; None: the gateway has no free port for it."""
+    def show(self, node_id: int, broker: Address) -> Address | None: ...
 
 
 class Addresses:
@@ -94,7 +91,6 @@ class Addresses:
         return wire.response("Produce", version, correlation_id, body)
 
     def _replace(self, entry: dict[str, Any], id_field: str) -> bool:
-        """Replace the address; False: clients have no address of this node."""
         shown = self._nodes.show(entry[id_field], Address(entry["host"], entry["port"]))
         if shown is None:
             return False
@@ -120,8 +116,6 @@ _MESSAGES = {
 
 
 class Coordinators:
-    """Responses by the nodes of the cluster view."""
-
     def __init__(
         self, node_ids: Callable[[], Collection[int]], address_of: Callable[[int], Address | None]
     ) -> None:
@@ -129,10 +123,7 @@ class Coordinators:
         self._address_of = address_of
 
     def answer(self, version: int, body: Body, denied: Collection[str] = frozenset()) -> Body:
-        """Return the response for key type 0 (groups); other key types are invalid.
-
-        The `denied` groups get an authorization failure.
-        """
+        """Return the response for groups, an authorization failure for those in `denied`; other key types are invalid."""
         of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
 
         def find(key: str) -> dict[str, Any]:
@@ -148,7 +139,6 @@ class Coordinators:
         return {"coordinators": [{"key": key, **find(key)} for key in body["coordinatorKeys"]]}
 
     def share_of(self, node_id: int, group_ids: Iterable[str]) -> frozenset[str]:
-        """Groups that clients look for at this node."""
         node_ids = self._node_ids()
         if not node_ids:
             return frozenset()
@@ -169,17 +159,12 @@ def _nobody(code: ErrorCode) -> dict[str, Any]:
 
 
 def keys_of(body: Body) -> Sequence[str]:
-    """Keys of a request in any version."""
     keys: Sequence[str] = body["coordinatorKeys"] if "coordinatorKeys" in body else [body["key"]]
     return keys
 
 
 def listen_address(setting: str, text: str) -> Address:
-    """Parse HOST:PORT, on which this process listens.
-
-    Raises:
-        GatewayStartError: the text has another form, or port 0.
-    """
+    """Parse HOST:PORT, on which this process listens. GatewayStartError: another form, or port 0."""
     try:
         address = Address(*host_and_port(text))
     except AddressError:
@@ -190,11 +175,7 @@ def listen_address(setting: str, text: str) -> Address:
 
 
 def advertised_host(setting: str, text: str) -> str:
-    """Return the host for responses to clients. As in Kafka's, an IPv6 address has no brackets.
-
-    Raises:
-        GatewayStartError: the text is not a host.
-    """
+    """Return the host for responses to clients, an IPv6 address without brackets as in Kafka's. GatewayStartError: no host."""
     try:
         return host_alone(text)
     except AddressError as error:
@@ -204,11 +185,7 @@ def advertised_host(setting: str, text: str) -> str:
 
 
 def check_protocol(setting: str, text: str, *, is_encrypted: bool) -> None:
-    """Check that the protocol in an address, if it has one, matches the TLS settings.
-
-    Raises:
-        GatewayStartError: the protocol does not match.
-    """
+    """Raise GatewayStartError if the protocol in an address, if it has one, does not match the TLS settings."""
     protocol, is_named, _ = text.upper().partition("://")
     if is_named and protocol.endswith("SSL") and not is_encrypted:
         raise GatewayStartError(f"{setting} = {text} is TLS: set gateway.ssl.keystore.location too")

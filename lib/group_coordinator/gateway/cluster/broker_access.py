@@ -10,9 +10,6 @@ from typing import Any
 from group_coordinator.clients.cluster.connection import limit_versions
 from group_coordinator.gateway.start_errors import GatewayStartError
 
-_PLAINTEXT = "PLAINTEXT"
-
-
 _CERTIFICATE = ("ssl_certfile", "ssl_keyfile", "ssl_password")
 
 
@@ -20,12 +17,11 @@ class BrokerAccess:
     """TLS and login of clients' connections and of the gateway's own; both go to the same listeners."""
 
     def __init__(self, options: Mapping[str, Any], *, lends_certificate: bool = False) -> None:
-        """Take the options of kafka-python's clients. With `lends_certificate` clients' connections show the gateway's certificate too.
+        """Take kafka-python's options; `lends_certificate`: clients' connections show the gateway's certificate too.
 
-        Raises:
-            GatewayStartError: a file in the options cannot be used.
+        GatewayStartError: a file in the options cannot be used.
         """
-        protocol = str(options.get("security_protocol", _PLAINTEXT))
+        protocol = str(options.get("security_protocol", "PLAINTEXT"))
         self.wants_login = protocol.startswith("SASL_")
         """Brokers require a login."""
         self.tls = _context(options) if protocol.endswith("SSL") else None

@@ -21,7 +21,6 @@ from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, Broker
 Ask: TypeAlias = Callable[[str, int, dict[str, Any]], Awaitable[dict[str, Any]]]
 """Sends a request to the broker: API, version and body."""
 
-_DEFAULT_MECHANISM = "PLAIN"
 _HANDSHAKE, _AUTHENTICATE = 1, 1
 """Later versions add nothing. Earlier versions lack the end of the session."""
 
@@ -32,7 +31,7 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
     Raises:
         ConnectionError: the broker rejects the login.
     """
-    name = str(options.get("sasl_mechanism") or _DEFAULT_MECHANISM)
+    name = str(options.get("sasl_mechanism") or "PLAIN")
     answer = await ask("SaslHandshake", _HANDSHAKE, {"mechanism": name})
     if answer["errorCode"]:
         offered = ", ".join(answer["mechanisms"])
@@ -51,12 +50,8 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
                 )
             mechanism.receive(b64decode(answer["authBytes"]))
             lifetime_ms = answer["sessionLifetimeMs"]
-    except (
-        KafkaError,
-        ValueError,
-        KeyError,
-        RuntimeError,
-    ) as error:  # the last: a library is missing
+    # A RuntimeError says that a library is missing.
+    except (KafkaError, ValueError, KeyError, RuntimeError) as error:
         raise ConnectionRefusedError(f"the gateway's login failed: {error}") from error
     return lifetime_ms
 
@@ -115,11 +110,7 @@ class BrokerLink:
         return api in self._highest
 
     async def ask(self, api: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the response, in the highest version of both sides; fields that this version lacks are left out.
-
-        Raises:
-            OSError, EOFError, WireError: there is no response.
-        """
+        """Return the response in the highest version of both sides, without fields that it lacks."""
         return await self._ask(api, self.version_of(api), body)
 
     async def ask_for_much(
@@ -128,15 +119,11 @@ class BrokerLink:
         """Return the result of `read` for the version and bytes of the response.
 
         It runs in a thread, as the decoding of a large response would hold the loop.
-
-        Raises:
-            OSError, EOFError, WireError: there is no response.
         """
         version = self.version_of(api)
         return await asyncio.to_thread(read, version, await self._answer(api, version, body))
 
     def version_of(self, api: str) -> int:
-        """Highest version of both sides."""
         return min(self._highest[api], wire.valid_versions(api)[-1])
 
     def close(self) -> None:
@@ -155,7 +142,7 @@ class BrokerLink:
 
 
 FAILURES = (OSError, EOFError, WireError)
-"""Errors of a request to a broker."""
+"""Errors of a request to a broker, also for lack of a connection; TimeoutError is an OSError."""
 
 
 class BrokerLinks:
@@ -167,19 +154,9 @@ class BrokerLinks:
         self._opening = asyncio.Lock()
 
     async def knows(self, broker: Address, api: str) -> bool:
-        """Return True if the broker supports the API.
-
-        Raises:
-            OSError, EOFError, WireError: the broker is unreachable.
-        """
         return (await self._opened(broker)).knows(api)
 
     async def ask(self, broker: Address, api: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the response, in the highest version of both sides.
-
-        Raises:
-            OSError, EOFError, WireError: there is no response.
-        """
         link = await self._opened(broker)
         try:
             return await link.ask(api, body)

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from group_coordinator.clients.cluster.topics import racks_of
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
-from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
@@ -26,18 +25,13 @@ _MOST_TOPICS = 1_000
 
 
 class TopicKey(NamedTuple):
-    """A topic, by name or by id."""
-
     field: str
     """Field of a MetadataRequest: name or topicId."""
     value: str
 
 
 class LookUps:
-    """Look-ups of unknown topics: a single request at a time and in each interval.
-
-    So clients can load the brokers and this process only up to this rate.
-    """
+    """Look-ups of unknown topics: a single request at a time and in each interval, a limit of their load."""
 
     def __init__(
         self,
@@ -56,7 +50,9 @@ class LookUps:
 
     async def take(self, wanted: Iterable[TopicKey]) -> None:
         """Return after the brokers answered, at once if all topics were missing in this interval."""
-        self._forget_lapsed()
+        now_s = monotonic()
+        for lapsed in [each for each, until_s in self._missing_until_s.items() if until_s <= now_s]:
+            del self._missing_until_s[lapsed]
         unknown = [each for each in wanted if each not in self._missing_until_s]
         if not unknown:
             return
@@ -80,12 +76,6 @@ class LookUps:
             finally:
                 self._next_s = monotonic() + self._interval_s
             self._missing_until_s |= dict.fromkeys(missing, self._next_s)
-
-    def _forget_lapsed(self) -> None:
-        now_s = monotonic()
-        lapsed = [each for each, until_s in self._missing_until_s.items() if until_s <= now_s]
-        for each in lapsed:
-            del self._missing_until_s[each]
 
 
 LOOK_INTERVAL_S = 30.0
@@ -157,10 +147,8 @@ class Authorizers:
 
 
 LOOK_TIMEOUT_S = 5.0
-_FAILURES = (OSError, EOFError, WireError, TimeoutError)
 
 _LONGEST_NAME = 249
-"""Longest topic name, in Kafka's characters."""
 _IDS_SINCE = 12
 """First version of Metadata with topic ids as keys of a request."""
 
@@ -198,17 +186,14 @@ class ClusterView:
         self._seen_at_s: float | None = None
         self._names: dict[str, str] = {}
         self.brokers: dict[int, Address] = {}
-        """Brokers of the last response."""
         self._last_known: dict[int, Address] = {}
         self.topics: dict[str, TopicSeen] = {}
 
     @property
     def has_authorizer(self) -> bool:
-        """Some broker has an authorizer, so rights must be checked."""
         return self._authorizers.are_there
 
     def learn_broker(self, node_id: int, address: Address) -> None:
-        """Add a broker from a response to a client."""
         self._last_known[node_id] = address
 
     def addresses_of(self, node_id: int | None) -> list[Address]:
@@ -253,7 +238,6 @@ class ClusterView:
         return None if self._seen_at_s is None else monotonic() - self._seen_at_s
 
     async def keep_fresh(self) -> None:
-        """Refresh at each interval, until this is cancelled."""
         while True:
             await asyncio.sleep(self._interval_s)
             await self.look_again()
@@ -280,11 +264,12 @@ class ClusterView:
             found = await self._found(None)
             if found is None:
                 return
-            self._take(found)
+            self.topics, self._names = {}, {}
+            self._add(found)
+            self._seen_at_s = monotonic()
         await self._authorizers.look(self.brokers)
 
     async def _look_for(self, wanted: Sequence[TopicKey]) -> Collection[TopicKey]:
-        """Return the topics that do not exist."""
         for field in ("name", "topicId"):
             values = [each.value for each in wanted if each.field == field]
             topics = [{"name": None, field: value} for value in values]
@@ -292,11 +277,8 @@ class ClusterView:
                 found = await self._found(topics) if topics else None
                 if found is not None:
                     self._add(found, gone=values if field == "name" else ())
-        return [each for each in wanted if not self._has(each)]
-
-    def _has(self, wanted: TopicKey) -> bool:
-        known = self.topics if wanted.field == "name" else self._names
-        return wanted.value in known
+        known: dict[str, Collection[str]] = {"name": self.topics, "topicId": self._names}
+        return [each for each in wanted if each.value not in known[each.field]]
 
     async def _found(self, topics: Sequence[dict[str, Any]] | None) -> _Picture | None:
         """Ask for these topics, None: all; None without a response."""
@@ -309,15 +291,13 @@ class ClusterView:
                     topics = None
                 body = {"topics": topics, "allowAutoTopicCreation": False}
                 found = await link.ask_for_much("Metadata", body, _picture)
-        except _FAILURES as error:
+        except FAILURES as error:
             self._hang_up()
+            trouble = str(error) or repr(error)
             # Only the first of several failures is logged.
             if self.trouble is None:
-                _log.warning(
-                    "The brokers and topics of the cluster cannot be read: %s",
-                    str(error) or repr(error),
-                )
-            self.trouble = str(error) or repr(error)
+                _log.warning("The brokers and topics of the cluster cannot be read: %s", trouble)
+            self.trouble = trouble
             return None
         self.trouble = None
         return found
@@ -337,11 +317,6 @@ class ClusterView:
             except (OSError, EOFError) as error:
                 failures.append(f"{address}: {error}")
         raise ConnectionError("; ".join(failures))
-
-    def _take(self, found: _Picture) -> None:
-        self.topics, self._names = {}, {}
-        self._add(found)
-        self._seen_at_s = monotonic()
 
     def _add(self, found: _Picture, gone: Collection[str] = ()) -> None:
         self.brokers = found.brokers
@@ -365,12 +340,9 @@ class ClusterView:
 
 
 class _Picture(NamedTuple):
-    """Brokers and topics of a Metadata response."""
-
     brokers: dict[int, Address]
     topics: dict[str, TopicSeen]
     names: dict[str, str]
-    """Names by topic id."""
 
 
 def _picture(version: int, frame: bytes) -> _Picture:

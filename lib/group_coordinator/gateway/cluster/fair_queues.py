@@ -19,7 +19,6 @@ class FairQueues:
 
     @asynccontextmanager
     async def turn(self, host: str) -> AsyncIterator[None]:
-        """Wait for a turn, and hold it inside the context."""
         await self._wait(host)
         try:
             yield

@@ -1,9 +1,8 @@
 """Limits of connections, of bytes in incomplete requests, and of the time until a client's login.
 
-Open bytes are limited for each client, over all its connections. A client over the limit is not read until a response has left.
-A client whose request blocked the loop for long is not read for as long again: half of the time is for others, however
-many connections it has. Brokers throttle a client over its quota in the same way. An error would make the client repeat
-its requests. Clients before their logins wait in a queue: many of them at once must not delay the clients with a login.
+A client over its limit of open bytes, over all its connections, is not read until a response has left. A client whose request
+blocked the loop for long is not read for as long again: half of the time is for others. Brokers throttle clients in the same
+way; an error would make the client repeat its requests. Clients before their logins queue, so that they delay no others.
 """
 
 from __future__ import annotations
@@ -83,9 +82,7 @@ class Held(Protocol):
 
     is_new: bool
     """The client's login, or its first request if no login is needed, is still to come."""
-
     host: str
-    """Host of the client."""
 
     def abort(self) -> None: ...
 
@@ -154,17 +151,12 @@ class Admission:
 _REQUEST_BYTES = 1024
 """bytes of a pending request in addition to its own, about, so that many small requests count too."""
 _LONG_S = 0.01
-"""Limit of a usual request.
-
-Only requests about many topics or groups block the loop for longer; all others need a tenth of that.
-"""
+"""Limit of a usual request; only requests about many topics or groups block the loop for longer, all others for a tenth."""
 _DECODED = 8
 """Memory of a decoded request in multiples of its bytes, about; a hostile request needs up to 83 times."""
 
 
 class Shares:
-    """Open bytes of each client."""
-
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._open_bytes: Counter[str] = Counter()
@@ -173,10 +165,8 @@ class Shares:
         self._rests_until_s: dict[str, float] = {}
         """End of the pause by client, after requests that blocked the loop for long."""
         self.throttled_total = 0
-        """Number of pauses of connections since the start."""
 
     def has_room(self, client: str) -> bool:
-        """Return True if one more request may be pending."""
         return client not in self._rests_until_s and self._open_bytes[client] < self._most_bytes
 
     def hold(self, client: str, share: Share) -> None:
@@ -188,7 +178,6 @@ class Shares:
             _log.debug("throttle: client=%r open_bytes=%d", client, self._open_bytes[client])
 
     def leave(self, client: str, share: Share) -> None:
-        """Remove a connection that waits no longer."""
         held = self._held.get(client, {})
         held.pop(share, None)
         if not held:
@@ -254,20 +243,16 @@ class Share:
         return True
 
     def take(self, size: int) -> None:
-        """Add a request of so many bytes."""
         self._add(_weight(size))
 
     def note_taken(self, seconds: float) -> None:
-        """Note for how long a request blocked the loop."""
         if seconds > _LONG_S:
             self._shares.rest(self._client(), seconds)
 
     def give_back(self, size: int) -> None:
-        """Release a request whose response has left."""
         self._add(-_weight(size))
 
     def close(self) -> None:
-        """Release all bytes, as the connection is closed."""
         self._shares.leave(self._client(), self)
         self._add(-self._open_bytes)
 
@@ -286,8 +271,6 @@ _IN_A_PASS = 8
 
 
 class ReadQueue:
-    """Queue of the event loop."""
-
     def __init__(self) -> None:
         self._waiting: deque[Callable[[], None]] = deque()
 

@@ -36,8 +36,6 @@ _ANY_QUESTION = wire.request("ApiVersions", 0, 0, CLIENT_ID, {})
 
 
 class ConnectionHost(Protocol):
-    """Interface of the gateway for its connections."""
-
     login_timeout_s: float
     shares: Shares
     unknown: ReadQueue
@@ -45,40 +43,17 @@ class ConnectionHost(Protocol):
     @property
     def router(self) -> Router: ...
 
-    def login(self, failed: Callable[[], None]) -> Login:
-        """Login of a new client; `failed` is called when the broker rejects it."""
-
-    def has_authorizer(self) -> bool:
-        """Some broker has an authorizer, so rights must be checked."""
-
-    async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None:
-        """Connect a client to the broker of a node's port, or from the bootstrap port to any broker.
-
-        Raises:
-            OSError: the broker is unreachable.
-        """
-
+    def login(self, failed: Callable[[], None]) -> Login: ...
+    def has_authorizer(self) -> bool: ...
+    async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None: ...
     def came(self, connection: ClientConnection) -> None: ...
-
     def went(self, connection: ClientConnection) -> None: ...
-
-    def came_too_late(self, connection: ClientConnection) -> None:
-        """The client has not logged in within `login_timeout_s`."""
-
-    def held(self, connection: ClientConnection, held: int) -> None:
-        """Set the bytes of incomplete requests and of requests that are not forwarded yet."""
-
-    def login_failed(self, host: str) -> None:
-        """A broker rejected a login from the host."""
-
-    def login_wait_s(self, host: str) -> float:
-        """Seconds that the next login from the host must wait."""
-
-    def refused(self, connection: ClientConnection, error: Exception) -> None:
-        """The client sent an invalid request or frame."""
-
-    def failed(self, connection: ClientConnection, error: BaseException) -> None:
-        """The client's broker sent an invalid response, or the gateway has an internal error."""
+    def came_too_late(self, connection: ClientConnection) -> None: ...
+    def held(self, connection: ClientConnection, held: int) -> None: ...
+    def login_failed(self, host: str) -> None: ...
+    def login_wait_s(self, host: str) -> float: ...
+    def refused(self, connection: ClientConnection, error: Exception) -> None: ...
+    def failed(self, connection: ClientConnection, error: BaseException) -> None: ...
 
 
 class ClientConnection:
@@ -93,7 +68,7 @@ class ClientConnection:
         self.is_new = True
         self._held = 0
         self._has_waited = False
-        self.login = gateway.login(self._login_failed)
+        self.login = gateway.login(lambda: gateway.login_failed(host))
         self.share = Share(gateway.shares, lambda: self.caller(None).payer, self._go_on)
         self.pipeline = Pipeline(self._connect, self._fail, self.share, self._note_held)
         if not self.login.is_accepted:
@@ -107,11 +82,9 @@ class ClientConnection:
         self._connecting: Task[None] | None = None
 
     def caller(self, client_id: str | None) -> Caller:
-        """Client id, host, principal and node of a request."""
         return Caller(client_id or "", client_host(self.host), self.login.principal, self.node_id)
 
     def close(self) -> None:
-        """Send the pending bytes, then hang up."""
         self.client.close()
 
     def abort(self) -> None:
@@ -152,7 +125,6 @@ class ClientConnection:
 
     @property
     def waits(self) -> bool:
-        """The pipeline is not empty, and the client can still be reached."""
         return bool(self.pipeline.queue) and self.client.is_open
 
     @property
@@ -242,9 +214,6 @@ class ClientConnection:
         upstream = self.pipeline.upstream
         return self.client.unread_bytes + (0 if upstream is None else upstream.unsent_bytes)
 
-    def _login_failed(self) -> None:
-        self._gateway.login_failed(self.host)
-
     def _other(self, line: TcpConnection) -> TcpConnection | None:
         return self.pipeline.upstream if line is self.client else self.client
 
@@ -324,7 +293,9 @@ class LoggedPeers:
 
     def report_defect(self, host: str, error: BaseException) -> None:
         """Log where the error was raised, once, as a client may cause it again and again."""
-        if self._is_new(_raised_at(error)):
+        # The innermost frame identifies the defect, whatever led to it.
+        places = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
+        if self._is_new((type(error), *places[-1:])):
             _log.error("Hung up on %s", host, exc_info=error)
         elif self._is_new((host, type(error))):
             _log.error("Hung up on %s: %s, as before", host, type(error).__name__)
@@ -335,12 +306,6 @@ class LoggedPeers:
         if len(self._reported) > _REMEMBERED:
             self._reported.popitem(last=False)
         return is_new
-
-
-def _raised_at(error: BaseException) -> Hashable:
-    # The innermost frame identifies the defect, whatever led to it.
-    places = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
-    return type(error), *places[-1:]
 
 
 def _guess(first_bytes: bytes) -> str | None:

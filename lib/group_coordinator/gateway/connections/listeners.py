@@ -23,16 +23,9 @@ _log = logging.getLogger(__name__)
 
 
 class Door(Protocol):
-    """Admission of clients to the ports."""
-
-    def admits(self, host: str) -> bool:
-        """Return True if a client from this host may stay. It counts until it is gone."""
-
-    def serve(self, node_id: int | None, host: str) -> asyncio.BaseProtocol:
-        """Protocol of a client of a node's port, or of the bootstrap port."""
-
-    def failed_handshake(self, host: str) -> None:
-        """An admitted client failed its TLS handshake or left."""
+    def admits(self, host: str) -> bool: ...
+    def serve(self, node_id: int | None, host: str) -> asyncio.BaseProtocol: ...
+    def failed_handshake(self, host: str) -> None: ...
 
 
 class Port:
@@ -117,7 +110,6 @@ class Listeners:
         tls: SSLContext | None,
         handshake_timeout_s: float,
     ) -> None:
-        """Take the settings of all ports; `tls` is None for plain ports."""
         self._listen = listen
         self._advertised_host = advertised_host
         self._door = door
@@ -150,11 +142,8 @@ class Listeners:
         """Open the ports that another process held before."""
         for node_id in tuple(self.without_port):
             if self._could_open(node_id):
-                _log.info(
-                    "Clients can connect to node %d now, at port %d",
-                    node_id,
-                    self._port_of(node_id),
-                )
+                port = self._port_of(node_id)
+                _log.info("Clients can connect to node %d now, at port %d", node_id, port)
 
     def close(self) -> None:
         if self._is_closed:

@@ -1,19 +1,17 @@
 """Pipeline of a connection: its pending requests, and the responses of its broker, which are forwarded or rewritten.
 
-A client of Kafka may send several requests without waiting, and reads the responses in the order of its requests. Some are made by
-the broker, some by the job, after milliseconds or minutes. No response may overtake another, and no memory may pile up.
+A client may send several requests without waiting, and reads the responses in the order of its requests. Some come from the
+broker, some from the job, after milliseconds or minutes. No response may overtake another, and no memory may pile up:
 
-1. A request gets a pending behind all earlier queue (`RequestReader` in requests.py): `expect` for a forwarded request, `answer` for a
-   local response that is ready, `promise` for a local response that comes later.
-2. Forwarded bytes go to the broker as they arrive. Brokers respond in order, so `owed` lists the queue of their responses.
-3. `ResponseMatcher` lets a broker's response through only if its pending is the first. Otherwise the broker's connection is not read
+1. A request queues behind all earlier requests: `expect` for a forwarded request, `answer` for a local response that is ready,
+   `promise` for a local response that comes later. Brokers respond in order, so `owed` lists the entries that they owe.
+2. `ResponseMatcher` lets a broker's response through only if its entry is the first. Otherwise the broker's connection is not read
    any further: TCP then holds its data back at the broker, not in this process.
-4. A response without addresses is forwarded piece by piece; another response is collected and rewritten into its pending.
-5. `flush` sends the ready responses from the first pending on, until a pending has none or the client's connection is full. A pending that
-   is free lets both connections continue.
+3. A response without addresses is forwarded piece by piece; another response is collected and rewritten into its entry.
+4. `flush` sends the ready responses from the first entry on, and lets both connections continue where a place is free.
 
 Requests of the gateway itself (`ask_aside`, about the rights of the client) use the connection to the broker too, as the broker
-knows the login only there. They have a place in `owed` and no pending.
+knows the login only there. They have a place in `owed` and no entry in the queue.
 """
 
 from __future__ import annotations
@@ -39,10 +37,7 @@ _ASIDES_CORRELATION_ID = 0
 
 
 class Pipeline:
-    """Pending requests whose responses leave in order. A local response holds back the broker's responses behind it.
-
-    The broker's responses are held back by not reading them, so that nothing piles up.
-    """
+    """Pending requests whose responses leave in order. A local response holds back the broker's responses behind it."""
 
     def __init__(
         self,
@@ -51,14 +46,7 @@ class Pipeline:
         share: Share,
         waits: Callable[[], None],
     ) -> None:
-        """Take the callbacks.
-
-        Args:
-            connect: called when a broker is needed.
-            fail: called when a local response fails.
-            share: the open bytes of the client.
-            waits: called when a local response cannot leave yet.
-        """
+        """Take callbacks: `connect` to a broker, `fail` after a failed local response, `waits` when a response cannot leave yet."""
         self._connect = connect
         self._fail = fail
         self._waits = waits
@@ -70,7 +58,6 @@ class Pipeline:
         self.owed: deque[PipelineEntry | GatewayRequest | None] = deque()
         """Slots whose responses the broker owes; None: a response to discard."""
         self.most_open = MOST_OPEN_REQUESTS
-        """Limit of pending requests."""
         self.is_draining = False
         self.is_held = False
         """The next request must wait until the one before it is forwarded."""
@@ -90,23 +77,19 @@ class Pipeline:
         return False
 
     def expect(self, pending: PipelineEntry) -> None:
-        """Add a request that the broker answers."""
         self.queue.append(pending)
         self.owed.append(pending)
 
     def promise(self, pending: PipelineEntry, answer: Awaitable[bytes]) -> None:
-        """Add a request whose local response follows later."""
         self.queue.append(pending)
         self._fill(pending, answer)
 
     def answer(self, pending: PipelineEntry, answer: bytes) -> None:
-        """Add a request with its local response."""
         pending.answer = answer
         self.queue.append(pending)
         self.flush()
 
     def send_on(self, data: bytes | bytearray | memoryview) -> None:
-        """Send bytes to the broker."""
         if self.upstream is not None:
             self.upstream.write(data)
 
@@ -121,12 +104,10 @@ class Pipeline:
         return answer
 
     def release(self) -> None:
-        """Accept requests of the client again."""
         self.is_held = False
         self._let_go_on()
 
     def lose_upstream(self) -> None:
-        """Drop the broker's connection, and all pending responses of the broker."""
         self.upstream = None
         for owed in self.owed:
             if isinstance(owed, GatewayRequest):
@@ -134,16 +115,11 @@ class Pipeline:
         self.owed.clear()
 
     def passed(self) -> None:
-        """End the first request, whose response was forwarded."""
         self.owed.popleft()
         self._leave()
 
     def read(self, frame: memoryview) -> None:
-        """Handle a collected response: to a request of the gateway, or to rewrite.
-
-        Raises:
-            WireError: the response does not parse.
-        """
+        """Handle a collected response: to a request of the gateway, or to rewrite. WireError: it does not parse."""
         owed = self.owed.popleft()
         if isinstance(owed, GatewayRequest):
             _, body = wire.response_body(owed.api, owed.version, frame)
@@ -175,7 +151,6 @@ class Pipeline:
             self._let_go_on()
 
     def forget(self) -> None:
-        """Drop all pending requests, as the client is gone."""
         self.queue.clear()
         self.waiting_bytes = 0
         for task in tuple(self._answering):
@@ -202,7 +177,9 @@ class Pipeline:
     def _filled(self, pending: PipelineEntry, done: Future[bytes]) -> None:
         self._answering.discard(done)
         if done.cancelled():
-            self._give_up(pending)
+            # Responses keep their order, so without this response no later response can leave.
+            if pending in self.queue and self.client is not None:
+                self.client.close()
             return
         error = done.exception()
         if error is not None:
@@ -214,11 +191,6 @@ class Pipeline:
         self.flush()
         if self.waiting_bytes and self.client is not None and self.client.is_open:
             self._waits()
-
-    def _give_up(self, pending: PipelineEntry) -> None:
-        # Responses keep their order, so without this response no later response can leave.
-        if pending in self.queue and self.client is not None:
-            self.client.close()
 
 
 _HEAD = Struct(">ii")
@@ -233,7 +205,6 @@ class ResponseMatcher:
         self._pipeline = pipeline
 
     def follower(self) -> FrameFollower:
-        """Frame follower for the broker's connection."""
         return FrameFollower(self, _HEAD.size, _SIZES)
 
     def begin(self, data: memoryview, at: int) -> FrameRoute:
@@ -265,11 +236,7 @@ class ResponseMatcher:
         self._pipeline.passed()
 
     def collected(self, frame: bytearray) -> None:
-        """Handle a response that may contain addresses.
-
-        Raises:
-            FrameError: the response does not parse.
-        """
+        # Only responses that may contain addresses are collected.
         try:
             self._pipeline.read(memoryview(frame)[4:])
         except WireError as error:

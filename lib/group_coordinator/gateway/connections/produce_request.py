@@ -31,17 +31,12 @@ class Beginning(NamedTuple):
     """Fields of a Produce request before its topics, in version 3 or later."""
 
     wants_answer: bool
-    """acks is not 0."""
     topics_at: int
     """Position of the topic count in the frame, whose size comes first."""
 
 
 def read_beginning(version: int, head: memoryview) -> Beginning | None:
-    """Parse the fields before the topics; None: more bytes are needed.
-
-    Raises:
-        FrameError: a name is too long, or a length is invalid.
-    """
+    """Parse the fields before the topics; None: more bytes are needed. FrameError: a wrong length, or a name that is too long."""
     try:
         at = _after_text(head, _CLIENT_ID_AT)
         if version >= _FLEXIBLE_FROM:
@@ -92,11 +87,7 @@ class ProducedTopics:
         next(self._reading)
 
     def follow(self, piece: memoryview) -> None:
-        """Parse the next bytes of the frame, which begins with its size.
-
-        Raises:
-            FrameError: a topic is closed, or a length is invalid.
-        """
+        """Parse the next bytes of the frame, its size first. FrameError: a topic is closed, or a length is invalid."""
         try:
             self._reading.send(piece)
         except StopIteration:
@@ -207,27 +198,16 @@ class ClosedTopics(Protocol):
     """Topics that only the users of the coordinator may use."""
 
     encoded: frozenset[bytes]
-    """Topic names as bytes."""
-
     apis: Mapping[int, ServedApi]
-    """Served APIs, by key."""
 
-    def traces(self, principal: str) -> Sequence[bytes]:
-        """Byte strings of the closed topics: each request that names such a topic by name or id contains at least one.
-
-        Empty for their users.
-        """
+    def traces(self, principal: str) -> Sequence[bytes]: ...
 
 
 class Principal(Protocol):
-    """Sender of requests, by principal."""
-
     principal: str
 
 
 class TopicSearch:
-    """Search of a client's requests."""
-
     def __init__(self, own_topics: ClosedTopics, client: Principal) -> None:
         self._own_topics = own_topics
         self._client = client

@@ -41,74 +41,40 @@ READ_MAX_BYTES = HIGHEST_EVENT_MAX_BYTES
 """Limit of a collected request. A longer request would make an event that the job does not accept."""
 _ABOUT_TOPICS = frozenset({Way.TOPICS, Way.SHOWN})
 _TOPICS_MAX_BYTES = 16 * 1024 * 1024
-"""Limit of a request about topics, which is searched for the coordinator's own topics.
-
-A client may name all topics of a large cluster.
-"""
+"""Limit of a request about topics, which is searched for the coordinator's own; a client may name all topics of a large cluster."""
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
 """Limits of requests before the login. The last is Kafka's default of sasl.server.max.receive.size."""
 
 
 class LoginOfClient(Protocol):
-    """Login of a client at its broker."""
-
     principal: str
     is_open: bool
-    """The broker has still to answer a step of the login."""
     is_accepted: bool
-    """The broker may accept requests other than login steps."""
 
-    def trouble(self) -> str | None:
-        """Reason why group requests are not allowed now; None: they are."""
-
-    def plan(self, request: ClientRequest) -> ForwardedRequest:
-        """Read a login step that is forwarded.
-
-        Raises:
-            WireError: the request does not parse.
-        """
+    def trouble(self) -> str | None: ...
+    def plan(self, request: ClientRequest) -> ForwardedRequest: ...
 
 
 class Client(RightsHolder, Protocol):
-    """Client that sends the requests."""
-
     node_id: int | None
 
     @property
     def login(self) -> LoginOfClient: ...
 
-    def caller(self, client_id: str | None) -> Caller:
-        """Client id, host, principal and node of a request."""
-
-    def is_login_delayed(self) -> bool:
-        """Return True if the login must wait; `take_requests` is called after the delay."""
+    def caller(self, client_id: str | None) -> Caller: ...
+    def is_login_delayed(self) -> bool: ...
 
 
 class Router(Protocol):
     """Router of collected requests, and of brokers' responses."""
 
-    def plan(self, request: ClientRequest, client: Client) -> LocalResponse | ForwardedRequest:
-        """Choose between forwarding and a local response.
-
-        Raises:
-            WireError: the request does not parse.
-        """
-
-    def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None:
-        """Error response to a request that is too long to read; None: a response needs the request's content."""
-
+    def plan(self, request: ClientRequest, client: Client) -> LocalResponse | ForwardedRequest: ...
+    def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None: ...
     @property
-    def own_topics(self) -> ClosedTopics:
-        """Topics of the coordinator itself."""
-
-    def rewriting(self, api: str, version: int) -> Rewriting | None:
-        """Function that rewrites the broker's responses to requests that are not read."""
-
-    def count(self, api: ServedApi, version: int, node_id: int | None) -> None:
-        """Count an accepted request by API."""
-
-    def count_refused(self, api: ServedApi | None, version: int) -> None:
-        """Count a request whose API or version is not served."""
+    def own_topics(self) -> ClosedTopics: ...
+    def rewriting(self, api: str, version: int) -> Rewriting | None: ...
+    def count(self, api: ServedApi, version: int, node_id: int | None) -> None: ...
+    def count_refused(self, api: ServedApi | None, version: int) -> None: ...
 
 
 class RequestReader:
@@ -121,9 +87,7 @@ class RequestReader:
         self._search = TopicSearch(router.own_topics, client.login)
         self._client = client
         self.has_read = False
-        """A request was read to its end."""
         self.is_collecting = False
-        """A request is being collected."""
         self._read = PipelineEntry(API_VERSIONS, 0, 0)
         """Entry of the request that is being collected or discarded."""
         self._answer_unread = b""
@@ -131,7 +95,6 @@ class RequestReader:
         """Parser of the request that is being forwarded."""
 
     def follower(self) -> FrameFollower:
-        """Frame follower for the client's connection."""
         return FrameFollower(self, _HEAD.size, _SIZES, self._look)
 
     def begin(self, data: memoryview, at: int) -> FrameRoute:
@@ -247,12 +210,8 @@ class RequestReader:
             self._pipeline.share.note_taken(thread_time() - begun_s)
         _log.debug(
             "api=%s version=%d correlation_id=%d principal=%r route=%s",
-            *(
-                pending.api.name,
-                pending.version,
-                pending.correlation_id,
-                self._client.login.principal,
-            ),
+            *(pending.api.name, pending.version, pending.correlation_id),
+            self._client.login.principal,
             "broker" if isinstance(plan, ForwardedRequest) else "gateway",
         )
         if isinstance(plan, ForwardedRequest):

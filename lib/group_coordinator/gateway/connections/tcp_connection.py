@@ -25,7 +25,6 @@ FIRST_BYTES = 4 * 1024
 
 
 def begin_small() -> None:
-    """Set small buffers for all connections of this process from now on."""
     SSLProtocol.max_size = FIRST_BYTES
 
 
@@ -81,7 +80,6 @@ class CertificateRenewal:
         self._changed_at_ns = _changed_at_ns(key_store)
 
     async def keep(self) -> None:
-        """Check the file at each interval, until this is cancelled."""
         while True:
             await asyncio.sleep(_LOOK_INTERVAL_S)
             self.look()
@@ -93,9 +91,8 @@ class CertificateRenewal:
             return
         self._changed_at_ns = changed_at_ns
         try:
-            listener_context(
-                self._key_store, ""
-            )  # an incomplete file would damage the context in use
+            # An incomplete file would damage the context in use.
+            listener_context(self._key_store, "")
             self._context.load_cert_chain(self._key_store, password="")
         except (GatewayStartError, OSError, ValueError) as error:
             _log.error("The last certificate stays in use: %s", error)
@@ -140,7 +137,6 @@ class _Received:
         self.view = memoryview(bytearray(_RECEIVE_BYTES))
 
     def give_away(self) -> None:
-        """Replace the buffer, as a transport still has to send from it."""
         self.view = memoryview(bytearray(_RECEIVE_BYTES))
 
 
@@ -151,29 +147,15 @@ class TcpConnectionOwner(Protocol):
     """Owner of two connections: to a client and to a broker."""
 
     def line_made(self, line: TcpConnection) -> None: ...
-
-    def line_moved(self, line: TcpConnection) -> None:
-        """Frames of the connection were consumed."""
-
-    def line_full(self, line: TcpConnection) -> None:
-        """The peer reads slowly: nothing more must be read for it."""
-
-    def line_has_room(self, line: TcpConnection) -> None:
-        """The peer has read the pending bytes."""
-
-    def line_refused(self, line: TcpConnection, error: FrameError) -> None:
-        """The received bytes are no valid frame."""
-
-    def line_failed(self, line: TcpConnection, defect: Exception) -> None:
-        """An internal error happened while bytes were handled."""
-
-    def line_lost(self, line: TcpConnection) -> None:
-        """The peer has hung up."""
+    def line_moved(self, line: TcpConnection) -> None: ...
+    def line_full(self, line: TcpConnection) -> None: ...
+    def line_has_room(self, line: TcpConnection) -> None: ...
+    def line_refused(self, line: TcpConnection, error: FrameError) -> None: ...
+    def line_failed(self, line: TcpConnection, defect: Exception) -> None: ...
+    def line_lost(self, line: TcpConnection) -> None: ...
 
 
 class TcpConnection(asyncio.BufferedProtocol):
-    """Client side or broker side of a client's connection."""
-
     def __init__(
         self, owner: TcpConnectionOwner, follower: FrameFollower, unknown: ReadQueue
     ) -> None:
@@ -239,7 +221,6 @@ class TcpConnection(asyncio.BufferedProtocol):
 
     @property
     def waits(self) -> bool:
-        """The next frame must wait; `go_on` tries again."""
         return self._follower.waits
 
     @property
@@ -248,25 +229,20 @@ class TcpConnection(asyncio.BufferedProtocol):
 
     @property
     def collected_bytes(self) -> int:
-        """Bytes of an incomplete frame that is collected."""
         return self._follower.collected_bytes
 
     @property
     def unread_bytes(self) -> int:
-        """Bytes of an incomplete frame, and bytes that must wait."""
         return self.collected_bytes + len(self._rest)
 
     @property
     def unsent_bytes(self) -> int:
-        """Bytes that the peer has still to read."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def widen(self) -> None:
-        """Use the large buffers, after the client's login."""
         self._resize(_WIDE)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send the bytes, or keep them until the peer reads."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -282,12 +258,10 @@ class TcpConnection(asyncio.BufferedProtocol):
                 _received.give_away()
 
     def hold(self) -> None:
-        """Stop reading until `go_on` is called."""
         self._is_held = True
         self._read_or_not()
 
     def go_on(self) -> None:
-        """Handle the waiting frames, and read again."""
         self._is_held = False
         if self._follower.waits and self.is_open:
             self._take(memoryview(self._rest))
@@ -295,7 +269,6 @@ class TcpConnection(asyncio.BufferedProtocol):
             self._read_or_not()
 
     def close(self) -> None:
-        """Send the pending bytes, then hang up."""
         if self._transport is not None:
             self._transport.close()
 

@@ -21,7 +21,6 @@ RESULTS = {
 
 
 def split(resources: Sequence[Resource]) -> tuple[list[Resource], list[Resource]]:
-    """Split resources into groups and all others."""
     groups = [one for one in resources if one["resourceType"] == GROUP_RESOURCE]
     return groups, [one for one in resources if one["resourceType"] != GROUP_RESOURCE]
 

@@ -5,25 +5,24 @@ Source: getErrorResponse of Kafka's request classes.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.api_versions import GROUP_APIS
+from group_coordinator.gateway.groups.offset_topics import results
 
 MOST_GROUPS = 2_500
 """Groups of one request that are handled, as many as a client may have in the producer's queue. A request may name 30,000."""
 AT_ONCE = 100
-"""Groups that are handled before other requests have their turn."""
 _Entry = TypeVar("_Entry")
 
 
 class ListFields(NamedTuple):
-    """Fields of the groups in an API's request and in its response."""
-
     asked: str
     given: str
 
@@ -32,13 +31,9 @@ class ListFields(NamedTuple):
 def fields_of(api: str, version: int) -> ListFields | None:
     """Fields of a request that lists its groups; None: a request of this version names a single group."""
     request, response = f"{api}Request", f"{api}Response"
-    if api not in GROUP_APIS or _has_group_id(request, version):
+    if api not in GROUP_APIS or any(f.name == "groupId" for f in wire.fields(request, version)):
         return None
     return ListFields(_array(request, version), _array(response, version))
-
-
-def _has_group_id(message: str, version: int) -> bool:
-    return any(field.name == "groupId" for field in wire.fields(message, version))
 
 
 def _array(message: str, version: int) -> str:
@@ -47,14 +42,11 @@ def _array(message: str, version: int) -> str:
 
 
 def named_twice(body: Body) -> frozenset[str]:
-    """Groups that a configs request names more than once."""
     names = Counter(resource["resourceName"] for resource in body["resources"])
     return frozenset(name for name, count in names.items() if count > 1)
 
 
 class OfOneGroup(NamedTuple):
-    """Part of a request for a single group."""
-
     group_id: str
     body: Body
 
@@ -70,14 +62,19 @@ def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
 
 
 def slices(entries: Sequence[_Entry]) -> Iterator[Sequence[_Entry]]:
-    """Split into slices of AT_ONCE entries."""
     return (entries[at : at + AT_ONCE] for at in range(0, len(entries), AT_ONCE))
 
 
-def merged(fields: ListFields, answers: Sequence[Body]) -> Body:
-    """Merge the responses in the order of the request."""
+async def together(fields: ListFields, parts: Iterable[Awaitable[Body]]) -> Body:
+    """Merge the responses to come, in the order of the request."""
+    answers = await asyncio.gather(*parts)
     whole = {"throttleTimeMs": 0, **(answers[0] if answers else {})}
     return {**whole, fields.given: [entry for answer in answers for entry in answer[fields.given]]}
+
+
+async def at_once(body: Body) -> Body:
+    """Response that is there already, for a caller that awaits the job's."""
+    return body
 
 
 def group_of(entry: str | Body) -> str:
@@ -89,10 +86,8 @@ def group_of(entry: str | Body) -> str:
 
 
 _NOTHING = -1
-_TOP_LEVEL_SINCE = 2
-"""Version of OffsetFetch."""
-_GROUPS_SINCE = 8
-"""Version of OffsetFetch."""
+_TOP_LEVEL_SINCE, _GROUPS_SINCE = 2, 8
+"""Versions of OffsetFetch."""
 _NULL_PROTOCOL_SINCE = 7
 """Version of JoinGroup."""
 
@@ -137,11 +132,8 @@ def _join(_body: Body, version: int, code: int, _message: str | None) -> Body:
 def _at_partitions(body: Body, _version: int, code: int, _message: str | None) -> Body:
     topics = [
         {
-            **_named_as(topic),
-            "partitions": [
-                {"partitionIndex": partition["partitionIndex"], "errorCode": code}
-                for partition in topic["partitions"]
-            ],
+            **{key: topic[key] for key in ("name", "topicId") if key in topic},
+            "partitions": results(topic["partitions"], code),
         }
         for topic in body["topics"]
     ]
@@ -169,7 +161,6 @@ def _fetch(body: Body, version: int, code: int, _message: str | None) -> Body:
 
 
 def no_offset(partition: int, code: int) -> Body:
-    """Partition of an OffsetFetch response without a committed offset."""
     return {
         "partitionIndex": partition,
         "committedOffset": _NOTHING,
@@ -197,12 +188,10 @@ def _altered(body: Body, _version: int, code: int, message: str | None) -> Body:
     return _listed(ListFields("resources", "responses"), body, code, message)
 
 
-def _created_topics(body: Body, _version: int, code: int, message: str | None) -> Body:
-    return {"topics": _of_names((topic["name"] for topic in body["topics"]), code, message)}
-
-
-def _created_partitions(body: Body, _version: int, code: int, message: str | None) -> Body:
-    return {"results": _of_names((topic["name"] for topic in body["topics"]), code, message)}
+def _of_topics(field: str) -> _Refuse:
+    return lambda body, _version, code, message: {
+        field: _of_names((topic["name"] for topic in body["topics"]), code, message)
+    }
 
 
 def _deleted_topics(body: Body, _version: int, code: int, message: str | None) -> Body:
@@ -217,15 +206,11 @@ def _of_names(names: Iterable[str], code: int, message: str | None) -> list[Body
     return [{"name": each, "errorCode": code, "errorMessage": message} for each in names]
 
 
-def _named_as(topic: Body) -> Body:
-    return {key: topic[key] for key in ("name", "topicId") if key in topic}
-
-
 _REFUSE: dict[str, _Refuse] = {
     "JoinGroup": _join,
     "OffsetFetch": _fetch,
-    "CreateTopics": _created_topics,
-    "CreatePartitions": _created_partitions,
+    "CreateTopics": _of_topics("topics"),
+    "CreatePartitions": _of_topics("results"),
     "DeleteTopics": _deleted_topics,
     "AlterConfigs": _altered,
 }

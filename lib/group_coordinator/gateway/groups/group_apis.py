@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from contextlib import asynccontextmanager
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.clients.cluster.connection import Connection
@@ -19,7 +18,7 @@ from group_coordinator.gateway.api_versions import PARKED_APIS
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.group_part import GroupService, OpenGroups
 from group_coordinator.gateway.groups import error_responses
-from group_coordinator.gateway.groups.error_responses import ListFields, OfOneGroup, refused
+from group_coordinator.gateway.groups.error_responses import OfOneGroup, refused, together
 from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupSettings, GroupTables
 from group_coordinator.gateway.groups.offset_apis import OffsetApis, Subscriptions
@@ -35,7 +34,7 @@ from group_coordinator.gateway.job.job_channel import (
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login import Caller
-from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.settings import Settings
 from group_coordinator.tables.roots import is_folder
 
 _REFUSAL = frozenset({"errorCode", "errorMessage"})
@@ -45,8 +44,6 @@ _log = logging.getLogger(__name__)
 
 
 class GroupApis:
-    """Answers the group APIs, and the configs APIs for group resources."""
-
     def __init__(
         self,
         job: JobClient,
@@ -72,22 +69,16 @@ class GroupApis:
         return asyncio.ensure_future(self._begun(api, version, body, caller))
 
     async def groups_with_settings(self) -> Sequence[str]:
-        """Groups with a group configuration."""
         return await self._settings.groups()
 
     def _begun(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         fields = error_responses.fields_of(api, version)
         if fields is not None:
-            return self._about_several(fields, api, version, body, caller)
+            split = error_responses.split(fields, api, body)
+            return together(fields, [self._about(api, version, one, caller) for one in split])
         if api == "ListGroups":
             return self._listing.answer(body)
         return self._about(api, version, OfOneGroup(body["groupId"], body), caller)
-
-    def _about_several(
-        self, fields: ListFields, api: str, version: int, body: Body, caller: Caller
-    ) -> Awaitable[Body]:
-        split = error_responses.split(fields, api, body)
-        return _together(fields, [self._about(api, version, one, caller) for one in split])
 
     def _about(  # noqa: PLR0911 - one line an API
         self, api: str, version: int, one: OfOneGroup, caller: Caller
@@ -112,18 +103,12 @@ class GroupApis:
     ) -> Awaitable[Body]:
         timeout_s = self._timeouts.timeout_s(api, version, body)
         _log.debug("api=%s group=%r route=job timeout_s=%g", api, group_id, timeout_s)
-        request = GroupRequest(
-            api=api,
-            version=version,
-            group_id=group_id,
-            body=body,
-            caller=caller,
-            timeout_s=timeout_s,
-        )
+        request = GroupRequest(api, version, group_id, body, caller, timeout_s=timeout_s)
         asked = self._job.ask(request)
         if api in PARKED_APIS:
-            # The body may be large, and the request may wait for minutes.
-            request = request._replace(body=_small_fields(body))
+            # It may wait for minutes, so large fields, such as the members' metadata, are not kept.
+            kept = {name: value for name, value in body.items() if not isinstance(value, list)}
+            request = request._replace(body=kept)
         return self._settled(request, asked)
 
     async def _settled(self, request: GroupRequest, asked: asyncio.Future[Body]) -> Body:
@@ -139,16 +124,10 @@ class GroupApis:
         return answer
 
 
-def _small_fields(body: Body) -> Body:
-    """Fields to keep for minutes, without lists such as the members' metadata."""
-    return {name: value for name, value in body.items() if not isinstance(value, list)}
-
-
 def _understood(request: GroupRequest, answer: Body) -> Body:
     """Fill in all fields of the response's version, as a job of another version may write others.
 
-    Raises:
-        WireError: the client could not read the response.
+    WireError: the client could not read the response.
     """
     api, version = request.api, request.version
     if answer.keys() == _REFUSAL:
@@ -164,10 +143,6 @@ async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
     return refused("ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why)
 
 
-async def _together(fields: ListFields, parts: Sequence[Awaitable[Body]]) -> Body:
-    return error_responses.merged(fields, await asyncio.gather(*parts))
-
-
 _READING_S = 5.0
 """Longest wait for the responses topic before clients are admitted."""
 _LIST_TIMEOUT_MS = 9_000
@@ -175,14 +150,7 @@ _LIST_TIMEOUT_MS = 9_000
 
 
 def groups_by_job(settings: Settings, connection: Connection) -> OpenGroups:
-    """Return a function that opens the channel to the job, once the gateway knows the cluster."""
-    return partial(_opened, settings, connection)
-
-
-def _opened(
-    settings: Settings, connection: Connection, view: ClusterView
-) -> AbstractAsyncContextManager[GroupService]:
-    return _GroupsByJob(settings, connection, view).opened()
+    return lambda view: _GroupsByJob(settings, connection, view).opened()
 
 
 class _GroupsByJob:
@@ -195,7 +163,9 @@ class _GroupsByJob:
             connection, topics, answer_timeout_ms=timeout_ms, on_sighting=self._see
         )
         self._pulse = JobPulse(self._channel, timeout_ms)
-        tables = _tables_of(job)
+        # Only Spark reads the tables of a catalog.
+        is_read = is_folder(job.tables_root)
+        tables = FreshTables(GroupTables(job.tables_root, job.cluster_id)) if is_read else None
         list_timeout_ms = min(timeout_ms, _LIST_TIMEOUT_MS)
         self._listing = AllGroups(self._pulse, tables, list_timeout_ms)
         self._group_settings = GroupSettings(self._pulse, tables, list_timeout_ms)
@@ -226,10 +196,3 @@ class _GroupsByJob:
 
     def _reading_check(self) -> str | None:
         return None if self._channel.is_reading else "the job's responses cannot be read"
-
-
-def _tables_of(job: JobSettings) -> FreshTables | None:
-    # Only Spark reads the tables of a catalog.
-    if is_folder(job.tables_root):
-        return FreshTables(GroupTables(job.tables_root, job.cluster_id))
-    return None

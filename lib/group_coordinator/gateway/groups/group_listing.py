@@ -50,10 +50,7 @@ class _Seen:
 
 
 class GroupsById:
-    """Groups by id as the responses show them.
-
-    Nothing here waits: the caller describes the groups in doubt, then calls `listed`.
-    """
+    """Groups by id as the responses show them. The caller describes the groups in doubt, then calls `listed`."""
 
     def __init__(self) -> None:
         self._seen: RecentEntries[str, _Seen] = RecentEntries(_MOST_BYTES)
@@ -90,7 +87,6 @@ class GroupsById:
         return seen.group.group_type == CLASSIC
 
     def in_doubt(self, table: TableOfGroups | None) -> list[str]:
-        """Groups to describe before `listed` is exact."""
         self._leave_to(table)
         doubtful = [
             (seen.at_ms, group_id)
@@ -101,7 +97,6 @@ class GroupsById:
         return [group_id for _, group_id in nlargest(_QUESTIONS, doubtful)]
 
     def listed(self, table: TableOfGroups | None) -> Mapping[str, ListedGroup]:
-        """Known groups by group id."""
         # The tables have all groups, the responses only those that were seen since the start.
         rows = {} if table is None else table.rows
         groups = {group_id: row.group for group_id, row in rows.items()}
@@ -160,11 +155,9 @@ class AllGroups:
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def see(self, sighting: Sighting) -> None:
-        """Apply a response that the gateway saw."""
         self._picture.see(sighting)
 
     def is_classic(self, group_id: str) -> bool:
-        """Return True if the group is known to be classic. It may be classic otherwise too."""
         return self._picture.is_classic(group_id)
 
     async def answer(self, body: Body) -> Body:
@@ -214,14 +207,7 @@ class AllGroups:
 
     def _question(self, api: str, version: int, group_id: str, body: Body) -> GroupRequest:
         body = {**body, "includeAuthorizedOperations": False}
-        return GroupRequest(
-            api=api,
-            version=version,
-            group_id=group_id,
-            body=body,
-            caller=ASKER,
-            timeout_s=self._timeout_s,
-        )
+        return GroupRequest(api, version, group_id, body, ASKER, timeout_s=self._timeout_s)
 
 
 def _is_unknown(answer: Body | BaseException) -> bool:
@@ -256,7 +242,6 @@ class NodeShares:
         self._coordinators = coordinators
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        """Answer as GroupPart does, with a node's share of ListGroups."""
         answer = self._groups.answer(api, version, body, caller)
         if api != "ListGroups" or caller.node_id is None:
             return answer

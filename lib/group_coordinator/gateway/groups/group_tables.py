@@ -29,16 +29,12 @@ _CONFIGS = "SELECT DISTINCT group_id FROM group_configs WHERE cluster_id = '{}'"
 
 
 class ListedRow(NamedTuple):
-    """Group of a row of `groups`."""
-
     group: ListedGroup
     updated_ms: int
     """Time of the last record that changed the group, by the group's clock."""
 
 
 class TableOfGroups(NamedTuple):
-    """Groups of the last compaction."""
-
     rows: dict[str, ListedRow]
     folded_ms: int
     """Time of compaction's last write. All earlier changes are in the rows, but for the last seconds."""
@@ -48,18 +44,13 @@ class GroupTables:
     """Reads a table again only if it has a new version. Calls block, and must not overlap."""
 
     def __init__(self, tables_root: str, cluster_id: str) -> None:
-        """Take the tables of a folder, or of a URL."""
         self._root = tables_root.rstrip("/")
         self._cluster = cluster_id.replace("'", "''")
         self._groups: tuple[int, TableOfGroups] | None = None
         self._configured: tuple[int, frozenset[str]] | None = None
 
     def groups(self) -> TableOfGroups | None:
-        """Groups of the cluster; None: there is no table.
-
-        Raises:
-            DeltaError, OSError: the table cannot be read.
-        """
+        """Groups of the cluster; None: there is no table. DeltaError, OSError: it cannot be read."""
         table = self._table("groups")
         if table is None:
             return None
@@ -72,11 +63,7 @@ class GroupTables:
         return self._groups[1]
 
     def configured(self) -> frozenset[str]:
-        """Groups with a group configuration; a group need not exist.
-
-        Raises:
-            DeltaError, OSError: the table cannot be read.
-        """
+        """Groups with a group configuration; a group need not exist. DeltaError, OSError: the table cannot be read."""
         table = self._table("group_configs")
         if table is None:
             return frozenset()
@@ -120,13 +107,14 @@ class FreshTables:
         self.configured: frozenset[str] = frozenset()
 
     async def refresh(self) -> None:
-        """Read new versions of the tables, at most once a second."""
         async with self._lock:
             if monotonic() - self._read_s < _FRESH_S:
                 return
             try:
                 # A failure keeps both as they were: an older list is better than none.
-                self.groups, self.configured = await asyncio.to_thread(self._read)
+                self.groups, self.configured = await asyncio.to_thread(
+                    lambda: (self._tables.groups(), self._tables.configured())
+                )
             except (DeltaError, OSError) as error:
                 _log.warning(
                     "the last list of groups stays in use, as the tables cannot be read: %s",
@@ -134,9 +122,6 @@ class FreshTables:
                 )
             # A failed attempt counts too, so that an unreadable store is not asked with each request.
             self._read_s = monotonic()
-
-    def _read(self) -> tuple[TableOfGroups | None, frozenset[str]]:
-        return self._tables.groups(), self._tables.configured()
 
 
 _GROUP_RESOURCE = 32
@@ -159,7 +144,6 @@ class GroupSettings:
         self._has_settings: RecentEntries[str, bool] = RecentEntries(_MOST_BYTES)
 
     def see(self, sighting: Sighting) -> None:
-        """Apply a response that the gateway saw."""
         if sighting.kind is SightingKind.SETTINGS:
             self._altered[sighting.group_id] = None
 
@@ -193,12 +177,7 @@ class GroupSettings:
         }
         body = {"resources": [resource], "includeSynonyms": False, "includeDocumentation": False}
         request = GroupRequest(
-            api="DescribeConfigs",
-            version=4,
-            group_id=group_id,
-            body=body,
-            caller=ASKER,
-            timeout_s=self._timeout_s,
+            "DescribeConfigs", 4, group_id, body, ASKER, timeout_s=self._timeout_s
         )
         try:
             answer: Body = await self._job.ask(request)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.codecs.apis.topic_metadata import known_topic
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import offset_topics
-from group_coordinator.gateway.groups.error_responses import OfOneGroup, no_offset, refused
+from group_coordinator.gateway.groups.error_responses import OfOneGroup, at_once, no_offset, refused
 from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, Sorted, TopicCache
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from group_coordinator.gateway.login import Caller
@@ -85,11 +85,8 @@ async def _begin(turn: _Turn) -> None:
             turn.begun.set_exception(defect)
 
 
-def _answer(turn: _Turn) -> Coroutine[Any, Any, Body]:
-    async def wait() -> Body:
-        return await (await turn.begun)
-
-    return wait()
+async def _answer(turn: _Turn) -> Body:
+    return await (await turn.begun)
 
 
 Ask: TypeAlias = Callable[[str, int, str, Body, Caller], Awaitable[Body]]
@@ -119,9 +116,8 @@ class OffsetApis:
         found = self._sorted(body)
         # An OffsetDelete goes to the job even without topics, as the group may not exist.
         if not found.present and api != "OffsetDelete":
-            return _at_once(
-                {"throttleTimeMs": 0, "topics": offset_topics.merged(found.refused, ())}
-            )
+            topics = offset_topics.merged(found.refused, ())
+            return at_once({"throttleTimeMs": 0, "topics": topics})
         ids = offset_topics.ids_of(body["topics"])
         asked = {**body, "topics": found.present}
         answer = self._ask(api, IDS_SINCE - 1 if ids else version, body["groupId"], asked, caller)
@@ -165,14 +161,13 @@ class OffsetApis:
             present = found().present
             if present and not end:
                 answer = refused("TxnOffsetCommit", version, {"topics": present}, refusal)
-                return self._completed(_at_once(answer), found(), {})
+                return self._completed(at_once(answer), found(), {})
             marked = {**body, "markersEndOffset": end[0]} if end else body
             return self._hand_over("TxnOffsetCommit", version, marked, caller)
 
         return self._queues.take(body["groupId"], hand_over, look_up)
 
     def fetch(self, version: int, one: OfOneGroup, caller: Caller) -> Awaitable[Body]:
-        """Answer an OffsetFetch of a group."""
         if version < IDS_SINCE:
             return self._queues.take(
                 one.group_id,
@@ -215,10 +210,6 @@ def _unknown(topic: Body) -> Body:
     code = ErrorCode.UNKNOWN_TOPIC_ID
     partitions = [no_offset(number, code) for number in topic["partitionIndexes"]]
     return {"topicId": topic["topicId"], "partitions": partitions}
-
-
-async def _at_once(body: Body) -> Body:
-    return body
 
 
 _API = "ConsumerGroupHeartbeat"

@@ -17,18 +17,12 @@ from group_coordinator.core.model.requests import Topic
 class TopicCache(Protocol):
     """Topics of the cluster, as of the last refresh."""
 
-    def name_of(self, topic_id: str) -> str | None:
-        """Name of a topic; None: no topic has this id."""
-
-    def id_of(self, name: str) -> str | None:
-        """Id of a topic; None: no topic has this name."""
-
+    def name_of(self, topic_id: str) -> str | None: ...
+    def id_of(self, name: str) -> str | None: ...
     def partition_count(self, name: str) -> int:
         """Number of partitions; 0: no topic has this name."""
 
-    def topic(self, name: str) -> Topic | None:
-        """Topic metadata for groups; None: no topic has this name."""
-
+    def topic(self, name: str) -> Topic | None: ...
     async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
         """Look up topics that may be new or have more partitions. Without a response the cache stays as it was."""
 
@@ -39,7 +33,10 @@ IDS_SINCE = 10
 
 def ids_without_name(api: str, version: int, body: Body, known: TopicCache) -> list[str]:
     """Ids of a request's topics whose names the gateway does not know."""
-    ids = (topic["topicId"] for topics in _by_id(api, version, body) for topic in topics)
+    if not _goes_by_id(api, version):
+        return []
+    entries = [body] if api == "OffsetCommit" else body["groups"]
+    ids = (topic["topicId"] for entry in entries for topic in entry["topics"] or ())
     return [each for each in dict.fromkeys(ids) if known.name_of(each) is None]
 
 
@@ -59,13 +56,6 @@ def with_names(api: str, version: int, body: Body, known: TopicCache) -> Body:
         for group in body["groups"]
     ]
     return {**body, "groups": groups}
-
-
-def _by_id(api: str, version: int, body: Body) -> list[list[Body]]:
-    if not _goes_by_id(api, version):
-        return []
-    entries = [body] if api == "OffsetCommit" else body["groups"]
-    return [entry["topics"] or [] for entry in entries]
 
 
 def _goes_by_id(api: str, version: int) -> bool:
@@ -103,7 +93,7 @@ def sort(topics: Iterable[Body], known: TopicCache) -> Sorted:
             _sort(topic, identity, topic["name"], known, found)
         else:
             code = ErrorCode.UNKNOWN_TOPIC_ID
-            found.refused.append({**identity, "partitions": _results(topic["partitions"], code)})
+            found.refused.append({**identity, "partitions": results(topic["partitions"], code)})
     return found
 
 
@@ -114,13 +104,13 @@ def _sort(topic: Body, identity: Body, name: str, known: TopicCache, found: Sort
     there = [each for each in topic["partitions"] if 0 <= each["partitionIndex"] < count]
     missing = [each for each in topic["partitions"] if not 0 <= each["partitionIndex"] < count]
     if missing or not count:
-        results = _results(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        found.refused.append({**identity, "partitions": results})
+        partitions = results(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        found.refused.append({**identity, "partitions": partitions})
     if there:
         found.present.append({"name": name, "partitions": there})
 
 
-def _results(partitions: Iterable[Body], code: ErrorCode) -> list[Body]:
+def results(partitions: Iterable[Body], code: int) -> list[Body]:
     return [{"partitionIndex": each["partitionIndex"], "errorCode": code} for each in partitions]
 
 
@@ -139,7 +129,7 @@ def ids_of(topics: Iterable[Body]) -> dict[str, str]:
 
 
 def merged(refused: Sequence[Body], answered: Sequence[Body]) -> list[Body]:
-    """Merge to an entry for each topic, denied topics first, as Kafka's response builders do; without denied topics, return the response."""
+    """Merge to an entry for each topic, denied topics first, as Kafka's response builders do."""
     if not refused:
         return [*answered]
     topics: dict[str, Body] = {}

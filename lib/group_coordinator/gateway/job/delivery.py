@@ -1,15 +1,12 @@
 """Pending requests to the job: their timeouts, the health of the job, and deduplication.
 
-A client repeats a request without a response in its own timeout, or in the gateway's. The job handles the first event
-all the same. A second event would add load to a slow job; and a commit that is repeated behind a later commit would
-move offsets back.
+A client repeats a request without a response in its own timeout, or in the gateway's, and the job handles the first event all
+the same. A second event would add load to a slow job; and a commit that is repeated behind a later commit would move offsets back.
 
-The job answers a group's events in order. While a response is pending, no client has seen the effect of any later
-event, so the repeat may have its effect at any time between its arrival and the response. A commit that the same member
-waits for, or whose response it has, came before the repeat: the repeat is then sent as an event behind that commit. The
-same holds for heartbeats; between heartbeats and commits the order has no meaning.
-
-Responses are remembered in a cache with a limit in bytes, as clients choose its keys and their lengths.
+The job answers a group's events in order. While a response is pending, no client has seen the effect of any later event, so the
+repeat may have its effect at any time between its arrival and the response. A commit that the same member waits for, or whose
+response it has, came before the repeat: the repeat is then sent as an event behind that commit. The same holds for heartbeats;
+between heartbeats and commits the order has no meaning. Clients choose the keys of the cache, so its limit is in bytes.
 """
 
 from __future__ import annotations
@@ -59,17 +56,14 @@ class RecentEntries(Generic[Key, Value]):
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """Value of the key; None: there is none, or it was removed."""
         return self._entries.get(key)
 
     def pop(self, key: Key) -> Value | None:
-        """Return the value, and remove the entry."""
         if key in self._entries:
             self._bytes -= _size_of(key)
         return self._entries.pop(key, None)
 
     def items(self) -> ItemsView[Key, Value]:
-        """Entries of the cache, the oldest first."""
         return self._entries.items()
 
 
@@ -101,7 +95,6 @@ class RequestTimeouts:
         )
 
     def timeout_s(self, api: str, version: int, body: Body) -> float:
-        """Timeout of a request in seconds."""
         if api == "JoinGroup":
             return _rebalance_timeout_ms(version, body) / 1000 + GRACE_S
         if api == "SyncGroup":
@@ -144,7 +137,6 @@ class JobPulse:
         self._probed_s = -inf
 
     def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
-        """Send the request to the job."""
         if self._waiting_since_s is None and request.api not in PARKED_APIS:
             self._waiting_since_s = self._clock_s()
         answer = self._job.ask(request)
@@ -161,7 +153,10 @@ class JobPulse:
             return None
         if now_s - self._probed_s > self._answer_timeout_s:
             self._probed_s = now_s
-            self._job.ask(_probe(self._answer_timeout_s)).add_done_callback(self._answered)
+            # It changes no group.
+            body, timeout_s = {"groups": [_PROBED]}, self._answer_timeout_s
+            probe = GroupRequest("DescribeGroups", 5, _PROBED, body, ASKER, timeout_s=timeout_s)
+            self._job.ask(probe).add_done_callback(self._answered)
         return f"the job has not responded for {now_s - since_s:.0f} seconds"
 
     def _answered(self, answer: asyncio.Future[Body]) -> None:
@@ -169,25 +164,10 @@ class JobPulse:
             self._waiting_since_s = None
 
 
-def _probe(timeout_s: float) -> GroupRequest:
-    """Request that changes no group."""
-    return GroupRequest(
-        api="DescribeGroups",
-        version=5,
-        group_id=_PROBED,
-        body={"groups": [_PROBED]},
-        caller=ASKER,
-        timeout_s=timeout_s,
-    )
-
-
 _REPEATED = frozenset({"OffsetCommit", "Heartbeat", "ConsumerGroupHeartbeat"})
 """APIs whose repeat has no further effect. OffsetFetch is not among them: it must see commits before the repeat."""
 _OWED_S = 60.0
-"""Longest wait for the job's response, whatever the clients' timeouts.
-
-Later it counts as lost, and a repeat is sent as an event.
-"""
+"""Longest wait for the job's response, whatever the clients' timeouts. Later it counts as lost, and a repeat is sent."""
 _LATE_S = 2.0
 """Lifetime of a response without a waiting client: clients wait 0.1 to 1 s before they repeat.
 
@@ -200,8 +180,6 @@ _Line: TypeAlias = tuple[str, str, str]
 
 
 class _Asked:
-    """Request to the job, its response, and the client that waits."""
-
     __slots__ = ("answer", "late", "request", "waiting_id")
 
     def __init__(
@@ -220,8 +198,6 @@ class _Asked:
 
 
 class Deduplication:
-    """Deduplication of requests to the job."""
-
     def __init__(self, job: JobClient) -> None:
         self._job = job
         self._waiting = PendingRequests("waiting")

@@ -33,12 +33,9 @@ class OutgoingEvent(NamedTuple):
     send_by_s: float
     """Time of the monotonic clock. Later the client gets an error and repeats its request, so the first must not be sent."""
     client: str
-    """Payer of the event."""
 
 
 class _Line:
-    """Events of a client in the order of arrival."""
-
     def __init__(self) -> None:
         self.events: deque[OutgoingEvent] = deque()
         self.bytes = 0
@@ -55,7 +52,6 @@ class WaitingEvents:
         self._changed = Condition()
 
     def put(self, event: OutgoingEvent) -> bool:
-        """Add an event; False if the queue is full, in total or for its client."""
         size = len(event.value)
         with self._changed:
             line = self._lines.get(event.client) or _Line()
@@ -128,7 +124,6 @@ class EventsOut:
         self._thread = Background(self._run, "gateway-events")
 
     def start(self) -> None:
-        """Start the thread that sends."""
         self._thread.start()
 
     def put(self, event: OutgoingEvent) -> bool:
@@ -136,7 +131,6 @@ class EventsOut:
         return self._waiting.put(event)
 
     def close(self) -> None:
-        """Stop sending, and discard the queue."""
         self._thread.end(CLOSE_TIMEOUT_S)
 
     def _run(self, ended: Event) -> None:

@@ -1,7 +1,6 @@
 """Channel to the job over its two topics, for the event loop: requests out, responses in, without blocking calls.
 
-A thread reads the whole responses topic, from now on. A GroupRequest is an API call for a group: its event, and the wait for the
-response.
+A thread reads the whole responses topic, from now on. A GroupRequest is an API call for a group: its event, and the wait.
 """
 
 from __future__ import annotations
@@ -91,12 +90,9 @@ class ResponsesIn:
 
 
 ASKER = Caller("gateway", "/gateway", "User:gateway", None)
-"""Caller of the gateway's own requests."""
 
 
 class GroupRequest(NamedTuple):
-    """Request of an API for a group."""
-
     api: str
     version: int
     group_id: str
@@ -159,15 +155,11 @@ class ReceivedResponse(NamedTuple):
     correlation_id: str | None
     """None: the response to another client."""
     body: Body
-    """Body, empty for another client's response."""
     sighting: Sighting | None
 
 
 def read(value: bytes, name: str) -> ReceivedResponse | None:
-    """Parse a response.
-
-    Correlation ids of this gateway begin with `name`. None: another client's response that says nothing of its group.
-    """
+    """Parse a response to this gateway, whose correlation ids begin with `name`, or one that says something of its group."""
     found = channel.read(value, name)
     if found is None:
         return None
@@ -185,8 +177,6 @@ _LOOK_S = 0.02
 
 
 class ChannelTopics(NamedTuple):
-    """Topics of events and responses, and the size limit of an event."""
-
     events: str
     responses: str
     event_max_bytes: int
@@ -250,7 +240,6 @@ class JobChannel:
 
     @property
     def open_count(self) -> int:
-        """Number of pending requests, waiting JoinGroups included."""
         return len(self._open)
 
     def ask(self, request: GroupRequest) -> asyncio.Future[Body]:

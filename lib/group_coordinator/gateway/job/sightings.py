@@ -14,11 +14,9 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.api_versions import GROUP_APIS
 
 CLASSIC = "classic"
-"""Group type."""
 CONSUMERS = "consumer"
 """Protocol type of consumers' groups, and group type of KIP-848."""
 _DEAD = "Dead"
-
 
 _MAY_MAKE_A_GROUP = (
     ErrorCode.NONE,
@@ -28,8 +26,6 @@ _MAY_MAKE_A_GROUP = (
 
 
 class ListedGroup(NamedTuple):
-    """Group with the fields of ListGroups."""
-
     group_type: str
     state: str
     protocol_type: str
@@ -39,12 +35,10 @@ class SightingKind(Enum):
     """Kind of information about a group in a response."""
 
     AS_IT_IS = auto()
-    """The group was described."""
     GONE = auto()
     CHANGED = auto()
     """The group may be new or in another state: describe it."""
     THERE = auto()
-    """The group exists."""
     SETTINGS = auto()
     """The group's settings may have changed."""
 
@@ -99,11 +93,7 @@ class _Topics(Struct, gc=False):
 
 
 def sighted(response: Response) -> Sighting | None:
-    """Information about the group in a response; None: there is none.
-
-    Raises:
-        DecodeError: the value is no response of the coordinator.
-    """
+    """Information about the group in a response; None: there is none. DecodeError: it is no response of the coordinator."""
     read = _READERS.get(response.api or "")
     return None if read is None else read(response)
 

@@ -1,15 +1,12 @@
 """Check of open transactions before a TxnOffsetCommit, and the end offset behind which the marker will be.
 
-A commit behind the end of its transaction would wait for a marker that is written already, and every fetch of a stable
-offset would wait with it.
+A commit behind the end of its transaction would wait for a marker that is written already, and every fetch of a stable offset
+would wait with it. Kafka lets a producer add offsets to its next transaction only after all markers of the last are written. So
+the end offset of the partition, read when the commit arrives, separates the markers of the transactions, whatever the order of
+events. Then the transaction's coordinator is asked if it is still open: its own marker is at that end offset, or behind it.
 
-Source: TransactionCoordinator.handleVerifyPartitionsInTransaction and AddPartitionsToTxnManager in Kafka 4.3, whose own
-request only brokers may send.
-
-Kafka lets a producer add offsets to its next transaction only after all markers of the last transaction are written. So
-the end offset of the partition, read when the commit arrives, separates the markers of the transactions, whatever the
-order of events. Then the transaction's coordinator is asked if it is still open: its own marker is at that end offset,
-or behind it.
+Source: TransactionCoordinator.handleVerifyPartitionsInTransaction and AddPartitionsToTxnManager in Kafka 4.3, whose own request
+only brokers may send.
 """
 
 from __future__ import annotations
@@ -38,15 +35,10 @@ _TRANSACTIONAL_ID_NOT_FOUND = 105
 
 
 class Brokers(Protocol):
-    """Interface for the addresses of brokers."""
-
-    def addresses_of(self, node_id: int | None) -> Sequence[Address]:
-        """Addresses of a node; None: of any broker."""
+    def addresses_of(self, node_id: int | None) -> Sequence[Address]: ...
 
 
 class OpenTransactions:
-    """Requests to the transaction coordinators."""
-
     def __init__(self, brokers: Brokers, links: BrokerLinks) -> None:
         self._brokers = brokers
         self._links = links
@@ -55,15 +47,8 @@ class OpenTransactions:
     async def error_of(self, commit: Body, version: int, partition: int) -> int | None:
         """Error code of a TxnOffsetCommit, 0: the transaction is open; None: its coordinator must be asked again.
 
-        The result is 0 too where the brokers' ACLs or a version before Kafka 3.0 hide the transaction.
-
-        Args:
-            commit: the body of the request.
-            version: of the request.
-            partition: of __consumer_offsets, for the markers of the group.
-
-        Raises:
-            OSError, EOFError, WireError: no broker answers.
+        The result is 0 too where the brokers' ACLs or a version before Kafka 3.0 hide the transaction. `partition` of
+        __consumer_offsets has the group's markers. If no broker answers, the error is one of FAILURES.
         """
         transactional_id = commit["transactionalId"]
         # The entry is removed until the coordinator answers, as the coordinator may have moved.
@@ -124,12 +109,10 @@ def _error_in(described: Body, commit: Body, version: int, partition: int) -> in
 
 _LATEST = -1
 _CONSUMER = -1
-"""Replica id of a consumer."""
 _NO_EPOCH = -1
 _ATTEMPTS = 3
 _ATTEMPT_S = 2.0
 _GROUP_KEY = 0
-"""Key type of FindCoordinator."""
 
 
 class NoEndError(Exception):
@@ -140,20 +123,10 @@ class NoEndError(Exception):
         self.code = code
 
 
-class PartitionLeaders(Protocol):
-    """Interface for the leaders of partitions."""
-
-    def partition_count(self, name: str) -> int:
-        """Number of partitions; 0: no topic has this name."""
-
-    def leader_of(self, topic: str, partition: int) -> Address | None:
-        """Address of a partition's leader; None: the partition has no leader."""
-
-    def addresses_of(self, node_id: int | None) -> Sequence[Address]:
-        """Addresses of a node; None: of any broker."""
-
-    async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
-        """Look up these topics. Without a response the cache stays as it was."""
+class PartitionLeaders(Brokers, Protocol):
+    def partition_count(self, name: str) -> int: ...
+    def leader_of(self, topic: str, partition: int) -> Address | None: ...
+    async def look_for(self, names: Collection[str]) -> None: ...
 
 
 class TransactionEnds:
@@ -165,14 +138,9 @@ class TransactionEnds:
         self._open = OpenTransactions(leaders, self._links)
 
     async def end_for(self, commit: Body, version: int) -> int:
-        """End offset of the group's partition for consumers. A marker that is written is before it.
+        """End offset of the group's partition for consumers: a marker that is written is before it.
 
-        Args:
-            commit: the body of a TxnOffsetCommit.
-            version: of the request.
-
-        Raises:
-            NoEndError: no broker answers, or the transaction is not open.
+        NoEndError: no broker answers, or the transaction of the TxnOffsetCommit is not open.
         """
         for _ in range(_ATTEMPTS):
             try:

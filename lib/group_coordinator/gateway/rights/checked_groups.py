@@ -16,7 +16,7 @@ from group_coordinator.gateway.api_versions import GROUP_APIS
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups import error_responses, offset_topics
 from group_coordinator.gateway.groups.config_requests import merged
-from group_coordinator.gateway.groups.error_responses import no_offset, refused
+from group_coordinator.gateway.groups.error_responses import at_once, no_offset, refused, together
 from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.rights import ClientRights, shows_more_than_asked, visible
@@ -70,13 +70,8 @@ def without_denied_topics(
     if not refusals:
         return ask(body)
     if not kept and api not in _ASKS_ANYWAY:
-        return _at_once(
-            {
-                "throttleTimeMs": 0,
-                "errorCode": ErrorCode.NONE,
-                "topics": offset_topics.merged(refusals, ()),
-            }
-        )
+        topics = offset_topics.merged(refusals, ())
+        return at_once({"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "topics": topics})
     if group is body:
         return _merged(ask({**body, "topics": kept}), refusals)
     return _merged_of_group(ask({**body, "groups": [{**group, "topics": kept}]}), refusals)
@@ -88,15 +83,8 @@ def _refusal(api: str, topic: Body) -> Body:
     if api == "OffsetFetch":
         partitions = [no_offset(number, _CODE) for number in topic["partitionIndexes"]]
     else:
-        partitions = [
-            {"partitionIndex": each["partitionIndex"], "errorCode": _CODE}
-            for each in topic["partitions"]
-        ]
+        partitions = offset_topics.results(topic["partitions"], _CODE)
     return {**identity, "partitions": partitions}
-
-
-async def _at_once(body: Body) -> Body:
-    return body
 
 
 async def _merged(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
@@ -120,13 +108,9 @@ _Denied = frozenset[Right]
 
 
 class RightsHolder(Protocol):
-    """Client whose rights are checked."""
-
     rights: ClientRights
 
-    def hold_requests(self) -> None:
-        """Read no further request until `take_requests`."""
-
+    def hold_requests(self) -> None: ...
     def take_requests(self) -> None: ...
 
 
@@ -181,8 +165,8 @@ class CheckedGroups:
         first = {**body, fields.asked: asked[: error_responses.MOST_GROUPS]}
         others = {**body, fields.asked: asked[error_responses.MOST_GROUPS :]}
         refusal = refused(api, version, others, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        return _together(
-            fields, [self.answer(api, version, first, caller, holder), _at_once(refusal)]
+        return together(
+            fields, [self.answer(api, version, first, caller, holder), at_once(refusal)]
         )
 
     async def _checked(
@@ -195,7 +179,7 @@ class CheckedGroups:
         denied = await rights.denied([*needed(api, version, body)])
         answer = await self._permitted(api, version, body, caller, denied)
         if rights.is_checked and shows_more_than_asked(api, body):
-            return _at_once(await visible(api, body, await answer, rights, self._topics))
+            return at_once(await visible(api, body, await answer, rights, self._topics))
         return answer
 
     async def _permitted(
@@ -213,7 +197,7 @@ class CheckedGroups:
             return ask(body)
         code = _code_of_all(api, version, body, denied)
         if code is not None:
-            return _at_once(refused(api, version, body, code))
+            return at_once(refused(api, version, body, code))
         return without_denied_topics(api, body, body, denied, ask)
 
     async def _several(
@@ -247,13 +231,12 @@ class CheckedGroups:
             refused(api, version, {**body, fields.asked: those}, code, _message(api, code))
             for code, those in others.items()
         )
-        answer = _together(fields, [*map(_at_once, refusals), *asked])
+        answer = together(fields, [*map(at_once, refusals), *asked])
         return _in_order(body, answer) if twice else answer
 
     def _fetches(
         self, body: Body, denied: _Denied, ask: Callable[[Body], Awaitable[Body]]
     ) -> list[Awaitable[Body]]:
-        """Requests for each group of an OffsetFetch."""
         return [
             asyncio.ensure_future(
                 without_denied_topics(
@@ -286,7 +269,6 @@ def _lacks_protocol(version: int, sync: Body) -> bool:
 
 
 def _is_about_many(api: str, version: int, body: Body) -> bool:
-    """Return True if the groups of a request are sent in slices."""
     fields = error_responses.fields_of(api, version)
     if fields is None:
         return False
@@ -314,7 +296,3 @@ async def _in_order(altered: Body, answer: Awaitable[Body]) -> Body:
     groups = await answer
     others = {**groups, "responses": []}
     return merged("IncrementalAlterConfigs", altered["resources"], groups, others)
-
-
-async def _together(fields: error_responses.ListFields, parts: list[Awaitable[Body]]) -> Body:
-    return error_responses.merged(fields, await asyncio.gather(*parts))

@@ -1,9 +1,8 @@
 """The coordinator's topics of events and responses: closed to the gateway's clients, and removed from brokers' responses.
 
-A writer of events may name any user, and a reader of either topic sees all groups. A request that names such a topic
-contains the bytes of its name or id: only a request with these bytes is decoded, and denied if a text in it is that
-name or id. Brokers' responses about all topics leave the topics out. Produce is parsed as its bytes arrive
-(connections/produce_request.py).
+A writer of events may name any user, and a reader of either topic sees all groups. Only a request with the bytes of such a
+topic's name or id is decoded, and denied if a text in it is that name or id. Brokers' responses about all topics leave the topics
+out. Produce is parsed as its bytes arrive (connections/produce_request.py).
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ _ERROR_CODE_BYTES = 2
 _CURSOR_BYTES = 6
 """bytes behind the name in the cursor at the end of a DescribeTopicPartitions: a partition, and tags. A topic has more."""
 _LEGAL = frozenset(b"-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-"""Characters of topic names."""
 _TWO_BYTES = 0x80
 """Lengths from here on have two bytes, as names have at most 249."""
 
@@ -40,16 +38,9 @@ _TWO_BYTES = 0x80
 def without_topics(
     api: str, version: int, answer: bytes, instead: Mapping[str, Body | None]
 ) -> bytes:
-    """Remove or replace topics in a response to Metadata or DescribeTopicPartitions, its size first.
+    """Remove or replace topics in a broker's response to Metadata or DescribeTopicPartitions, its size first.
 
-    Args:
-        api: the name of the API.
-        version: its version.
-        answer: of a broker.
-        instead: by the name of each hidden topic, the entry in its place; None: no entry.
-
-    Raises:
-        WireError: the response does not parse.
+    `instead` has by the name of each hidden topic the entry in its place; None: no entry. WireError: no valid response.
     """
     message, is_flexible = f"{api}Response", wire.is_flexible(f"{api}Response", version)
     opening = wire.ResponseOpening(api, version, "topics", answer, _SIZE_BYTES)
@@ -121,7 +112,6 @@ class Closed(NamedTuple):
     """Topics and APIs that are closed to the gateway's clients."""
 
     topics: frozenset[str] = frozenset()
-    """Topics of the coordinator itself."""
     users: frozenset[str] = frozenset()
     """Principals that may use these topics."""
     apis: frozenset[str] = frozenset()
@@ -135,27 +125,20 @@ class OwnTopics:
         self.apis: Mapping[int, ServedApi] = {
             key: api for key, api in APIS.items() if api.name not in hidden_apis
         }
-        """Served APIs, by key."""
         self._in_order = tuple(sorted(self._names))
         self.encoded = frozenset(name.encode() for name in self._names)
-        """Topic names as bytes."""
         self._topics = topics
 
     def traces(self, principal: str) -> Sequence[bytes]:
-        """Byte strings of the closed topics: each request that names such a topic by name or id contains at least one.
-
-        Empty for their users.
-        """
+        """Byte strings, none for users of the topics: each request with the name or id of a closed topic contains one at least."""
         if principal in self._users or not self._names:
             return ()
         return _bytes_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
 
     def named_in(self, request: ClientRequest, principal: str) -> frozenset[str]:
-        """Names and ids of the closed topics in a request.
+        """Names and ids of the closed topics in a request. WireError: a request that may name such a topic does not parse.
 
-        Raises:
-            FrameError: the request may name such a topic, and is too long to be decoded.
-            WireError: the request may name such a topic, and does not parse.
+        FrameError: it is too long to be decoded.
         """
         # Separate searches take a tenth of the time of one pattern in a long request, whatever it contains.
         if not any(trace in request.frame for trace in self.traces(principal)):
@@ -167,11 +150,7 @@ class OwnTopics:
         return frozenset(_texts(body)) & (self._names | ids)
 
     def refusal(self, request: ClientRequest, named: Collection[str]) -> bytes:
-        """Error response to a request that names closed topics, for the whole request.
-
-        Raises:
-            FrameError: the API has no response for clients.
-        """
+        """Error response to the whole request, which names closed topics. FrameError: the API has no response for clients."""
         api, version = request.api.name, request.version
         name = ", ".join(sorted(named))
         _log.debug("rights: api=%s denied=%r reason=coordinator-topic", api, name)
@@ -183,11 +162,7 @@ class OwnTopics:
         return wire.response(api, version, request.correlation_id, answer)
 
     def hide(self, request: ClientRequest, named: Collection[str], answer: bytes) -> bytes:
-        """Remove closed topics from the response, its size first; `named` topics get an error, as from brokers.
-
-        Raises:
-            WireError: the response does not parse.
-        """
+        """Remove closed topics from the response, its size first; `named` topics get an error, as from brokers."""
         instead = {name: self._error(name, named) for name in self._names}
         return without_topics(request.api.name, request.version, answer, instead)
 

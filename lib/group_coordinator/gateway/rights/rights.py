@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 from time import monotonic
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.core.acls import BITS, CLUSTER_NAME, Operation, ResourceType, Right
@@ -36,13 +36,8 @@ _NOWHERE = "group-coordinator-gateway"
 DESCRIBE_CLUSTER = Right(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
-class AskBroker(Protocol):
-    """Sends requests to a client's broker."""
-
-    def __call__(self, api: str, version: int, body: Body) -> Awaitable[Body]:
-        """Send the request before this returns."""
-
-
+AskBroker: TypeAlias = Callable[[str, int, Body], Awaitable[Body]]
+"""Sends a request (API, version, body) to a client's broker before it returns."""
 Names: TypeAlias = Sequence[str]
 _Asking: TypeAlias = Callable[[AskBroker, Operation, Names], Awaitable[Iterable[str]]]
 
@@ -60,10 +55,6 @@ async def allowed(ask: AskBroker, wanted: Iterable[Right]) -> frozenset[Right]:
         for (kind, operation), granted in zip(names, found, strict=True)
         for name in granted
     )
-
-
-async def _groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
-    return await _GROUP_QUESTIONS[operation](ask, operation, names)
 
 
 async def _read_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
@@ -175,7 +166,7 @@ _GROUP_QUESTIONS: dict[Operation, _Asking] = {
     Operation.ALTER_CONFIGS: _configs_of_groups,
 }
 _QUESTIONS: dict[ResourceType, _Asking] = {
-    ResourceType.GROUP: _groups,
+    ResourceType.GROUP: lambda ask, wanted, names: _GROUP_QUESTIONS[wanted](ask, wanted, names),
     ResourceType.TOPIC: _topics,
     ResourceType.CLUSTER: _cluster,
     ResourceType.TRANSACTIONAL_ID: _transactional_ids,
@@ -206,11 +197,7 @@ class ClientRights:
         return self._is_checked()
 
     async def denied(self, wanted: Collection[Right]) -> frozenset[Right]:
-        """Rights that the client lacks.
-
-        Raises:
-            WireError: the broker's response does not parse.
-        """
+        """Rights that the client lacks. WireError: the broker's response does not parse."""
         if not self.is_checked:
             return frozenset()
         unknown = self._unknown(wanted)

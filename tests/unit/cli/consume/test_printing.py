@@ -80,9 +80,7 @@ def test_silence_ends_it_and_a_record_breaks_the_silence() -> None:
     assert len(source.asked) == 6 + 3
 
 
-def test_a_record_that_cannot_be_printed_ends_it_or_is_left_out(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_record_without_a_text_ends_it_or_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     bad = [record(0, b"\0\1"), record(1, b"?"), record(2, b"\0\2")]
     kind = {"value_deserializer": "org.apache.kafka.common.serialization.ShortDeserializer"}
 

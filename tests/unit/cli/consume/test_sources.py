@@ -170,9 +170,7 @@ ALL_ORDERS = [("orders", partition, offset) for partition in range(4) for offset
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_consumer_prints_all_and_commits(
-    coordinator: CoordinatorInProcess, cluster: Cluster, protocol: str
-) -> None:
+def test_all_is_printed(coordinator: CoordinatorInProcess, cluster: Cluster, protocol: str) -> None:
     reader = Reader(coordinator, "a", cluster, protocol=protocol)
 
     live(coordinator, reader)
@@ -200,9 +198,7 @@ def test_what_one_gives_up_the_next_goes_on_with(
     assert committed(coordinator) == {("orders", partition): 10 for partition in range(4)}
 
 
-def test_without_commits_nobody_is_told(
-    coordinator: CoordinatorInProcess, cluster: Cluster
-) -> None:
+def test_without_commits_all_is_silent(coordinator: CoordinatorInProcess, cluster: Cluster) -> None:
     reader = Reader(coordinator, "a", cluster, commit_interval_s=None)
     live(coordinator, reader)
     reader.source.close()
@@ -211,9 +207,7 @@ def test_without_commits_nobody_is_told(
     assert "OffsetCommit" not in {event["api"] for event in coordinator.events}
 
 
-def test_only_what_was_printed_is_committed(
-    coordinator: CoordinatorInProcess, cluster: Cluster
-) -> None:
+def test_what_was_printed_is_committed(coordinator: CoordinatorInProcess, cluster: Cluster) -> None:
     reader = Reader(coordinator, "a", cluster)
     live(coordinator, reader, rounds=3, most=0)
     while not reader.printed:
@@ -230,9 +224,7 @@ def test_only_what_was_printed_is_committed(
     }
 
 
-def test_offsets_that_cannot_be_fetched_are_asked_for_again(
-    coordinator: CoordinatorInProcess, cluster: Cluster
-) -> None:
+def test_offsets_are_asked_for_again(coordinator: CoordinatorInProcess, cluster: Cluster) -> None:
     reader = Reader(coordinator, "a", cluster)
     reader.lost_fetches = 2
 
@@ -258,9 +250,7 @@ def test_a_refused_commit_is_told_and_made_again(
     assert committed(coordinator) == {("orders", partition): 10 for partition in range(4)}
 
 
-def test_a_pattern_matches_whole_names_and_no_internal_topics(
-    coordinator: CoordinatorInProcess, cluster: Cluster
-) -> None:
+def test_a_pattern_matches_whole_names(coordinator: CoordinatorInProcess, cluster: Cluster) -> None:
     reader = Reader(coordinator, "a", cluster, topic=None, include=".*s")
 
     live(coordinator, reader)
@@ -270,9 +260,7 @@ def test_a_pattern_matches_whole_names_and_no_internal_topics(
     assert not Topics(cluster, None, re.compile("order"), 1.0, lambda: 0.0).look()  # type: ignore[arg-type]
 
 
-def test_topics_that_come_later_are_read_too(
-    coordinator: CoordinatorInProcess, cluster: Cluster
-) -> None:
+def test_later_topics_are_read_too(coordinator: CoordinatorInProcess, cluster: Cluster) -> None:
     cluster.topics = set()
     reader = Reader(coordinator, "a", cluster, topic=None, include=".*s")
     live(coordinator, reader, rounds=2)

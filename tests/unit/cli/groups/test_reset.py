@@ -66,7 +66,7 @@ def test_audit_tells_what_was_before_and_after_and_who_did_it(
     assert coordinator.rows[-1]["reason"] == "offset-reset"
 
 
-def test_a_group_that_is_read_is_left_alone(
+def test_a_living_group_stays(
     run: Run, coordinator: CoordinatorInProcess, admin: AdminClient
 ) -> None:
     coordinator.tell_topics("billing", {"orders": ("b3JkZXJzb3JkZXJzb3JkZQ", 2)})
@@ -96,42 +96,66 @@ def test_if_one_group_cannot_be_planned_none_is_reset(run: Run, admin: AdminClie
     assert offsets(admin) == BILLING
 
 
-def test_the_offsets_of_another_group(run: Run, admin: AdminClient) -> None:
-    said = run("--reset-offsets --group newcomer --to-group billing --execute")
-
-    assert (said.status, said.err) == (0, "")
-    assert offsets(admin, "newcomer") == BILLING
-
-
-def test_some_offsets_of_another_group(run: Run, admin: AdminClient) -> None:
-    said = run(
-        "--reset-offsets --group newcomer --to-group billing --topic orders:1 --topic refunds --execute"
-    )
-
-    assert (said.status, said.err) == (0, "")
-    assert offsets(admin, "newcomer") == {ORDERS_1: 60}
-
-
-def test_another_group_without_offsets(run: Run) -> None:
-    said = run("--reset-offsets --group billing --to-group nobody --dry-run")
-
-    assert said.status == 1
-    assert said.err == "\nError: Group nobody has no committed offsets of these topics.\n"
-
-
-def test_warnings_come_on_standard_error(run: Run) -> None:
-    said = run("--reset-offsets --group billing --topic orders --to-offset 55 --export --dry-run")
-
-    assert said == (
-        0,
-        "orders,0,50\norders,1,55\n\n",
-        "WARN New offset (55) is higher than latest offset for topic partition orders-0. Value will be set to 50\n",
-    )
-
-
-def test_a_partition_whose_offset_is_below_0_is_among_all_topics(
-    run: Run, admin: AdminClient
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [("", BILLING), ("--topic orders:1 --topic refunds", {ORDERS_1: 60})],
+)
+def test_offsets_of_another_group(
+    run: Run, admin: AdminClient, choice: str, expected: dict[TopicPartition, int]
 ) -> None:
+    said = run(f"--reset-offsets --group newcomer --to-group billing {choice} --execute")
+
+    assert (said.status, said.err) == (0, "")
+    assert offsets(admin, "newcomer") == expected
+
+
+FAILED = "Executing consumer group command failed due to "
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("--to-group nobody", "Group nobody has no committed offsets of these topics."),
+        (
+            "--topic orders --topic order --topic refund --to-latest",
+            f'{FAILED}The topics "order,refund" do not exist',
+        ),
+        (
+            "--group= --topic orders --to-latest",
+            f"{FAILED}org.apache.kafka.common.errors.InvalidGroupIdException: The group id is invalid. (group '')",
+        ),
+    ],
+)
+def test_what_cannot_be_planned_is_named(run: Run, line: str, error: str) -> None:
+    said = run(f"--reset-offsets --group billing {line} --dry-run")
+
+    assert (said.status, said.err) == (1, f"\nError: {error}\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "out", "err"),
+    [
+        (
+            "--to-offset 55",
+            "orders,0,50\norders,1,55\n\n",
+            "WARN New offset (55) is higher than latest offset for topic partition orders-0. Value will be set to 50\n",
+        ),
+        (
+            "--topic refunds --to-datetime 1970-01-01T00:00:29.500",
+            "orders,0,30\norders,1,30\nrefunds,0,5\n\n",
+            "\nWarn: Partition 0 from topic refunds is empty. Falling back to latest known offset.\n",
+        ),
+        # Kafka's mark for the end of the log is -1.
+        ("--to-datetime 1969-12-31T23:59:59.999", "orders,0,10\norders,1,0\n\n", ""),
+    ],
+)
+def test_warnings_come_on_standard_error(run: Run, target: str, out: str, err: str) -> None:
+    said = run(f"--reset-offsets --group billing --topic orders {target} --export --dry-run")
+
+    assert said == (0, out, err)
+
+
+def test_a_partition_with_an_offset_below_0_is_among_all(run: Run, admin: AdminClient) -> None:
     admin.alter_consumer_group_offsets("left", {ORDERS_0: -1, ORDERS_1: -2, REFUNDS_0: 5}).all()
 
     said = run("--reset-offsets --group left --all-topics --to-latest --execute")
@@ -143,17 +167,14 @@ def test_a_partition_whose_offset_is_below_0_is_among_all_topics(
 @pytest.mark.parametrize(
     ("target", "error"),
     [
-        (
-            "--to-current",
-            "Executing consumer group command failed due to Expected a valid current offset for topic partition: orders-1",
-        ),
+        ("--to-current", f"{FAILED}Expected a valid current offset for topic partition: orders-1"),
         (
             "--shift-by 1",
             "Cannot shift offset for partition orders-1 since there is no current committed offset",
         ),
     ],
 )
-def test_from_an_offset_below_0_nothing_goes_on(
+def test_nothing_goes_on_from_below_0(
     run: Run, admin: AdminClient, target: str, error: str
 ) -> None:
     admin.alter_consumer_group_offsets("left", {ORDERS_0: 20, ORDERS_1: -1}).all()
@@ -173,27 +194,6 @@ def test_an_offset_below_0_of_another_group_is_none(run: Run, admin: AdminClient
     assert offsets(admin, "newcomer") == {ORDERS_0: 20}
 
 
-def test_to_a_time(run: Run) -> None:
-    said = run(
-        "--reset-offsets --group billing --topic orders --topic refunds "
-        "--to-datetime 1970-01-01T00:00:29.500 --export --dry-run"
-    )
-
-    assert said == (
-        0,
-        "orders,0,30\norders,1,30\nrefunds,0,5\n\n",
-        "\nWarn: Partition 0 from topic refunds is empty. Falling back to latest known offset.\n",
-    )
-
-
-def test_no_time_before_1970_is_kafkas_mark_for_the_end_of_the_log(run: Run) -> None:
-    said = run(
-        "--reset-offsets --group billing --topic orders --to-datetime 1969-12-31T23:59:59.999 --export --dry-run"
-    )
-
-    assert said == (0, "orders,0,10\norders,1,0\n\n", "")
-
-
 def test_a_partition_without_a_leader(run: Run, brokers: BrokersInProcess) -> None:
     brokers.leaderless.add(ORDERS_1)
 
@@ -204,27 +204,6 @@ def test_a_partition_without_a_leader(run: Run, brokers: BrokersInProcess) -> No
         '\nError: Executing consumer group command failed due to The partitions "orders-1" have no leader\n'
     )
     assert brokers.is_closed
-
-
-def test_topics_that_do_not_exist_are_named(run: Run) -> None:
-    said = run(
-        "--reset-offsets --group billing --topic orders --topic order --topic refund --to-latest --dry-run"
-    )
-
-    assert said.status == 1
-    assert said.err == (
-        '\nError: Executing consumer group command failed due to The topics "order,refund" do not exist\n'
-    )
-
-
-def test_a_group_that_cannot_be_described_is_named(run: Run) -> None:
-    said = run("--reset-offsets --group= --group billing --topic orders --to-latest --dry-run")
-
-    assert said.status == 1
-    assert said.err == (
-        "\nError: Executing consumer group command failed due to org.apache.kafka.common.errors."
-        "InvalidGroupIdException: The group id is invalid. (group '')\n"
-    )
 
 
 def test_a_file_without_the_group(run: Run, tmp_path: Path) -> None:

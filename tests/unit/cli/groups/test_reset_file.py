@@ -64,9 +64,7 @@ def test_what_is_exported_can_be_read(
         ("g,orders,0,1\norders,0,1\n", ["g"], ":2: not GROUP,TOPIC,PARTITION,OFFSET"),
     ],
 )
-def test_a_file_that_cannot_be_used(
-    tmp_path: Path, text: str, groups: list[str], complaint: str
-) -> None:
+def test_an_unusable_file(tmp_path: Path, text: str, groups: list[str], complaint: str) -> None:
     file = tmp_path / "plan.csv"
     file.write_text(text)
 

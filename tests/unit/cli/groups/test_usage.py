@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner, Result
@@ -11,8 +12,11 @@ from pyarrow import table
 
 from group_coordinator import __version__
 from group_coordinator.cli.groups import command, usage
+from group_coordinator.cli.groups.actions import print_failure_of_group
+from group_coordinator.cli.groups.options import duration_ms, timestamp_ms
 from group_coordinator.cli.groups.usage import TopicChoice
 from group_coordinator.cli.main import main
+from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError, NonEmptyGroupError
 
 
 def groups(*arguments: str) -> Result:
@@ -166,9 +170,7 @@ def test_partitions_of_a_topic() -> None:
         ("orders:,", ()),
     ],
 )
-def test_partitions_are_taken_as_kafkas_tool_takes_them(
-    text: str, partitions: tuple[int, ...]
-) -> None:
+def test_partitions_are_read_as_by_kafkas_tool(text: str, partitions: tuple[int, ...]) -> None:
     assert usage.topic_choice(text) == TopicChoice("orders", partitions)
 
 
@@ -267,3 +269,86 @@ def test_no_broker() -> None:
         "\nError: Executing consumer group command failed due to no Kafka broker responds (127.0.0.1:1: "
         "Connection refused)\n"
     )
+
+
+FAILED = "\nError: Executing consumer group command failed due to "
+
+
+@pytest.mark.parametrize(
+    ("group", "error", "said"),
+    [
+        ("empty", NonEmptyGroupError(), "The group is not empty. (group 'empty')"),
+        ("billing", GroupIdNotFoundError("Group billing not found."), "Group billing not found."),
+        ("other", GroupIdNotFoundError("No such."), "No such. (group 'other')"),
+        ("", NonEmptyGroupError(), "The group is not empty. (group '')"),
+    ],
+)
+def test_a_failure_of_a_group_names_it_once(
+    capsys: pytest.CaptureFixture[str], group: str, error: ClientError, said: str
+) -> None:
+    print_failure_of_group(group, error)
+
+    line = capsys.readouterr().err
+    assert line.startswith(FAILED)
+    assert line.endswith(f": {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("PT1S", 1_000),
+        ("PT0.5S", 500),
+        ("PT1,25S", 1_250),
+        ("PT90M", 5_400_000),
+        ("P2D", 172_800_000),
+        ("P1DT2H3M4.005S", 93_784_005),
+        ("pt1h", 3_600_000),
+        ("-PT1H", -3_600_000),
+        ("PT-1H", -3_600_000),
+        ("PT1H-30M", 1_800_000),
+    ],
+)
+def test_durations_are_javas(text: str, milliseconds: int) -> None:
+    assert duration_ms(text) == milliseconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "P", "PT", "P1DT", "1H", "P1H", "PT1D", "PT1H ", "P1Y", "PT1.5H"]
+)
+def test_no_duration(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="Text cannot be parsed to a Duration"):
+        duration_ms(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("P99999999999999D", "-P99999999999999D", f"PT{'9' * 400}S", f"PT{'9' * 5_000}H"),
+        f"P{'9' * 400}DT-{'9' * 400}H",
+    ],
+)
+def test_longer_than_time_is(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="Text cannot be parsed to a Duration: overflow"):
+        duration_ms(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("2023-11-14T22:13:20.000", 1_700_000_000_000),
+        ("2023-11-14T22:13:20.123Z", 1_700_000_000_123),
+        ("2023-11-15T00:13:20.000+02:00", 1_700_000_000_000),
+        ("2023-11-14T22:13:20", 1_700_000_000_000),
+        ("1969-12-31T23:59:59.999", -1),
+    ],
+)
+def test_times_are_utc_unless_they_say_so(text: str, milliseconds: int) -> None:
+    assert timestamp_ms(text) == milliseconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2023-11-14", "2023-11-14 22:13:20", "2023-13-01T00:00:00.000"]
+)
+def test_no_time(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        timestamp_ms(text)

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from group_coordinator.clients import AdminClient, AsyncAdminClient
+from group_coordinator.clients.admin.descriptions import GroupListing
+from group_coordinator.clients.errors import TablesUnavailableError
+from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 METHODS = [
     name
@@ -61,3 +64,42 @@ def test_the_example_of_a_method(admin: Any, name: str) -> None:
 
     assert outcome.attempted > 0, "every public method is shown in use"
     assert outcome.failed == 0, "".join(said)
+
+
+BILLING = GroupListing("billing", "consumer", "Stable", "consumer")
+REPORTS = GroupListing("reports", "classic", "Empty", "")
+
+
+@pytest.mark.parametrize(
+    ("states", "types", "found"),
+    [
+        (None, None, [BILLING, REPORTS]),
+        ([], [], [BILLING, REPORTS]),
+        ({"STABLE", "empty "}, None, [BILLING, REPORTS]),
+        ({"Empty"}, None, [REPORTS]),
+        (None, {"Consumer"}, [BILLING]),
+        ({"Empty"}, {"consumer"}, []),
+        ({"no such state"}, None, []),
+    ],
+)
+def test_states_and_types(admin: Any, states: Any, types: Any, found: list[GroupListing]) -> None:
+    assert admin.list_consumer_groups(states, types) == found
+
+
+def test_a_group_under_the_names_of_others() -> None:
+    assert (REPORTS.type, REPORTS.is_simple_consumer_group) == ("classic", True)
+
+
+def test_groups_of_all_clusters(tables_root: str, stage: CoordinatorInProcess) -> None:
+    with AdminClient(channel=stage, tables_root=tables_root) as admin:
+        assert [group.group_id for group in admin.list_consumer_groups()] == [
+            *("billing", "billing", "reports")
+        ]
+
+
+def test_without_tables(tmp_path: Any, stage: CoordinatorInProcess) -> None:
+    with (
+        AdminClient(channel=stage, tables_root=str(tmp_path)) as admin,
+        pytest.raises(TablesUnavailableError),
+    ):
+        admin.list_consumer_groups()

@@ -44,7 +44,7 @@ NOT_FOUND: dict[TopicPartition, int] = {}
         (101, NOT_FOUND, 100),
     ],
 )
-def test_an_offset_stays_within_its_partition(
+def test_an_offset_stays_in_it(
     spec: ResetSpec, found: dict[TopicPartition, int], offset: int
 ) -> None:
     known = Positions({ORDERS_0: range(10, 100)}, found)
@@ -72,9 +72,7 @@ def test_an_empty_partition_has_one_place() -> None:
     assert targets({ORDERS_0: 3}, known, {}) == {ORDERS_0: 7}
 
 
-def test_nothing_is_changed_if_one_partition_is_unknown(
-    admin: Any, stage: CoordinatorInProcess
-) -> None:
+def test_nothing_changes_if_one_is_unknown(admin: Any, stage: CoordinatorInProcess) -> None:
     before = len(stage.events)
 
     with pytest.raises(UnknownTopicOrPartitionError, match="Partition orders-9 does not exist"):

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
+from group_coordinator.clients.cluster.event_writer import ahead_ms
 from group_coordinator.clients.cluster.topics import PartitionCount
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.requests import Topic
@@ -43,26 +44,16 @@ def test_the_cluster_is_asked_at_most_once_a_second() -> None:
     assert (count.now(), cluster.asked) == (9, 2)
 
 
-def test_a_topic_that_is_gone_has_none() -> None:
+def test_the_last_number_holds_while_the_cluster_is_away_and_not_the_topic() -> None:
     cluster = Cluster(8)
     count = cluster.count()
     assert count.now() == 8
-    cluster.partitions = None
-    cluster.now_s += 1
+    found = []
+    for cluster.is_away, cluster.partitions in ((True, 4), (False, 4), (False, None)):
+        cluster.now_s += 1
+        found.append(count.now())
 
-    assert count.now() == 0
-
-
-def test_while_the_cluster_is_away_the_last_number_holds() -> None:
-    cluster = Cluster(8)
-    count = cluster.count()
-    assert count.now() == 8
-    cluster.is_away = True
-    cluster.now_s += 1
-    assert count.now() == 8
-
-    cluster.is_away, cluster.partitions = False, 4
-    assert count.now() == 4
+    assert found == [8, 4, 0]
 
 
 def test_a_number_that_was_never_seen_is_not_made_up() -> None:
@@ -74,3 +65,16 @@ def test_a_number_that_was_never_seen_is_not_made_up() -> None:
 
     cluster.is_away = False
     assert count.now() == 8
+
+
+@pytest.mark.parametrize(
+    ("stamp", "expected"),
+    [(94_000, 6_000), (99_999, 1), (100_000, 0), (100_050, 0), (100_051, -1), (160_050, -60_000)],
+)
+def test_a_stamp_between_two_readings_of_the_clock_agrees(stamp: int, expected: int) -> None:
+    assert ahead_ms([stamp], before_ms=100_000, after_ms=100_050) == expected
+
+
+def test_of_several_brokers_the_farthest_counts() -> None:
+    assert ahead_ms([100_000, 97_000, 101_000], before_ms=100_000, after_ms=100_000) == 3_000
+    assert ahead_ms([], before_ms=0, after_ms=0) == 0

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from kafka import TopicPartition
 
 from group_coordinator.clients.errors import (
+    FencedInstanceIdError,
     InvalidRegularExpressionError,
+    StaleMemberEpochError,
     UnsupportedAssignorError,
 )
 from group_coordinator.clients.member.member import GroupMember
@@ -25,9 +28,7 @@ from tests.unit.clients.billing import (
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 
-def test_a_member_makes_its_own_id_and_joins_with_one_full_request(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_makes_its_own_id_and_joins_at_once(coordinator: CoordinatorInProcess) -> None:
     member = new_member(
         coordinator, "a", ["refunds", "orders"], group_remote_assignor="range", client_rack="east"
     )
@@ -61,7 +62,7 @@ def test_a_lone_member_gets_everything_at_once(coordinator: CoordinatorInProcess
     assert (member.generation_id, member.rebalances) == (2, 1)
 
 
-def test_what_was_assigned_is_acknowledged_by_the_next_poll_and_said_no_more(
+def test_what_was_assigned_is_acknowledged_by_the_next_poll(
     coordinator: CoordinatorInProcess,
 ) -> None:
     member = new_member(coordinator, "a")
@@ -161,9 +162,7 @@ def test_a_changed_subscription_is_said_at_once(coordinator: CoordinatorInProces
     assert member.assignment == partitions("orders", 0, 1, 2, 3)
 
 
-def test_a_subscription_that_changes_while_a_heartbeat_is_under_way(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_subscription_that_changes_amid_a_heartbeat(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
     live(coordinator, member)
     coordinator.sleep(INTERVAL_MS)
@@ -175,9 +174,7 @@ def test_a_subscription_that_changes_while_a_heartbeat_is_under_way(
     assert member.assignment == partitions("refunds", 0, 1)
 
 
-def test_a_topic_without_a_name_is_taken_over_as_soon_as_it_has_one(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_topic_is_taken_over_as_soon_as_it_is_named(coordinator: CoordinatorInProcess) -> None:
     known = {"orders": ORDERS}
     member = new_member(coordinator, "a", ["orders", "refunds"], known)
     live(coordinator, member)
@@ -191,9 +188,7 @@ def test_a_topic_without_a_name_is_taken_over_as_soon_as_it_has_one(
     assert {topic["topicId"] for topic in owned} == {ORDERS, REFUNDS}
 
 
-def test_a_member_whose_session_lapsed_joins_again_under_its_id(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_that_lapsed_joins_again_under_its_id(coordinator: CoordinatorInProcess) -> None:
     member, other = new_member(coordinator, "a"), new_member(coordinator, "b")
     live(coordinator, member, other)
     member_id = member.member_id
@@ -212,9 +207,7 @@ def test_a_member_whose_session_lapsed_joins_again_under_its_id(
     assert len(member.assignment) == 2
 
 
-def test_a_lost_heartbeat_is_followed_by_one_that_says_all(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_lost_heartbeat_is_followed_by_a_full_one(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
     live(coordinator, member)
     coordinator.is_silent = True
@@ -243,23 +236,15 @@ def test_a_lost_join_is_asked_again(coordinator: CoordinatorInProcess) -> None:
     assert member.state is MemberState.STABLE
 
 
-def test_a_member_that_is_refused_for_good_says_why_at_every_poll(
-    coordinator: CoordinatorInProcess,
-) -> None:
-    member = new_member(coordinator, "a", group_remote_assignor="sticky")
-
-    for _ in range(2):
-        with pytest.raises(UnsupportedAssignorError):
-            poll(member)
-
-    assert member.state is MemberState.FAILED
-
-
-def test_a_pattern_that_is_none(coordinator: CoordinatorInProcess) -> None:
-    member = new_member(coordinator, "a", SubscriptionPattern("("))
-
-    with pytest.raises(InvalidRegularExpressionError):
-        poll(member)
+def test_a_member_refused_for_good_says_why_each_time(coordinator: CoordinatorInProcess) -> None:
+    for member, error in (
+        (new_member(coordinator, "a", group_remote_assignor="sticky"), UnsupportedAssignorError),
+        (new_member(coordinator, "a", SubscriptionPattern("(")), InvalidRegularExpressionError),
+    ):
+        for _ in range(2):
+            with pytest.raises(error):
+                poll(member)
+        assert member.state is MemberState.FAILED
 
 
 def test_a_classic_group_is_upgraded_while_it_works(coordinator: CoordinatorInProcess) -> None:
@@ -287,9 +272,7 @@ def test_a_classic_group_is_upgraded_while_it_works(coordinator: CoordinatorInPr
     assert newcomer.assignment == partitions("orders", 0, 1, 2, 3)
 
 
-def test_each_protocol_needs_to_know_something_of_the_cluster(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_each_protocol_needs_facts_of_the_cluster(coordinator: CoordinatorInProcess) -> None:
     with pytest.raises(ValueError, match="needs topic_ids"):
         GroupMember(
             coordinator, "billing", ["orders"], options=MemberOptions(group_protocol="consumer")
@@ -298,3 +281,117 @@ def test_each_protocol_needs_to_know_something_of_the_cluster(
         GroupMember(coordinator, "billing", ["orders"])
     with pytest.raises(ValueError, match="a pattern needs the consumer protocol"):
         GroupMember(coordinator, "billing", SubscriptionPattern("o.*"), {"orders": 4})
+
+
+def test_commits_name_topics_by_id_if_they_are_given(coordinator: CoordinatorInProcess) -> None:
+    member = new_member(coordinator, "a")
+    live(coordinator, member)
+
+    member.commit({TopicPartition("orders", 0): 42})
+
+    event = coordinator.events[-1]
+    assert (event["api"], event["version"]) == ("OffsetCommit", 10)
+    assert event["body"]["generationIdOrMemberEpoch"] == 2
+    assert event["body"]["memberId"] == member.member_id
+    assert [topic["topicId"] for topic in event["body"]["topics"]] == [ORDERS]
+
+
+def test_commits_name_other_topics_by_name(coordinator: CoordinatorInProcess) -> None:
+    member = new_member(coordinator, "a")
+    live(coordinator, member)
+
+    member.commit({TopicPartition("orders", 0): 42, TopicPartition("refunds", 1): 7})
+
+    event = coordinator.events[-1]
+    assert event["version"] == 9
+    assert [topic["name"] for topic in event["body"]["topics"]] == ["orders", "refunds"]
+
+
+def test_a_commit_at_an_epoch_that_is_over_is_refused(coordinator: CoordinatorInProcess) -> None:
+    a, b = new_member(coordinator, "a"), new_member(coordinator, "b")
+    live(coordinator, a)
+    poll(b)
+    live(coordinator, a, b)
+    commit = a._membership.commit(dict.fromkeys(a.assignment, 42))  # noqa: SLF001 - sent too late
+    c = new_member(coordinator, "c")
+    poll(c)
+    live(coordinator, a, b, c)
+    given_away = new_member(coordinator, "d")
+    poll(given_away)
+    live(coordinator, a, b, c, given_away)
+
+    results = commit.results(coordinator.send(commit.request).result())
+
+    with pytest.raises(StaleMemberEpochError):
+        results.all()
+
+
+def test_a_member_leaves_for_good(coordinator: CoordinatorInProcess) -> None:
+    a, b = new_member(coordinator, "a"), new_member(coordinator, "b")
+    live(coordinator, a, b)
+
+    b.leave()
+    live(coordinator, a, b)
+
+    assert (b.state, b.assignment) == (MemberState.LEFT, set())
+    assert a.assignment == partitions("orders", 0, 1, 2, 3)
+    [goodbye] = [body for body in bodies(coordinator) if body["memberEpoch"] < 0]
+    assert (goodbye["memberId"], goodbye["memberEpoch"]) == (b.member_id, -1)
+
+
+def test_a_static_member_leaves_its_place_to_the_next(coordinator: CoordinatorInProcess) -> None:
+    first = new_member(coordinator, "a", group_instance_id="till-1")
+    other = new_member(coordinator, "b")
+    live(coordinator, first, other)
+    had = first.assignment
+
+    first.leave()
+    assert bodies(coordinator)[-1]["memberEpoch"] == -2
+    live(coordinator, other)
+    assert len(other.assignment) == 2
+
+    successor = new_member(coordinator, "a", group_instance_id="till-1")
+    live(coordinator, successor, other)
+    assert successor.assignment == had
+    assert successor.member_id != first.member_id
+
+
+def test_a_successor_waits_until_the_id_is_released(coordinator: CoordinatorInProcess) -> None:
+    first = new_member(coordinator, "a", group_instance_id="till-1")
+    live(coordinator, first)
+    successor = new_member(coordinator, "a", group_instance_id="till-1")
+
+    poll(successor)
+    assert successor.state is MemberState.UNJOINED
+
+    first.leave()
+    coordinator.sleep(499)
+    poll(successor)
+    assert successor.state is MemberState.UNJOINED
+    coordinator.sleep(1)
+    poll(successor)
+    assert successor.assignment == partitions("orders", 0, 1, 2, 3)
+
+
+def test_a_static_member_whose_place_was_taken_is_fenced(
+    coordinator: CoordinatorInProcess,
+) -> None:
+    first = new_member(coordinator, "a", group_instance_id="till-1")
+    live(coordinator, first)
+    coordinator.sleep(45_000)
+    successor = new_member(coordinator, "a", group_instance_id="till-1")
+    poll(successor)
+
+    with pytest.raises(FencedInstanceIdError):
+        poll(first)
+    assert first.state is MemberState.FAILED
+
+
+def test_a_member_that_never_joined_leaves_silently(coordinator: CoordinatorInProcess) -> None:
+    member = new_member(coordinator, "a")
+
+    member.leave()
+    poll(member)
+
+    assert coordinator.events == []
+    assert member.generation_id == -1

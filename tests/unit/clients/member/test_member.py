@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable
 
 import pytest
@@ -10,15 +11,14 @@ from group_coordinator.clients.errors import (
     RequestTimedOutError,
     UnknownMemberIdError,
 )
+from group_coordinator.clients.member.classic import assignments, partitions_by_range
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.membership import MemberOptions, MemberState
+from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
+from tests.unit.clients.billing import partitions, poll
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 COUNTS = {"orders": 4, "refunds": 2}
-
-
-def partitions(topic: str, *numbers: int) -> set[TopicPartition]:
-    return {TopicPartition(topic, number) for number in numbers}
 
 
 @pytest.fixture
@@ -35,12 +35,6 @@ def new_member(
     )
 
 
-def poll(*members: GroupMember, rounds: int = 5) -> None:
-    for _ in range(rounds):
-        for member in members:
-            member.poll()
-
-
 def meet(coordinator: CoordinatorInProcess, *members: GroupMember) -> None:
     """Let the initial rebalance delay pass, and everybody sync."""
     poll(*members)
@@ -50,9 +44,7 @@ def meet(coordinator: CoordinatorInProcess, *members: GroupMember) -> None:
     poll(*members)
 
 
-def test_a_first_join_gets_a_member_id_and_waits_for_others(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_first_join_gets_an_id_and_waits_for_others(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
 
     poll(member)
@@ -84,9 +76,7 @@ def test_members_share_by_range(coordinator: CoordinatorInProcess) -> None:
     )
 
 
-def test_a_heartbeat_tells_of_a_rebalance_and_the_member_joins_again(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_heartbeat_tells_of_a_rebalance_to_join(coordinator: CoordinatorInProcess) -> None:
     a = new_member(coordinator, "a")
     meet(coordinator, a)
     b = new_member(coordinator, "b")
@@ -111,9 +101,7 @@ def test_heartbeats_keep_the_session_alive(coordinator: CoordinatorInProcess) ->
     assert (member.state, member.generation_id) == (MemberState.STABLE, 1)
 
 
-def test_a_member_whose_session_lapsed_joins_as_a_new_one(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_whose_session_ended_joins_as_new(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
     meet(coordinator, member)
     first_id = member.member_id
@@ -157,9 +145,7 @@ def test_a_member_that_leaves_is_gone_at_once(coordinator: CoordinatorInProcess)
     assert a.assignment == partitions("orders", 0, 1, 2, 3)
 
 
-def test_a_member_that_never_joined_leaves_without_a_word(
-    coordinator: CoordinatorInProcess,
-) -> None:
+def test_a_member_that_never_joined_leaves_silently(coordinator: CoordinatorInProcess) -> None:
     member = new_member(coordinator, "a")
 
     member.leave()
@@ -218,7 +204,7 @@ def test_a_lost_join_is_asked_again(coordinator: CoordinatorInProcess) -> None:
     assert member.state is MemberState.STABLE
 
 
-def test_a_member_that_is_refused_for_good_says_why_at_every_poll() -> None:
+def test_a_member_refused_for_good_says_why_each_time() -> None:
     coordinator = CoordinatorInProcess(group_min_session_timeout_ms=15_000)
     member = new_member(coordinator, "a")
 
@@ -246,3 +232,56 @@ def test_a_lost_commit_is_reported(coordinator: CoordinatorInProcess) -> None:
 
     with pytest.raises(RequestTimedOutError):
         committing.result()
+
+
+def member(member_id: str, group_instance_id: str | None) -> dict[str, object]:
+    metadata = b64encode(encode_subscription(("t",))).decode()
+    return {"memberId": member_id, "groupInstanceId": group_instance_id, "metadata": metadata}
+
+
+@pytest.mark.parametrize(
+    ("members", "first_to_last"),
+    [
+        ([("b", None), ("a", None)], ["a", "b"]),
+        ([("a", None), ("z", "i")], ["z", "a"]),
+        ([("a", "2"), ("b", "10"), ("c", "1")], ["c", "b", "a"]),
+        ([("\U0001f600", None), ("\uff5e", None)], ["\U0001f600", "\uff5e"]),
+    ],
+    ids=["by id", "static first", "by instance id", "as Java compares"],
+)
+def test_members_have_their_ranges_in_kafkas_order(
+    members: list[tuple[str, str | None]], first_to_last: list[str]
+) -> None:
+    """MemberInfo.compareTo in Kafka's AbstractPartitionAssignor."""
+    joined = {"members": [member(*one) for one in members]}
+
+    assert assignments(joined, {"t": 3 * len(members)}) == {
+        one: encode_assignment({"t": [3 * place, 3 * place + 1, 3 * place + 2]})
+        for place, one in enumerate(first_to_last)
+    }
+
+
+def test_the_first_members_get_one_more() -> None:
+    assigned = partitions_by_range({"a": ["t"], "b": ["t"], "c": ["t"]}, {"t": 5})
+
+    assert assigned == {"a": {"t": [0, 1]}, "b": {"t": [2, 3]}, "c": {"t": [4]}}
+
+
+def test_each_topic_is_cut_for_those_who_want_it() -> None:
+    assigned = partitions_by_range({"a": ["t", "u"], "b": ["u"]}, {"t": 2, "u": 2})
+
+    assert assigned == {"a": {"t": [0, 1], "u": [0]}, "b": {"u": [1]}}
+
+
+def test_more_members_than_partitions() -> None:
+    assigned = partitions_by_range({"a": ["t"], "b": ["t"]}, {"t": 1})
+
+    assert assigned == {"a": {"t": [0]}, "b": {}}
+
+
+def test_a_topic_that_is_not_there_is_not_assigned() -> None:
+    assert partitions_by_range({"a": ["t"]}, {}) == {"a": {}}
+
+
+def test_a_topic_named_twice_counts_once() -> None:
+    assert partitions_by_range({"a": ["t", "t"]}, {"t": 2}) == {"a": {"t": [0, 1]}}
