@@ -32,20 +32,21 @@ Writer = Callable[[pa.Table, TextIO], None]
 _PARQUET = "parquet"
 
 
-def write_csv(answer: pa.Table, out: TextIO) -> None:
+def write_csv(response: pa.Table, out: TextIO) -> None:
     """Write RFC 4180 with a header line; null is an empty field. Only terminals get escapes, as programs need every character."""
-    rows = rows_of(answer)
+    rows = rows_of(response)
     text_of = partial(shown_cell, encoding=out.encoding) if out.isatty() else cell_text
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(text_of, answer.column_names))
+    writer.writerow(map(text_of, response.column_names))
     writer.writerows(map(text_of, row) for row in rows)
 
 
-def write_json(answer: pa.Table, out: TextIO) -> None:
+def write_json(response: pa.Table, out: TextIO) -> None:
     """Write an array with an object for each row; times as ISO 8601, bytes as base64."""
-    _check_names(answer)
+    _check_names(response)
     document = json.encode(
-        [dict(zip(answer.column_names, row, strict=True)) for row in rows_of(answer)], enc_hook=str
+        [dict(zip(response.column_names, row, strict=True)) for row in rows_of(response)],
+        enc_hook=str,
     )
     out.write(visible_json(json.format(document, indent=2).decode(), out.encoding) + "\n")
 
@@ -87,33 +88,33 @@ def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
 
 
 def show(
-    answer: pa.Table, writers: Mapping[str, Writer], printed: str, output: tuple[str, Path] | None
+    response: pa.Table, writers: Mapping[str, Writer], printed: str, output: tuple[str, Path] | None
 ) -> None:
     """Print the rows, or write them to a file, which stays unchanged after an error."""
     if output is None:
-        writers[printed](answer, sys.stdout)
+        writers[printed](response, sys.stdout)
         return
     kind, file = output
     # Converted before the file is opened: an error leaves the old file.
-    content = _parquet(answer) if kind == _PARQUET else _text(writers[kind], answer)
+    content = _parquet(response) if kind == _PARQUET else _text(writers[kind], response)
     try:
         file.write_bytes(content)
     except OSError as error:
         raise click.FileError(str(file), error.strerror) from error
 
 
-def _text(writer: Writer, answer: pa.Table) -> bytes:
+def _text(writer: Writer, response: pa.Table) -> bytes:
     out = StringIO(newline="")
-    writer(answer, out)
+    writer(response, out)
     return out.getvalue().encode()
 
 
-def _parquet(answer: pa.Table) -> pa.Buffer:
+def _parquet(response: pa.Table) -> pa.Buffer:
     # Parquet allows two columns with the same name, but most programs cannot read them.
-    _check_names(answer)
+    _check_names(response)
     out = pa.BufferOutputStream()
     try:
-        parquet.write_table(without_views(answer), out)
+        parquet.write_table(without_views(response), out)
     except pa.ArrowNotImplementedError as error:
         raise click.ClickException(
             f"Parquet lacks a type of the result ({error}): CAST the column AS STRING"
@@ -121,17 +122,19 @@ def _parquet(answer: pa.Table) -> pa.Buffer:
     return out.getvalue()
 
 
-def _check_names(answer: pa.Table) -> None:
-    for name, count in Counter(answer.column_names).items():
+def _check_names(response: pa.Table) -> None:
+    for name, count in Counter(response.column_names).items():
         if count > 1:
             raise click.ClickException(
                 f"the result has several columns named {name}: name them with AS"
             )
 
 
-def rows_of(answer: pa.Table) -> list[tuple[Any, ...]]:
+def rows_of(response: pa.Table) -> list[tuple[Any, ...]]:
     """Convert rows to tuples of Python's own values. click.ClickException: Python has no such value."""
-    columns = [_values(*column) for column in zip(answer.column_names, answer.columns, strict=True)]
+    columns = [
+        _values(*column) for column in zip(response.column_names, response.columns, strict=True)
+    ]
     return list(zip(*columns, strict=True))
 
 
@@ -187,7 +190,7 @@ _UNLIMITED_WIDTH = 100_000
 _GAP = "   "
 
 
-def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
+def print_table(response: pa.Table, out: TextIO | None = None) -> None:
     """Print aligned columns, numbers to the right; on a terminal that is too narrow, a line for each value."""
     out = out or sys.stdout
     console = Console(highlight=False, file=out)
@@ -195,10 +198,10 @@ def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
         console = Console(highlight=False, file=out, width=_UNLIMITED_WIDTH)
     names, *rows = (
         [shown_cell(value, console.encoding) for value in row]
-        for row in (answer.column_names, *rows_of(answer))
+        for row in (response.column_names, *rows_of(response))
     )
     # rich's Table takes ten seconds for 30,000 rows.
-    heading, *lines = _aligned(answer.schema.types, [names, *rows]) or [""]
+    heading, *lines = _aligned(response.schema.types, [names, *rows]) or [""]
     width = cell_len(heading)
     if width <= console.width:
         console.out(heading, style="bold")
@@ -206,7 +209,9 @@ def print_table(answer: pa.Table, out: TextIO | None = None) -> None:
         console.out("".join(f"{line.rstrip()}\n" for line in lines), end="")
     else:
         _print_records(console, names, rows)
-    console.print(f"\n{answer.num_rows} {'row' if answer.num_rows == 1 else 'rows'}", style="dim")
+    console.print(
+        f"\n{response.num_rows} {'row' if response.num_rows == 1 else 'rows'}", style="dim"
+    )
 
 
 def _aligned(kinds: Sequence[pa.DataType], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -92,7 +92,7 @@ def command(
     root = tables or loaded.job.tables_root
     as_of_time = None if as_of is None else AsOfTime(as_of, loaded.coordinator)
     try:
-        answer = sql_tables.query(root, query, as_of_time)
+        response = sql_tables.query(root, query, as_of_time)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
-    show(answer, FORMATS, printed, output)
+    show(response, FORMATS, printed, output)

@@ -171,8 +171,8 @@ def sql(
     """Query this cluster's tables in Spark's SQL; tables and views have their plain names."""
     refuse_format_of_file(output)
     settings = job_settings(config, overrides, bootstrap_server)
-    answer = ask_tables(settings, partial(submitted_session, settings.job), query, as_of)
-    show(answer, FORMATS, printed, output)
+    response = ask_tables(settings, partial(submitted_session, settings.job), query, as_of)
+    show(response, FORMATS, printed, output)
 
 
 @jobs.command()

@@ -80,7 +80,7 @@ def command(
     # The other retention replaces only this setting.
     as_of_time = AsOfTime(end, replace(loaded.coordinator, offsets_retention_ms=retention_ms))
     try:
-        answer = what_if(tables or loaded.job.tables_root, as_of_time, groups)
+        response = what_if(tables or loaded.job.tables_root, as_of_time, groups)
     except ClientError as error:
         raise click.ClickException(str(error)) from error
-    show(answer, FORMATS, printed, output)
+    show(response, FORMATS, printed, output)

@@ -139,16 +139,12 @@ class PendingReplies(Generic[_Reply]):
             raise self._broken
         return correlation_id
 
-    def answer(self, correlation_id: str, body: Body) -> bool:
-        """Complete the request's future; False if none is pending."""
+    def answer(self, correlation_id: str, body: Body) -> None:
+        """Complete the request's future, if it is pending."""
         reply = self._pending.pop(correlation_id, None)
-        if reply is None:
-            return False
-        try:
-            reply.set_result(body)
-        except _DONE:
-            return False
-        return True
+        if reply is not None:
+            with suppress(*_DONE):
+                reply.set_result(body)
 
     def fail(self, correlation_id: str, error: Exception) -> None:
         """Fail a request that gets no response."""

@@ -7,10 +7,10 @@ import pyarrow as pa
 _PLAIN_TYPES = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
-def without_views(answer: pa.Table) -> pa.Table:
+def without_views(response: pa.Table) -> pa.Table:
     """Replace DataFusion's views of texts and bytes: no file format has them, and pandas has no lists of them."""
-    fields = [field.with_type(_plain(field.type)) for field in answer.schema]
-    return answer.cast(pa.schema(fields))
+    fields = [field.with_type(_plain(field.type)) for field in response.schema]
+    return response.cast(pa.schema(fields))
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -118,10 +118,10 @@ class GroupResponses(Generic[Answer]):
 
     def __getitem__(self, group_id: str) -> Answer:
         """Return the group's response, or raise its error; KeyError for a group that was not in the request."""
-        answer = self.answers[group_id]
-        if isinstance(answer, ClientError):
-            raise answer
-        return answer
+        response = self.answers[group_id]
+        if isinstance(response, ClientError):
+            raise response
+        return response
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.answers)

@@ -54,9 +54,11 @@ def _rewritten(found: re.Match[str]) -> str:
     return found["function"] + _AS_LETTERS.format(found["column"])
 
 
-def with_headings_restored(answer: pa.Table) -> pa.Table:
+def with_headings_restored(response: pa.Table) -> pa.Table:
     """Restore the headings that the query had before it was rewritten."""
-    return answer.rename_columns([_IN_HEADINGS.sub(r"\1", name) for name in answer.column_names])
+    return response.rename_columns(
+        [_IN_HEADINGS.sub(r"\1", name) for name in response.column_names]
+    )
 
 
 TABLES = (
@@ -124,7 +126,7 @@ class Session:
         """
         self.sql("SET datafusion.optimizer.max_passes = 0")  # the slowest part of planning
         try:
-            [answer] = self.sql(_PLAN_OF + text).to_pylist()
+            [response] = self.sql(_PLAN_OF + text).to_pylist()
         except QueryError as error:
             # The user's own EXPLAIN runs nothing.
             if str(error) == _NESTED:
@@ -135,7 +137,7 @@ class Session:
             self.sql("RESET datafusion.optimizer.max_passes")
         refused = [
             name
-            for key, name in _NODE.findall(answer["plan"])
+            for key, name in _NODE.findall(response["plan"])
             if key != "Node Type" or not _READING.fullmatch(name)
         ]
         if refused:

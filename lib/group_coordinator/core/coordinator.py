@@ -174,8 +174,8 @@ def _handle(
         # The group is not changed before the decision is complete: an error leaves it as it was.
         decision = decide(group, request, context, config)
     except CoordinatorError as error:
-        answer = error_response(request, error.code, error.message)
-        return Step(now_ms, [], [Reply(context.ticket, answer)])
+        response = error_response(request, error.code, error.message)
+        return Step(now_ms, [], [Reply(context.ticket, response)])
     replay.apply(group, decision, now_ms, config)
     return Step(now_ms, decision.records, decision.replies)
 

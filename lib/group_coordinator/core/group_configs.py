@@ -317,12 +317,6 @@ def assignment_interval_ms(group: Group, config: CoordinatorConfig) -> int:
     return _effective(ASSIGNMENT_INTERVAL, group, config, otherwise)
 
 
-def offsets_retention_ms(group: Group, otherwise_ms: int) -> int:
-    """Return the time for which the group's offsets are kept; `otherwise_ms` is the coordinator's own."""
-    value = group.configs.get(OFFSETS_RETENTION.name)
-    return otherwise_ms if value is None else int(value)
-
-
 def _effective(
     definition: GroupConfig, group: Group, config: CoordinatorConfig, otherwise: int
 ) -> int:

@@ -16,7 +16,7 @@ from typing import assert_never
 
 from group_coordinator.core.classic.generation import union_of_subscriptions
 from group_coordinator.core.consumer.replay import replay_consumer_record
-from group_coordinator.core.group_configs import offsets_retention_ms, session_timeout_ms
+from group_coordinator.core.group_configs import session_timeout_ms
 from group_coordinator.core.model.changes import (
     Change,
     Decision,
@@ -52,6 +52,7 @@ from group_coordinator.core.model.stored_values import StoredValues
 from group_coordinator.core.model.timers import NEVER_MS, TimerKey, TimerKind, Timers, session_timer
 from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets import pending
+from group_coordinator.core.offsets.expiration import offsets_retention_ms
 
 _EMPTY = ClassicState.EMPTY
 _SESSION = TimerKind.SESSION

@@ -155,7 +155,7 @@ class Gateway:
             each.abort()
         await asyncio.sleep(0)  # asyncio calls connection_lost in the next pass of the loop
 
-    # Interface Surroundings, for connections:
+    # As a ConnectionHost, for connections:
 
     def login(self, failed: Callable[[], None]) -> Login:
         return Login(

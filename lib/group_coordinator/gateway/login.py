@@ -58,9 +58,9 @@ def first_name(mechanism: str, first: bytes, subject_claim: str) -> str | None:
     return _bearer(first, subject_claim) if mechanism == "OAUTHBEARER" else None
 
 
-def is_last(mechanism: str, answer: bytes) -> bool:
+def is_last(mechanism: str, response: bytes) -> bool:
     """Return True if a broker's response without an error ends the login; a challenge and a token's error have none either."""
-    return answer.startswith(b"v=") if mechanism in _SCRAM else not answer
+    return response.startswith(b"v=") if mechanism in _SCRAM else not response
 
 
 def _scram(first: bytes) -> str | None:
@@ -167,22 +167,22 @@ class Login:
 
     def _shaken(self, version: int, mechanism: str, frame: memoryview) -> bytes:
         self.is_open = False
-        _, answer = wire.response_body("SaslHandshake", version, frame)
-        if answer["errorCode"] == ErrorCode.NONE:
+        _, response = wire.response_body("SaslHandshake", version, frame)
+        if response["errorCode"] == ErrorCode.NONE:
             self._mechanism, self._name = mechanism, None
             self._has_spoken = self._is_done = False
         return _unchanged(frame)
 
     def _answered(self, version: int, frame: memoryview) -> bytes:
         self.is_open = False
-        _, answer = wire.response_body("SaslAuthenticate", version, frame)
-        if answer["errorCode"] != ErrorCode.NONE:
+        _, response = wire.response_body("SaslAuthenticate", version, frame)
+        if response["errorCode"] != ErrorCode.NONE:
             self._mechanism = None
             self._failed()
         elif self._mechanism is not None:
-            if is_last(self._mechanism, b64decode(answer["authBytes"])):
+            if is_last(self._mechanism, b64decode(response["authBytes"])):
                 self._mechanism, self.is_accepted = None, True
-                self._count(answer)
+                self._count(response)
             elif self._mechanism not in READ_MECHANISMS:
                 # The end cannot be seen, but brokers accept no data before it.
                 self.is_accepted = True
@@ -191,17 +191,17 @@ class Login:
     def _answered_older(self, version: int, frame: memoryview) -> bytes:
         # The session of a client with an older version ends too. Its response is encoded again without the lifetime.
         self._answered(_SAYS_LIFETIME, frame)
-        correlation_id, answer = wire.response_body("SaslAuthenticate", _SAYS_LIFETIME, frame)
-        return wire.response("SaslAuthenticate", version, correlation_id, answer)
+        correlation_id, response = wire.response_body("SaslAuthenticate", _SAYS_LIFETIME, frame)
+        return wire.response("SaslAuthenticate", version, correlation_id, response)
 
-    def _count(self, answer: Body) -> None:
+    def _count(self, response: Body) -> None:
         if self._name is None:
             return
         principal = f"User:{self._name}"
         # As in Kafka, a renewed login must be of the same user.
         if self.principal not in (ANONYMOUS, principal):
             raise FrameError("another user on a connection with a login")
-        lifetime_ms = answer["sessionLifetimeMs"]
+        lifetime_ms = response["sessionLifetimeMs"]
         self._ends_at_s = monotonic() + lifetime_ms / 1000 if lifetime_ms else None
         self.principal = principal
         self._is_done = True

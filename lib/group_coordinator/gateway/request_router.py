@@ -117,9 +117,9 @@ class RequestRouter:
     def _without_own(
         self, request: ClientRequest, named: Collection[str], frame: memoryview
     ) -> bytes | Awaitable[bytes]:
-        answer = self.own_topics.hide(request, named, len(frame).to_bytes(4) + frame)
+        response = self.own_topics.hide(request, named, len(frame).to_bytes(4) + frame)
         rewriting = self._addresses.rewriting(request.api.name, request.version)
-        return answer if rewriting is None else rewriting(memoryview(answer)[4:])
+        return response if rewriting is None else rewriting(memoryview(response)[4:])
 
     def _find_coordinator(self, request: ClientRequest, body: Body, client: Client) -> Plan:
         if body.get("keyType") == OF_TRANSACTIONS:
@@ -186,10 +186,12 @@ class RequestRouter:
         asked_at_s = monotonic()
         client_id = wire.request_header(memoryview(request.frame)[4:]).client_id
         api = request.api.name
-        answer = self._checked.answer(api, request.version, body, client.caller(client_id), client)
+        response = self._checked.answer(
+            api, request.version, body, client.caller(client_id), client
+        )
 
         async def timed() -> Body:
-            found = await answer
+            found = await response
             self._counters.count_answer(api, monotonic() - asked_at_s)
             return found
 

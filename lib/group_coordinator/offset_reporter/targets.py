@@ -47,8 +47,8 @@ class KafkaTarget(LastingClient[KafkaAdminClient]):
         """Commit the offsets by Kafka's admin client."""
         # -1: Spark does not report the leader epoch.
         wanted = {one: OffsetAndMetadata(offset, "", -1) for one, offset in offsets.items()}
-        answer = self.opened().alter_group_offsets(group_id, wanted)
-        _check({partition: error.errno for partition, error in answer.items()})
+        response = self.opened().alter_group_offsets(group_id, wanted)
+        _check({partition: error.errno for partition, error in response.items()})
 
 
 class CoordinatorTarget:

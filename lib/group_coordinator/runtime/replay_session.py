@@ -241,8 +241,8 @@ class Replay:
         refusal = refusal_of(fault)
         if refusal.is_answered:
             group_id = fault.group_id or ""
-            answer = responses.refusal_to_json(group_id, self._event_id, fault, self._now_ms)
-            yield {"kind": "response", **to_builtins(answer)}
+            response = responses.refusal_to_json(group_id, self._event_id, fault, self._now_ms)
+            yield {"kind": "response", **to_builtins(response)}
         if refusal.is_dead_letter:
             yield {
                 "kind": "deadLetter",
@@ -285,8 +285,8 @@ def _step(group_id: str, step: Step) -> Iterator[Output]:
         }
     for reply in step.replies:
         if reply.ticket.correlation_id is not None:
-            answer = responses.to_json(group_id, reply, step.at_ms)
-            yield {"kind": "response", **to_builtins(answer)}
+            response = responses.to_json(group_id, reply, step.at_ms)
+            yield {"kind": "response", **to_builtins(response)}
 
 
 def _error(message: str) -> Output:

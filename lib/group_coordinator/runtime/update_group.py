@@ -233,10 +233,10 @@ class _GroupRun:
             return None  # the authorization failure comes first
         self._unmet_need = need
         self.group.clock_ms = now_ms
-        answer = error_response(
+        response = error_response(
             event.request, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, _TOPICS_ON_THE_WAY
         )
-        return Step(now_ms, [], [Reply(ticket_of(event, event_id), answer)])
+        return Step(now_ms, [], [Reply(ticket_of(event, event_id), response)])
 
     def ask_for_topics(self, need_before: NeededTopics) -> None:
         # Repeated until topic metadata arrives: an output may be lost with its reader.

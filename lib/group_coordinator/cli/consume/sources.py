@@ -67,11 +67,11 @@ class Commits:
             wait([self._last], CLOSE_TIMEOUT_S)
 
     def _take(
-        self, offsets: Mapping[TopicPartition, int], answer: Future[PartitionResults]
+        self, offsets: Mapping[TopicPartition, int], response: Future[PartitionResults]
     ) -> None:
         # Called in the thread of the channel.
         try:
-            answer.result().all()
+            response.result().all()
         except ClientError as error:
             for partition in offsets:
                 # The next commit includes these offsets again.

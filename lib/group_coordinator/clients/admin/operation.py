@@ -62,8 +62,8 @@ def _blocking(coroutine: Callable[..., Coroutine[Any, Any, Answer]]) -> Callable
         try:
             running.send(None)
         except StopIteration as end:
-            answer: Answer = end.value
-            return answer
+            response: Answer = end.value
+            return response
         # Python warns about a coroutine that is never closed.
         running.close()
         raise AssertionError(

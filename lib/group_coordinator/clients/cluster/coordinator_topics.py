@@ -107,13 +107,13 @@ def _responses_topic(job: JobSettings) -> NewTopic:
 
 
 def _create(admin: KafkaAdminClient, topic: NewTopic, servers: str) -> bool:
-    [answer] = admin.create_topics([topic], raise_errors=False)["topics"]
-    error = for_code(answer["error_code"])
+    [response] = admin.create_topics([topic], raise_errors=False)["topics"]
+    error = for_code(response["error_code"])
     # Another process may have created it meanwhile.
     if error is TopicAlreadyExistsError:
         return False
     if error is not NoError:
-        said = answer["error_message"] or error.description
+        said = response["error_message"] or error.description
         raise TopicsError(
             f"topic {topic.name} does not exist for this user, and {servers} does not create it: {error.message} "
             f"({error.errno}), {said.rstrip('.')}: {_REMEDIES.get(error, _ANY_OTHER)}"

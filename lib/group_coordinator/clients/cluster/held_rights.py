@@ -211,10 +211,10 @@ def _described(admin: KafkaAdminClient) -> Any:
         operation=_ANY,
         permission_type=_ANY,
     )
-    answer = answer_of(admin, request)
-    if answer.error_code:
-        raise for_code(answer.error_code)(answer.error_message)
-    return answer
+    response = answer_of(admin, request)
+    if response.error_code:
+        raise for_code(response.error_code)(response.error_message)
+    return response
 
 
 def _rule(of: Any, acl: Any) -> AclRule:

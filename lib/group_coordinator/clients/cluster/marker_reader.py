@@ -66,10 +66,10 @@ class MarkerReader(LastingClient[KafkaNetClient]):
     def make_topic(self) -> None:
         """Make the brokers create the topic if it is missing: without the topic no marker is written."""
         with self.reported_failures():
-            answer = self._ask_any(
+            response = self._ask_any(
                 FindCoordinatorRequest(key=ANY_GROUP, key_type=0, max_version=_NEWEST_FIND_OF_ONE)
             )
-            _check(answer.error_code)
+            _check(response.error_code)
 
     def partition_count(self) -> int:
         """Partition count of the topic; 0: it does not exist yet."""
@@ -117,15 +117,15 @@ class MarkerReader(LastingClient[KafkaNetClient]):
     def _described(self) -> dict[int, int]:
         """Leaders by partition, -1 without a leader."""
         wanted = MetadataRequest.MetadataRequestTopic(name=OFFSETS_TOPIC)
-        answer = self._ask_any(MetadataRequest(topics=[wanted], allow_auto_topic_creation=False))
-        [topic] = answer.topics
+        response = self._ask_any(MetadataRequest(topics=[wanted], allow_auto_topic_creation=False))
+        [topic] = response.topics
         _check(topic.error_code)
         return {each.partition_index: each.leader_id for each in topic.partitions}
 
     def _fetched(self, leader: int, positions: Mapping[int, int]) -> dict[int, Stretch]:
-        answer = self._ask(_fetch(positions), leader)
+        response = self._ask(_fetch(positions), leader)
         found = {}
-        for each in (each for topic in answer.responses for each in topic.partitions):
+        for each in (each for topic in response.responses for each in topic.partitions):
             partition, error = each.partition_index, for_code(each.error_code)
             if error is NoError:
                 found[partition] = _stretch(each, positions[partition])
@@ -154,11 +154,11 @@ class MarkerReader(LastingClient[KafkaNetClient]):
         wanted = {"partition_index": partition, "current_leader_epoch": -1, "timestamp": timestamp}
         topic = ListOffsetsRequest.ListOffsetsTopic
         asked = topic(name=OFFSETS_TOPIC, partitions=[topic.ListOffsetsPartition(**wanted)])
-        answer = self._ask(
+        response = self._ask(
             ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=[asked], min_version=1),
             leader,
         )
-        [[found]] = [each.partitions for each in answer.topics]
+        [[found]] = [each.partitions for each in response.topics]
         if found.error_code:
             raise for_code(found.error_code)
         return int(found.offset)

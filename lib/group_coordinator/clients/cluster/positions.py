@@ -140,7 +140,7 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
                 return first | second
             skipped += [Skipped(_name(partition), _reason(error)) for partition in partitions]
             return {}
-        return {partition: answer.offset for partition, answer in found.items()}
+        return {partition: response.offset for partition, response in found.items()}
 
 
 def leaders(

@@ -61,14 +61,14 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
 
     def _renew(self) -> None:
         asked_at_s = self._now_s()
-        answer = self._answer()
-        token = answer.get("access_token")
+        response = self._answer()
+        token = response.get("access_token")
         if not isinstance(token, str) or not token:
             raise SaslAuthenticationFailedError(
                 f"{self._endpoint} responds without an access_token"
             )
         self._token = token
-        self._renew_at_s = asked_at_s + _lifetime_s(answer) * _LIFETIME_USED
+        self._renew_at_s = asked_at_s + _lifetime_s(response) * _LIFETIME_USED
 
     def _answer(self) -> dict[str, Any]:
         try:
@@ -131,9 +131,9 @@ def _opener() -> OpenerDirector:
     return opener
 
 
-def _lifetime_s(answer: dict[str, Any]) -> float:
+def _lifetime_s(response: dict[str, Any]) -> float:
     """Lifetime in seconds, which some endpoints write as a text."""
     try:
-        return float(answer["expires_in"])
+        return float(response["expires_in"])
     except (KeyError, TypeError, ValueError):
         return _UNKNOWN_LIFETIME_S

@@ -34,7 +34,7 @@ def decide(
     group: Group, request: AlterConfigs, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """Return a record for each changed configuration; none if the request only validates."""
-    answer = AlterConfigsResponse(ErrorCode.NONE, None, group.group_id)
+    response = AlterConfigsResponse(ErrorCode.NONE, None, group.group_id)
     records: list[Record] = []
     try:
         _check_request(request.changes)
@@ -43,11 +43,11 @@ def decide(
         _check_name(group.group_id)
         check(altered, config)
     except GroupConfigError as refusal:
-        answer = answer.replace(error=refusal.code, error_message=refusal.message)
+        response = response.replace(error=refusal.code, error_message=refusal.message)
     else:
         if not request.validates_only:
             records = _records(group.configs, altered)
-    return Decision(records, [Reply(context.ticket, answer)])
+    return Decision(records, [Reply(context.ticket, response)])
 
 
 def _check_request(changes: Sequence[ConfigChange]) -> None:

@@ -38,19 +38,19 @@ def decide(
     """
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    answer = _described(group, known_consumer_group(group), config)
+    response = _described(group, known_consumer_group(group), config)
     if context.rights is not None:
-        _check_topics(answer, context.rights)
+        _check_topics(response, context.rights)
     if request.asks_for_operations:
-        answer = answer.replace(operations=operations_on(group.group_id, context.rights))
-    return Decision([], [Reply(context.ticket, answer)])
+        response = response.replace(operations=operations_on(group.group_id, context.rights))
+    return Decision([], [Reply(context.ticket, response)])
 
 
-def _check_topics(answer: ConsumerGroupDescribeResponse, rights: Rights) -> None:
+def _check_topics(response: ConsumerGroupDescribeResponse, rights: Rights) -> None:
     # One topic without the DESCRIBE right hides the whole group.
     names = {
         topic.name: None
-        for member in answer.members
+        for member in response.members
         for topic, _ in (*member.assignment, *member.target)
     }
     hidden = [name for name in names if not rights.has(TO_SEE_TOPICS, ResourceType.TOPIC, name)]

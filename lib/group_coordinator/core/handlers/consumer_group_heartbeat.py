@@ -59,8 +59,8 @@ def decide(
         # Only a join can begin an upgrade, whose pending requests are answered before the error.
         if request.member_epoch != JOIN_EPOCH:
             raise
-        answer = ConsumerGroupHeartbeatResponse(error.code, error.message)
-        return abandoned_upgrade(group, config, error, Reply(context.ticket, answer))
+        response = ConsumerGroupHeartbeatResponse(error.code, error.message)
+        return abandoned_upgrade(group, config, error, Reply(context.ticket, response))
 
 
 def _join_or_stay(
@@ -86,7 +86,7 @@ def _join_or_stay(
     # Kafka sends an assignment only if the client cannot know it: saves bytes in most heartbeats.
     before, assigned = member.current.assigned, updated.current.assigned
     must_send = is_join or _is_full(request) or before != assigned
-    answer = ConsumerGroupHeartbeatResponse(
+    response = ConsumerGroupHeartbeatResponse(
         error=ErrorCode.NONE,
         error_message=None,
         member_id=member_id,
@@ -94,7 +94,7 @@ def _join_or_stay(
         heartbeat_interval_ms=heartbeat_interval_ms(group, config),
         assignment={key: tuple(held) for key, held in assigned.items()} if must_send else None,
     )
-    return update.decision([*replies, Reply(context.ticket, answer)])
+    return update.decision([*replies, Reply(context.ticket, response)])
 
 
 def _begun_update(
@@ -232,10 +232,10 @@ def _leave(
         _leave_for_a_while(update, member)
     else:
         remove_or_downgrade(update, [member.member_id])
-    answer = ConsumerGroupHeartbeatResponse(
+    response = ConsumerGroupHeartbeatResponse(
         ErrorCode.NONE, None, request.member_id, request.member_epoch
     )
-    return update.decision([Reply(context.ticket, answer)])
+    return update.decision([Reply(context.ticket, response)])
 
 
 def _leave_for_a_while(update: ConsumerUpdate, member: ConsumerMember) -> None:

@@ -34,5 +34,5 @@ def decide(
         for topic, partition in sorted(committed | group.pending.keys())
     ]
     records += group_tombstones(group.membership, Reason.GROUP_DELETED)
-    answer = DeleteGroupResponse(ErrorCode.NONE, request.group_id)
-    return Decision(records, [Reply(context.ticket, answer)])
+    response = DeleteGroupResponse(ErrorCode.NONE, request.group_id)
+    return Decision(records, [Reply(context.ticket, response)])

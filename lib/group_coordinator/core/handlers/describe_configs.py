@@ -31,18 +31,18 @@ def decide(
     group: Group, request: DescribeConfigs, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """Describe the requested configurations; all if none was named. The group need not exist."""
-    answer = DescribeConfigsResponse(ErrorCode.NONE, "", group.group_id)
+    response = DescribeConfigsResponse(ErrorCode.NONE, "", group.group_id)
     if not group.group_id:
         message = "Group name must not be empty"
-        answer = answer.replace(error=ErrorCode.INVALID_REQUEST, error_message=message)
+        response = response.replace(error=ErrorCode.INVALID_REQUEST, error_message=message)
     else:
         described = [
             _described(definition, group, request, config)
             for definition in LISTED
             if _is_wanted(definition, group, request)
         ]
-        answer = answer.replace(configs=tuple(described))
-    return Decision([], [Reply(context.ticket, answer)])
+        response = response.replace(configs=tuple(described))
+    return Decision([], [Reply(context.ticket, response)])
 
 
 def _is_wanted(definition: GroupConfig, group: Group, request: DescribeConfigs) -> bool:

@@ -29,13 +29,13 @@ def decide(
 ) -> Decision:
     """Describe the group. Nothing changes."""
     if group.classic is not None:
-        answer = _described(request.group_id, group.classic)
+        response = _described(request.group_id, group.classic)
     else:
         why = "not found" if group.membership is None else "is not a classic group"
-        answer = _unknown(request.group_id, context.ticket.version, why)
-    if request.asks_for_operations and answer.error is ErrorCode.NONE:
-        answer = answer.replace(operations=operations_on(group.group_id, context.rights))
-    return Decision([], [Reply(context.ticket, answer)])
+        response = _unknown(request.group_id, context.ticket.version, why)
+    if request.asks_for_operations and response.error is ErrorCode.NONE:
+        response = response.replace(operations=operations_on(group.group_id, context.rights))
+    return Decision([], [Reply(context.ticket, response)])
 
 
 def _unknown(group_id: str, version: int, why: str) -> DescribeGroupResponse:

@@ -208,10 +208,10 @@ def _keep_generation(
     rebalance.write_group(
         {key: entry.assignment for key, entry in rebalance.membership.members.items()}
     )
-    answer = join_answer(rebalance.membership, member.member_id)
+    response = join_answer(rebalance.membership, member.member_id)
     if context.ticket.version >= _SKIP_ASSIGNMENT_SINCE:
-        answer = answer.replace(skip_assignment=rebalance.membership.leader == member.member_id)
+        response = response.replace(skip_assignment=rebalance.membership.leader == member.member_id)
     else:
         # Older clients would assign as the named leader, so it has the old id (KAFKA-13435).
-        answer = answer.replace(leader=previous_leader or "", members=())
-    rebalance.answer(context.ticket, answer)
+        response = response.replace(leader=previous_leader or "", members=())
+    rebalance.answer(context.ticket, response)

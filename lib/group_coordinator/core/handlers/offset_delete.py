@@ -48,8 +48,8 @@ def decide(
         # The error of a topic does not keep the other topics from being deleted, as in Kafka.
         if not subscribed:
             records += _tombstones(group, name, present)
-    answer = OffsetDeleteResponse(ErrorCode.NONE, merge(missing, results))
-    return Decision(records, [Reply(context.ticket, answer)])
+    response = OffsetDeleteResponse(ErrorCode.NONE, merge(missing, results))
+    return Decision(records, [Reply(context.ticket, response)])
 
 
 def _sorted_out(

@@ -58,8 +58,8 @@ def decide(
         topics, refused = _topics_by_name(group, request.topics, rights)
     if request.require_stable:
         topics = [_without_unstable(group, topic) for topic in topics]
-    answer = OffsetFetchResponse(ErrorCode.NONE, request.group_id, (*topics, *refused))
-    return Decision([], [Reply(context.ticket, answer)])
+    response = OffsetFetchResponse(ErrorCode.NONE, request.group_id, (*topics, *refused))
+    return Decision([], [Reply(context.ticket, response)])
 
 
 def _shown(topics: list[FetchedTopic], rights: Rights | None) -> list[FetchedTopic]:

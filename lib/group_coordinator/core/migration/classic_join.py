@@ -163,8 +163,8 @@ def leave_consumer_group(
     # Without a leaving member the group epoch must not grow.
     if leaving:
         remove_or_downgrade(update, sorted(leaving))
-    answer = LeaveGroupResponse(ErrorCode.NONE, tuple(results))
-    return update.decision([Reply(context.ticket, answer)])
+    response = LeaveGroupResponse(ErrorCode.NONE, tuple(results))
+    return update.decision([Reply(context.ticket, response)])
 
 
 def _leaving_member_id(membership: ConsumerGroup, identity: LeavingMember) -> str:
@@ -196,16 +196,16 @@ def sync_with_consumer_group(
     # Revocation precedes a newer target.
     if is_behind and member.current.state is not ReconciliationState.UNREVOKED_PARTITIONS:
         await_join(update, member)
-        answer = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
+        response = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
     else:
         update.cancel(TimerKey(TimerKind.MEMBER_SYNC, member.member_id))
         extend_session(update, member.member_id, classic.session_timeout_ms)
         assigned = {key: tuple(held) for key, held in member.current.assigned.items()}
         assignment = embedded_assignment(assigned, group.topics or {}, classic.protocols[0])
-        answer = SyncGroupResponse(
+        response = SyncGroupResponse(
             ErrorCode.NONE, request.protocol_type, request.protocol, assignment
         )
-    return update.decision([Reply(context.ticket, answer)])
+    return update.decision([Reply(context.ticket, response)])
 
 
 def _check_protocol(request: SyncGroup, classic: ClassicMetadata) -> None:
@@ -232,12 +232,12 @@ def join_consumer_group(
     """Add, renew or reject a member. An error response does not have its member id."""
     update = ConsumerUpdate(group, membership, context.now_ms, config, Reason.JOIN)
     try:
-        answer = _join(update, request, context)
+        response = _join(update, request, context)
     except CoordinatorError as error:
         # An error discards the update: no record of it is written.
         refused = JoinGroupResponse(error.code, "")
         return Decision([], [Reply(context.ticket, refused)])
-    return update.decision([Reply(context.ticket, answer)])
+    return update.decision([Reply(context.ticket, response)])
 
 
 def _join(update: ConsumerUpdate, request: JoinGroup, context: RequestContext) -> JoinGroupResponse:

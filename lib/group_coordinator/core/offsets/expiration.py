@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Literal
 
-from group_coordinator.core.group_configs import offsets_retention_ms
+from group_coordinator.core.group_configs import OFFSETS_RETENTION
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicState
@@ -120,6 +120,12 @@ def rule_of(membership: ClassicGroup | ConsumerGroup) -> ExpirationRule:
 def first_sweep_at_or_after(time_ms: int, interval_ms: int) -> int:
     """Return the time of a sweep: the next multiple of offsets.retention.check.interval.ms since the epoch."""
     return -(-time_ms // interval_ms) * interval_ms
+
+
+def offsets_retention_ms(group: Group, otherwise_ms: int) -> int:
+    """Return the time for which the group's offsets are kept; `otherwise_ms` is the coordinator's own."""
+    value = group.configs.get(OFFSETS_RETENTION.name)
+    return otherwise_ms if value is None else int(value)
 
 
 def next_sweep(group: Group, after_ms: int, config: CoordinatorConfig) -> int | None:

@@ -32,9 +32,9 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
         ConnectionError: the broker rejects the login.
     """
     name = str(options.get("sasl_mechanism") or "PLAIN")
-    answer = await ask("SaslHandshake", _HANDSHAKE, {"mechanism": name})
-    if answer["errorCode"]:
-        offered = ", ".join(answer["mechanisms"])
+    response = await ask("SaslHandshake", _HANDSHAKE, {"mechanism": name})
+    if response["errorCode"]:
+        offered = ", ".join(response["mechanisms"])
         raise ConnectionRefusedError(f"sasl.mechanism = {name}: the brokers offer {offered}")
     lifetime_ms = 0
     try:
@@ -43,13 +43,13 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
             # A mechanism such as OAUTHBEARER may get a token over HTTP, which would block the loop.
             said = await asyncio.to_thread(mechanism.auth_bytes)
             body = {"authBytes": b64encode(said).decode()}
-            answer = await ask("SaslAuthenticate", _AUTHENTICATE, body)
-            if answer["errorCode"]:
+            response = await ask("SaslAuthenticate", _AUTHENTICATE, body)
+            if response["errorCode"]:
                 raise ConnectionRefusedError(
-                    f"the gateway's login failed: {answer['errorMessage']}"
+                    f"the gateway's login failed: {response['errorMessage']}"
                 )
-            mechanism.receive(b64decode(answer["authBytes"]))
-            lifetime_ms = answer["sessionLifetimeMs"]
+            mechanism.receive(b64decode(response["authBytes"]))
+            lifetime_ms = response["sessionLifetimeMs"]
     # A RuntimeError says that a library is missing.
     except (KafkaError, ValueError, KeyError, RuntimeError) as error:
         raise ConnectionRefusedError(f"the gateway's login failed: {error}") from error
@@ -95,10 +95,10 @@ class BrokerLink:
             if lifetime_ms:
                 self._ends_at_s = monotonic() + lifetime_ms / 1000 * _NEARLY
         # In version 0 every broker answers.
-        answer = await self._ask("ApiVersions", 0, {})
+        response = await self._ask("ApiVersions", 0, {})
         self._highest = {
             name: entry["maxVersion"]
-            for entry in answer["apiKeys"]
+            for entry in response["apiKeys"]
             if (name := wire.api_name(entry["apiKey"])) is not None
         }
 

@@ -117,8 +117,8 @@ class Authorizers:
         said = await asyncio.gather(*map(self._ask, brokers.values()))
         self._next_look_s = monotonic() + LOOK_INTERVAL_S
         self._said = {
-            node: self._said.get(node, True) if answer is None else answer
-            for node, answer in zip(brokers, said, strict=True)
+            node: self._said.get(node, True) if response is None else response
+            for node, response in zip(brokers, said, strict=True)
         }
         self._conclude([node for node, has_one in self._said.items() if has_one], level)
 
@@ -140,10 +140,10 @@ class Authorizers:
                 if not await self._links.knows(broker, "DescribeAcls"):
                     # A broker that does not know the API may have an authorizer.
                     return True
-                answer = await self._links.ask(broker, "DescribeAcls", _ANY_ACL)
+                response = await self._links.ask(broker, "DescribeAcls", _ANY_ACL)
         except FAILURES:  # TimeoutError is an OSError
             return None
-        return bool(answer["errorCode"] != _SECURITY_DISABLED)
+        return bool(response["errorCode"] != _SECURITY_DISABLED)
 
 
 LOOK_TIMEOUT_S = 5.0

@@ -80,12 +80,12 @@ class Pipeline:
         self.queue.append(pending)
         self.owed.append(pending)
 
-    def promise(self, pending: PipelineEntry, answer: Awaitable[bytes]) -> None:
+    def promise(self, pending: PipelineEntry, response: Awaitable[bytes]) -> None:
         self.queue.append(pending)
-        self._fill(pending, answer)
+        self._fill(pending, response)
 
-    def answer(self, pending: PipelineEntry, answer: bytes) -> None:
-        pending.answer = answer
+    def answer(self, pending: PipelineEntry, response: bytes) -> None:
+        pending.answer = response
         self.queue.append(pending)
         self.flush()
 
@@ -95,13 +95,13 @@ class Pipeline:
 
     def ask_aside(self, api: str, version: int, body: dict[str, Any]) -> Future[dict[str, Any]]:
         """Send a request of the gateway on the client's connection. The future is cancelled if the broker hangs up."""
-        answer: Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        response: Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         if self.upstream is None:
-            answer.cancel()
-            return answer
-        self.owed.append(GatewayRequest(api, version, answer))
+            response.cancel()
+            return response
+        self.owed.append(GatewayRequest(api, version, response))
         self.send_on(wire.request(api, version, _ASIDES_CORRELATION_ID, CLIENT_ID, body))
-        return answer
+        return response
 
     def release(self) -> None:
         self.is_held = False
@@ -130,22 +130,22 @@ class Pipeline:
         pending = self.queue[0]
         if pending.rewriting is None:
             raise RuntimeError(f"{pending.api.name}: a response was collected without a reader")
-        answer = pending.rewriting(frame)
-        if isinstance(answer, bytes):
-            pending.answer = answer
+        response = pending.rewriting(frame)
+        if isinstance(response, bytes):
+            pending.answer = response
         else:
-            self._fill(pending, answer)
+            self._fill(pending, response)
 
     def flush(self) -> None:
         """Send the ready responses, then resume the connections that waited for a free place in the queue."""
         client = self.client
         # A full connection continues in `line_has_room`.
         while self.queue and client is not None and not client.is_full:
-            answer = self.queue[0].answer
-            if answer is None:
+            response = self.queue[0].answer
+            if response is None:
                 break
             self._leave()
-            client.write(answer)
+            client.write(response)
         if self._has_slot_left:
             self._has_slot_left = False
             self._let_go_on()
@@ -169,8 +169,8 @@ class Pipeline:
             if line is not None and line.waits and not (other is not None and other.is_full):
                 line.go_on()
 
-    def _fill(self, pending: PipelineEntry, answer: Awaitable[bytes]) -> None:
-        task = asyncio.ensure_future(answer)
+    def _fill(self, pending: PipelineEntry, response: Awaitable[bytes]) -> None:
+        task = asyncio.ensure_future(response)
         self._answering.add(task)
         task.add_done_callback(lambda done: self._filled(pending, done))
 

@@ -129,12 +129,12 @@ class RequestReader:
         if pays and self._pipeline.share.must_wait():
             return FrameRoute.WAIT
         if size > most_bytes:
-            answer = self._router.too_large(api, pending.version, pending.correlation_id)
-            if answer is None:
+            response = self._router.too_large(api, pending.version, pending.correlation_id)
+            if response is None:
                 raise FrameError(f"{api.name} with {size} bytes, more than {most_bytes}")
             # A client whose connection is closed repeats its request for ever, so it gets an error response where the
             # API has one for the whole request.
-            self._answer_unread = answer
+            self._answer_unread = response
         self._read = pending
         if pays:
             pending.size = size

@@ -69,7 +69,10 @@ async def together(fields: ListFields, parts: Iterable[Awaitable[Body]]) -> Body
     """Merge the responses to come, in the order of the request."""
     answers = await asyncio.gather(*parts)
     whole = {"throttleTimeMs": 0, **(answers[0] if answers else {})}
-    return {**whole, fields.given: [entry for answer in answers for entry in answer[fields.given]]}
+    return {
+        **whole,
+        fields.given: [entry for response in answers for entry in response[fields.given]],
+    }
 
 
 async def at_once(body: Body) -> Body:

@@ -113,27 +113,27 @@ class GroupApis:
 
     async def _settled(self, request: GroupRequest, asked: asyncio.Future[Body]) -> Body:
         try:
-            answer = _understood(request, await asked)
+            response = _understood(request, await asked)
         except NoAnswerError as error:
             return refused(request.api, request.version, request.body, error.code)
         except wire.WireError as fault:
             _log.warning("a response of the job is not valid for its API: %s", fault)
             code = ErrorCode.UNKNOWN_SERVER_ERROR
             return refused(request.api, request.version, request.body, code)
-        self._timeouts.learn(request, answer)
-        return answer
+        self._timeouts.learn(request, response)
+        return response
 
 
-def _understood(request: GroupRequest, answer: Body) -> Body:
+def _understood(request: GroupRequest, response: Body) -> Body:
     """Fill in all fields of the response's version, as a job of another version may write others.
 
     WireError: the client could not read the response.
     """
     api, version = request.api, request.version
-    if answer.keys() == _REFUSAL:
-        code, message = answer["errorCode"], answer["errorMessage"]
-        answer = refused(api, version, request.body, code, message)
-    return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, answer))
+    if response.keys() == _REFUSAL:
+        code, message = response["errorCode"], response["errorMessage"]
+        response = refused(api, version, request.body, code, message)
+    return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, response))
 
 
 async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:

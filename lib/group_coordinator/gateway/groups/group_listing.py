@@ -210,12 +210,12 @@ class AllGroups:
         return GroupRequest(api, version, group_id, body, ASKER, timeout_s=self._timeout_s)
 
 
-def _is_unknown(answer: Body | BaseException) -> bool:
-    if isinstance(answer, NoAnswerError):
+def _is_unknown(response: Body | BaseException) -> bool:
+    if isinstance(response, NoAnswerError):
         return False
-    if isinstance(answer, BaseException):
-        raise answer
-    groups = answer.get("groups", [])
+    if isinstance(response, BaseException):
+        raise response
+    groups = response.get("groups", [])
     return bool(groups) and all(
         group["errorCode"] == ErrorCode.GROUP_ID_NOT_FOUND for group in groups
     )
@@ -242,15 +242,15 @@ class NodeShares:
         self._coordinators = coordinators
 
     def answer(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
-        answer = self._groups.answer(api, version, body, caller)
+        response = self._groups.answer(api, version, body, caller)
         if api != "ListGroups" or caller.node_id is None:
-            return answer
-        return self._share(answer, caller.node_id)
+            return response
+        return self._share(response, caller.node_id)
 
     async def groups_with_settings(self) -> Sequence[str]:
         return await self._groups.groups_with_settings()
 
-    async def _share(self, answer: Awaitable[Body], node_id: int) -> Body:
-        found = await answer
+    async def _share(self, response: Awaitable[Body], node_id: int) -> Body:
+        found = await response
         share = self._coordinators.share_of(node_id, (each["groupId"] for each in found["groups"]))
         return {**found, "groups": [each for each in found["groups"] if each["groupId"] in share]}

@@ -180,13 +180,13 @@ class GroupSettings:
             "DescribeConfigs", 4, group_id, body, ASKER, timeout_s=self._timeout_s
         )
         try:
-            answer: Body = await self._job.ask(request)
+            response: Body = await self._job.ask(request)
         except NoAnswerError:
             # The group stays in doubt for the next call.
             self._altered[group_id] = None
             return
         self._has_settings[group_id] = any(
             config["configSource"] == ConfigSource.GROUP_CONFIG
-            for result in answer.get("results", ())
+            for result in response.get("results", ())
             for config in result["configs"]
         )

@@ -120,19 +120,19 @@ class OffsetApis:
             return at_once({"throttleTimeMs": 0, "topics": topics})
         ids = offset_topics.ids_of(body["topics"])
         asked = {**body, "topics": found.present}
-        answer = self._ask(api, IDS_SINCE - 1 if ids else version, body["groupId"], asked, caller)
-        return self._completed(answer, found, ids)
+        response = self._ask(api, IDS_SINCE - 1 if ids else version, body["groupId"], asked, caller)
+        return self._completed(response, found, ids)
 
     async def _completed(
         self, asked: Awaitable[Body], found: Sorted, ids: Mapping[str, str]
     ) -> Body:
-        answer = await asked
-        if answer.get("errorCode"):
-            return answer
-        topics = answer["topics"]
+        response = await asked
+        if response.get("errorCode"):
+            return response
+        topics = response["topics"]
         if ids:
             topics = offset_topics.with_ids(topics, ids.get)
-        return {**answer, "topics": offset_topics.merged(found.refused, topics)}
+        return {**response, "topics": offset_topics.merged(found.refused, topics)}
 
     def _sorted(self, body: Body) -> Sorted:
         return offset_topics.sort(body["topics"], self._topics)
@@ -160,8 +160,8 @@ class OffsetApis:
         def hand_over() -> Awaitable[Body]:
             present = found().present
             if present and not end:
-                answer = refused("TxnOffsetCommit", version, {"topics": present}, refusal)
-                return self._completed(at_once(answer), found(), {})
+                response = refused("TxnOffsetCommit", version, {"topics": present}, refusal)
+                return self._completed(at_once(response), found(), {})
             marked = {**body, "markersEndOffset": end[0]} if end else body
             return self._hand_over("TxnOffsetCommit", version, marked, caller)
 
@@ -190,9 +190,9 @@ class OffsetApis:
                     unknown.append(_unknown(topic))
         asked = {**body, "groups": [{**group, "topics": named}]}
         version = IDS_SINCE - 1
-        answer = self._ask("OffsetFetch", version, group["groupId"], asked, caller)
+        response = self._ask("OffsetFetch", version, group["groupId"], asked, caller)
         id_of = self._topics.id_of if named is None else offset_topics.ids_of(group["topics"]).get
-        return self._fetched(answer, unknown, id_of)
+        return self._fetched(response, unknown, id_of)
 
     async def _fetched(
         self,
@@ -200,10 +200,10 @@ class OffsetApis:
         unknown: list[Body],
         id_of: Callable[[str], str | None],
     ) -> Body:
-        answer = await asked
-        [group] = answer["groups"]
+        response = await asked
+        [group] = response["groups"]
         topics = [*offset_topics.with_ids(group["topics"], id_of), *unknown]
-        return {**answer, "groups": [{**group, "topics": topics}]}
+        return {**response, "groups": [{**group, "topics": topics}]}
 
 
 def _unknown(topic: Body) -> Body:

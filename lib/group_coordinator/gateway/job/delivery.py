@@ -105,11 +105,11 @@ class RequestTimeouts:
             return known_ms / 1000 + GRACE_S
         return self._answer_timeout_s
 
-    def learn(self, request: GroupRequest, answer: Body) -> None:
+    def learn(self, request: GroupRequest, response: Body) -> None:
         """Remember the rebalance timeout of a member that has joined, for its SyncGroup."""
-        if request.api != "JoinGroup" or answer.get("errorCode") != ErrorCode.NONE:
+        if request.api != "JoinGroup" or response.get("errorCode") != ErrorCode.NONE:
             return
-        member = (request.group_id, answer["memberId"])
+        member = (request.group_id, response["memberId"])
         self._rebalance_timeouts_ms[member] = _rebalance_timeout_ms(request.version, request.body)
 
 
@@ -139,9 +139,9 @@ class JobPulse:
     def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         if self._waiting_since_s is None and request.api not in PARKED_APIS:
             self._waiting_since_s = self._clock_s()
-        answer = self._job.ask(request)
-        answer.add_done_callback(self._answered)
-        return answer
+        response = self._job.ask(request)
+        response.add_done_callback(self._answered)
+        return response
 
     def why_not_ready(self) -> str | None:
         """Reason of the readiness page; None: the job answered the last requests, or still has time.
@@ -159,8 +159,8 @@ class JobPulse:
             self._job.ask(probe).add_done_callback(self._answered)
         return f"the job has not responded for {now_s - since_s:.0f} seconds"
 
-    def _answered(self, answer: asyncio.Future[Body]) -> None:
-        if not answer.cancelled() and answer.exception() is None:
+    def _answered(self, response: asyncio.Future[Body]) -> None:
+        if not response.cancelled() and response.exception() is None:
             self._waiting_since_s = None
 
 
@@ -183,11 +183,11 @@ class _Asked:
     __slots__ = ("answer", "late", "request", "waiting_id")
 
     def __init__(
-        self, request: GroupRequest, waiting_id: str, answer: asyncio.Future[Body]
+        self, request: GroupRequest, waiting_id: str, response: asyncio.Future[Body]
     ) -> None:
         self.request = request
         self.waiting_id = waiting_id
-        self.answer = answer
+        self.answer = response
         self.late: Body | None = None
         """Response that arrived when no client waited."""
 
@@ -209,17 +209,17 @@ class Deduplication:
         if request.api not in _REPEATED:
             return self._job.ask(request)
         # The client's timeout differs from the job's, so each has its own future.
-        waiting_id, answer = self._waiting.add(request.timeout_s)
+        waiting_id, response = self._waiting.add(request.timeout_s)
         asked = self._first_of(request)
         if asked is None:
-            self._ask_job(_Asked(request, waiting_id, answer))
-            return answer
+            self._ask_job(_Asked(request, waiting_id, response))
+            return response
         late = asked.late is not None
         _log.debug("api=%s group=%r repeat=True late=%s", request.api, request.group_id, late)
-        asked.waiting_id, asked.answer = waiting_id, answer
+        asked.waiting_id, asked.answer = waiting_id, response
         if asked.late is not None:
             self._give(asked, asked.late)
-        return answer
+        return response
 
     def _first_of(self, request: GroupRequest) -> _Asked | None:
         # A repeat must come behind a later request of the same member that is pending, so this resets the match.

@@ -131,8 +131,8 @@ class PendingRequests(PendingReplies[asyncio.Future[Body]]):
     def add(self, timeout_s: float) -> tuple[str, asyncio.Future[Body]]:
         """Add a request; return its correlation id and the future of its response."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Body] = loop.create_future()
-        correlation_id = self.put(answer)
+        response: asyncio.Future[Body] = loop.create_future()
+        correlation_id = self.put(response)
         # A timer for each request, as a JoinGroup may wait for minutes and a commit for seconds.
         timer = loop.call_later(timeout_s, self._give_up, correlation_id)
 
@@ -141,8 +141,8 @@ class PendingRequests(PendingReplies[asyncio.Future[Body]]):
             self._pending.pop(correlation_id, None)
 
         # Also if the client is gone and its future is cancelled: nothing may stay behind.
-        answer.add_done_callback(forget)
-        return correlation_id, answer
+        response.add_done_callback(forget)
+        return correlation_id, response
 
     def _give_up(self, correlation_id: str) -> None:
         # All clients look for the coordinator again after error 15, and repeat the request.
@@ -213,8 +213,6 @@ class JobChannel:
             on_failure=self._failed_in_thread,
         )
         self._responses = ResponsesIn(connection, topics.responses, self._arrived_in_thread)
-        self.answered_s: float | None = None
-        """Time of the job's last response to this gateway, by the monotonic clock; None: there was none."""
 
     def start(self) -> None:
         """Start to read and to send. Both retry while the cluster is unreachable."""
@@ -244,22 +242,22 @@ class JobChannel:
 
     def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         """Send the request. The future returns the body of the response, or raises NoAnswerError."""
-        correlation_id, answer = self._open.add(request.timeout_s)
+        correlation_id, response = self._open.add(request.timeout_s)
         partitions = self._responses.partitions
         if not partitions:
             self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-            return answer
+            return response
         value = request.event(correlation_id, partitions[self._lot % len(partitions)])
         if len(value) > self._event_max_bytes:
             self._fail(correlation_id, ErrorCode.INVALID_REQUEST)
-            return answer
+            return response
         # A JoinGroup may wait for minutes, but it must be sent as soon as all others.
         send_by_s = time.monotonic() + min(request.timeout_s, self._answer_timeout_s)
         client = request.caller.payer
         event = OutgoingEvent(correlation_id, request.group_id, value, send_by_s, client)
         if not self._events.put(event):
             self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        return answer
+        return response
 
     def _fail(self, correlation_id: str, code: ErrorCode) -> None:
         self._open.fail(correlation_id, NoAnswerError(code))
@@ -283,7 +281,5 @@ class JobChannel:
             # The sighting is first, so that a client with a response sees the group in the same state.
             if arrival.sighting is not None:
                 self._on_sighting(arrival.sighting)
-            if arrival.correlation_id is not None and self._open.answer(
-                arrival.correlation_id, arrival.body
-            ):
-                self.answered_s = time.monotonic()
+            if arrival.correlation_id is not None:
+                self._open.answer(arrival.correlation_id, arrival.body)

@@ -59,8 +59,8 @@ class OpenTransactions:
         if not await self._links.knows(coordinator, "DescribeTransactions"):
             return ErrorCode.NONE
         body = {"transactionalIds": [transactional_id]}
-        answer = await self._links.ask(coordinator, "DescribeTransactions", body)
-        [described] = answer["transactionStates"]
+        response = await self._links.ask(coordinator, "DescribeTransactions", body)
+        [described] = response["transactionStates"]
         error = _error(described, commit, version, partition)
         if error is not None:
             self._coordinators[transactional_id] = coordinator
@@ -73,8 +73,8 @@ class OpenTransactions:
             "coordinatorKeys": [transactional_id],
         }
         for broker in self._brokers.addresses_of(None)[:1]:
-            answer = await self._links.ask(broker, "FindCoordinator", body)
-            for found in answer.get("coordinators", [answer]):
+            response = await self._links.ask(broker, "FindCoordinator", body)
+            for found in response.get("coordinators", [response]):
                 if found["errorCode"] == ErrorCode.NONE:
                     return Address(found["host"], found["port"])
         return None
@@ -188,8 +188,8 @@ class TransactionEnds:
             "isolationLevel": 0,
             "topics": [{"name": OFFSETS_TOPIC, "partitions": [wanted]}],
         }
-        answer = await self._links.ask(leader, "ListOffsets", body)
-        [found] = answer["topics"][0]["partitions"]
+        response = await self._links.ask(leader, "ListOffsets", body)
+        [found] = response["topics"][0]["partitions"]
         end: int = found["offset"]
         return end if found["errorCode"] == ErrorCode.NONE else None
 

@@ -92,16 +92,16 @@ async def _merged(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
 
 
 async def _merged_of_group(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
-    answer = await asked
-    [group] = answer["groups"]
-    return {**answer, "groups": [_with_refusals(group, refusals)]}
+    response = await asked
+    [group] = response["groups"]
+    return {**response, "groups": [_with_refusals(group, refusals)]}
 
 
-def _with_refusals(answer: Body, refusals: Sequence[Body]) -> Body:
+def _with_refusals(response: Body, refusals: Sequence[Body]) -> Body:
     # With an error of the whole response there are no topics.
-    if answer.get("errorCode"):
-        return answer
-    return {**answer, "topics": offset_topics.merged(refusals, answer["topics"])}
+    if response.get("errorCode"):
+        return response
+    return {**response, "topics": offset_topics.merged(refusals, response["topics"])}
 
 
 _Denied = frozenset[Right]
@@ -177,10 +177,10 @@ class CheckedGroups:
             await self._topics.look_for(topic_ids=unknown_ids)
         body = offset_topics.with_names(api, version, body, self._topics)
         denied = await rights.denied([*needed(api, version, body)])
-        answer = await self._permitted(api, version, body, caller, denied)
+        response = await self._permitted(api, version, body, caller, denied)
         if rights.is_checked and shows_more_than_asked(api, body):
-            return at_once(await visible(api, body, await answer, rights, self._topics))
-        return answer
+            return at_once(await visible(api, body, await response, rights, self._topics))
+        return response
 
     async def _permitted(
         self, api: str, version: int, body: Body, caller: Caller, denied: _Denied
@@ -231,8 +231,8 @@ class CheckedGroups:
             refused(api, version, {**body, fields.asked: those}, code, _message(api, code))
             for code, those in others.items()
         )
-        answer = together(fields, [*map(at_once, refusals), *asked])
-        return _in_order(body, answer) if twice else answer
+        response = together(fields, [*map(at_once, refusals), *asked])
+        return _in_order(body, response) if twice else response
 
     def _fetches(
         self, body: Body, denied: _Denied, ask: Callable[[Body], Awaitable[Body]]
@@ -292,7 +292,7 @@ async def _then(checked: Awaitable[Awaitable[Body]]) -> Body:
     return await (await checked)
 
 
-async def _in_order(altered: Body, answer: Awaitable[Body]) -> Body:
-    groups = await answer
+async def _in_order(altered: Body, response: Awaitable[Body]) -> Body:
+    groups = await response
     others = {**groups, "responses": []}
     return merged("IncrementalAlterConfigs", altered["resources"], groups, others)

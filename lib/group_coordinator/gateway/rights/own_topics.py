@@ -36,31 +36,31 @@ _TWO_BYTES = 0x80
 
 
 def without_topics(
-    api: str, version: int, answer: bytes, instead: Mapping[str, Body | None]
+    api: str, version: int, response: bytes, instead: Mapping[str, Body | None]
 ) -> bytes:
     """Remove or replace topics in a broker's response to Metadata or DescribeTopicPartitions, its size first.
 
     `instead` has by the name of each hidden topic the entry in its place; None: no entry. WireError: no valid response.
     """
     message, is_flexible = f"{api}Response", wire.is_flexible(f"{api}Response", version)
-    opening = wire.ResponseOpening(api, version, "topics", answer, _SIZE_BYTES)
+    opening = wire.ResponseOpening(api, version, "topics", response, _SIZE_BYTES)
     names = {_name_bytes(name, is_flexible=is_flexible): each for name, each in instead.items()}
-    end = len(answer) - (_CURSOR_BYTES + 1 if api == "DescribeTopicPartitions" else 0)
+    end = len(response) - (_CURSOR_BYTES + 1 if api == "DescribeTopicPartitions" else 0)
     found = sorted(
-        (start, name) for name in names for start in _places(answer, name, opening.end, end)
+        (start, name) for name in names for start in _places(response, name, opening.end, end)
     )
     kept, at = [], opening.end
     for name_at, _ in found:
         start = name_at - _ERROR_CODE_BYTES
-        kept.append(answer[at:start])
+        kept.append(response[at:start])
         # The length of a topic's entry is known only after it is decoded.
-        _, at = wire.decode_at(message, version, answer, start, _TOPIC)
+        _, at = wire.decode_at(message, version, response, start, _TOPIC)
     bodies = [body for _, name in found if (body := names[name]) is not None]
     put = bytearray()
     for body in bodies:
         wire.encode_into(put, message, version, body, _TOPIC)
     opening.fields["topics"] += len(bodies) - len(found)
-    return opening.followed_by(put, *kept, answer[at:])
+    return opening.followed_by(put, *kept, response[at:])
 
 
 def _name_bytes(name: str, *, is_flexible: bool) -> bytes:
@@ -69,27 +69,27 @@ def _name_bytes(name: str, *, is_flexible: bool) -> bytes:
     return (varint_bytes(length + 1) if is_flexible else length.to_bytes(2)) + encoded
 
 
-def _places(answer: bytes, name: bytes, at: int, end: int) -> Iterator[int]:
+def _places(response: bytes, name: bytes, at: int, end: int) -> Iterator[int]:
     # In a large response this takes less time than a pattern.
-    while (at := answer.find(name, at, end)) >= 0:
-        if name[0] not in _LEGAL or not _is_inside_of_name(answer, at, at + len(name)):
+    while (at := response.find(name, at, end)) >= 0:
+        if name[0] not in _LEGAL or not _is_inside_of_name(response, at, at + len(name)):
             yield at
         at += 1
 
 
-def _is_inside_of_name(answer: bytes, at: int, end: int) -> bool:
+def _is_inside_of_name(response: bytes, at: int, end: int) -> bool:
     """Return True at the end of a longer name: the length byte before the name may be a letter of the longer name."""
     before = at - 1
-    while not _reaches(answer, before, end):
-        if answer[before] not in _LEGAL:
+    while not _reaches(response, before, end):
+        if response[before] not in _LEGAL:
             return False
         before -= 1
     return True
 
 
-def _reaches(answer: bytes, at: int, end: int) -> bool:
+def _reaches(response: bytes, at: int, end: int) -> bool:
     """Return True if a name whose length ends with this byte would reach `end`. Of two length bytes the second is 1."""
-    last, before = answer[at], answer[at - 1]
+    last, before = response[at], response[at - 1]
     # A varint of two bytes has its low seven bits first, with the highest bit set; names are shorter than 256.
     if last == 1 and before >= _TWO_BYTES:
         return at + before >= end
@@ -158,13 +158,13 @@ class OwnTopics:
             raise FrameError(f"{api} with {name}, a topic of the coordinator itself")
         body = wire.request_body(memoryview(request.frame)[4:])
         message = f"{name}: clients of a gateway have no access to the coordinator's own topics."
-        answer = refused(api, version, body, _CODE, message)
-        return wire.response(api, version, request.correlation_id, answer)
+        response = refused(api, version, body, _CODE, message)
+        return wire.response(api, version, request.correlation_id, response)
 
-    def hide(self, request: ClientRequest, named: Collection[str], answer: bytes) -> bytes:
+    def hide(self, request: ClientRequest, named: Collection[str], response: bytes) -> bytes:
         """Remove closed topics from the response, its size first; `named` topics get an error, as from brokers."""
         instead = {name: self._error(name, named) for name in self._names}
-        return without_topics(request.api.name, request.version, answer, instead)
+        return without_topics(request.api.name, request.version, response, instead)
 
     def _error(self, name: str, named: Collection[str]) -> Body | None:
         if name in named:

@@ -82,16 +82,16 @@ async def _each(ask: AskBroker, api: str, version: int, bodies: Sequence[Body]) 
 
 def _where_not(code: int, names: Names, answers: Iterable[Body]) -> Iterable[str]:
     return [
-        name for name, answer in zip(names, answers, strict=True) if answer["errorCode"] != code
+        name for name, response in zip(names, answers, strict=True) if response["errorCode"] != code
     ]
 
 
 async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
     # FindCoordinator needs the right to describe; the coordinators are not used.
-    answer = await ask("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": list(names)})
+    response = await ask("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": list(names)})
     return [
         found["key"]
-        for found in answer["coordinators"]
+        for found in response["coordinators"]
         if found["errorCode"] != ErrorCode.GROUP_AUTHORIZATION_FAILED
     ]
 
@@ -101,8 +101,10 @@ async def _configs_of_groups(ask: AskBroker, operation: Operation, names: Names)
     # A group without a name needs no right.
     if operation is Operation.DESCRIBE_CONFIGS:
         resources = [_group_resource(name) | {"configurationKeys": []} for name in names if name]
-        answer = await ask("DescribeConfigs", 1, {"resources": resources, "includeSynonyms": False})
-        results = answer["results"]
+        response = await ask(
+            "DescribeConfigs", 1, {"resources": resources, "includeSynonyms": False}
+        )
+        results = response["results"]
     else:
         resources = [_group_resource(name) | {"configs": []} for name in names if name]
         body = {"resources": resources, "validateOnly": True}
@@ -121,10 +123,10 @@ async def _topics(ask: AskBroker, operation: Operation, names: Names) -> Iterabl
         "allowAutoTopicCreation": False,
         "includeTopicAuthorizedOperations": True,
     }
-    answer = await ask("Metadata", 9, body)
+    response = await ask("Metadata", 9, body)
     return [
         topic["name"]
-        for topic in answer["topics"]
+        for topic in response["topics"]
         if topic["errorCode"] != ErrorCode.TOPIC_AUTHORIZATION_FAILED
         and (
             operation is Operation.DESCRIBE or topic["topicAuthorizedOperations"] & BITS[operation]
@@ -133,8 +135,8 @@ async def _topics(ask: AskBroker, operation: Operation, names: Names) -> Iterabl
 
 
 async def _cluster(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
-    answer = await ask("DescribeCluster", 0, {"includeClusterAuthorizedOperations": True})
-    return names if answer["clusterAuthorizedOperations"] & BITS[operation] else ()
+    response = await ask("DescribeCluster", 0, {"includeClusterAuthorizedOperations": True})
+    return names if response["clusterAuthorizedOperations"] & BITS[operation] else ()
 
 
 async def _transactional_ids(ask: AskBroker, _: Operation, names: Names) -> Iterable[str]:
@@ -148,8 +150,8 @@ async def _transactional_ids(ask: AskBroker, _: Operation, names: Names) -> Iter
     }
     bodies = [{"transactionalId": name, **rest} for name in names]
     codes = [
-        answer["topics"][0]["partitions"][0]["errorCode"]
-        for answer in await _each(ask, "TxnOffsetCommit", 3, bodies)
+        response["topics"][0]["partitions"][0]["errorCode"]
+        for response in await _each(ask, "TxnOffsetCommit", 3, bodies)
     ]
     return [
         name
@@ -235,44 +237,44 @@ def shows_more_than_asked(api: str, body: Body) -> bool:
 
 
 async def visible(
-    api: str, body: Body, answer: Body, rights: ClientRights, topics: TopicCache
+    api: str, body: Body, response: Body, rights: ClientRights, topics: TopicCache
 ) -> Body:
     """Response without the parts that the client may not see."""
     if api == "ListGroups":
-        return await _listed(answer, rights)
+        return await _listed(response, rights)
     if api == "OffsetFetch":
-        return await _fetched(body, answer, rights, topics)
+        return await _fetched(body, response, rights, topics)
     if api == "ConsumerGroupDescribe":
-        answer = await _described(answer, rights)
+        response = await _described(response, rights)
     if body.get("includeAuthorizedOperations"):
-        return await _with_operations(answer, rights)
-    return answer
+        return await _with_operations(response, rights)
+    return response
 
 
-async def _listed(answer: Body, rights: ClientRights) -> Body:
+async def _listed(response: Body, rights: ClientRights) -> Body:
     # The right to describe the cluster shows all groups.
     if not await rights.denied([DESCRIBE_CLUSTER]):
-        return answer
-    names = [group["groupId"] for group in answer["groups"]]
+        return response
+    names = [group["groupId"] for group in response["groups"]]
     hidden = await _not_described(rights, ResourceType.GROUP, names)
-    groups = [group for group in answer["groups"] if group["groupId"] not in hidden]
-    return {**answer, "groups": groups}
+    groups = [group for group in response["groups"] if group["groupId"] not in hidden]
+    return {**response, "groups": groups}
 
 
-async def _fetched(body: Body, answer: Body, rights: ClientRights, topics: TopicCache) -> Body:
-    groups, asked = answer.get("groups", [answer]), body.get("groups", [body])
+async def _fetched(body: Body, response: Body, rights: ClientRights, topics: TopicCache) -> Body:
+    groups, asked = response.get("groups", [response]), body.get("groups", [body])
     open_ones = {one["groupId"] for one in asked if one["topics"] is None}
     names = {_identity(t): _name_of(t, topics) for group in groups for t in group["topics"]}
     denied = await _not_described(rights, ResourceType.TOPIC, names.values())
     # A topic that was deleted meanwhile has no name, so its right cannot be checked.
     hidden = {each for each, name in names.items() if name is None or name in denied}
     if not hidden:
-        return answer
+        return response
     shown = [
         _without(group, hidden) if group.get("groupId", body.get("groupId")) in open_ones else group
         for group in groups
     ]
-    return {**answer, "groups": shown} if "groups" in answer else shown[0]
+    return {**response, "groups": shown} if "groups" in response else shown[0]
 
 
 def _without(group: Body, hidden: Collection[str]) -> Body:
@@ -288,15 +290,15 @@ def _name_of(topic: Body, topics: TopicCache) -> str | None:
     return topic["name"] if "name" in topic else topics.name_of(topic["topicId"])
 
 
-async def _described(answer: Body, rights: ClientRights) -> Body:
-    names = [name for group in answer["groups"] for name in _assigned_topics(group)]
+async def _described(response: Body, rights: ClientRights) -> Body:
+    names = [name for group in response["groups"] for name in _assigned_topics(group)]
     hidden = await _not_described(rights, ResourceType.TOPIC, names)
     groups = [
         # As in Kafka, a group with a hidden topic is replaced as a whole.
         _unseen(group) if hidden.intersection(_assigned_topics(group)) else group
-        for group in answer["groups"]
+        for group in response["groups"]
     ]
-    return {**answer, "groups": groups}
+    return {**response, "groups": groups}
 
 
 def _assigned_topics(group: Body) -> Iterator[str]:
@@ -311,9 +313,9 @@ def _unseen(group: Body) -> Body:
     return {"groupId": group["groupId"], "errorCode": code, "errorMessage": UNSEEN_TOPICS}
 
 
-async def _with_operations(answer: Body, rights: ClientRights) -> Body:
+async def _with_operations(response: Body, rights: ClientRights) -> Body:
     # Only groups without an error have operations.
-    there = [g["groupId"] for g in answer["groups"] if g["errorCode"] == ErrorCode.NONE]
+    there = [g["groupId"] for g in response["groups"] if g["errorCode"] == ErrorCode.NONE]
     wanted = [Right(op, ResourceType.GROUP, name) for name in there for op in GROUP_OPERATIONS]
     denied = await rights.denied(wanted)
     bits = dict.fromkeys(there, 0)
@@ -323,9 +325,9 @@ async def _with_operations(answer: Body, rights: ClientRights) -> Body:
         {**group, "authorizedOperations": bits[group["groupId"]]}
         if group["groupId"] in bits
         else group
-        for group in answer["groups"]
+        for group in response["groups"]
     ]
-    return {**answer, "groups": groups}
+    return {**response, "groups": groups}
 
 
 async def _not_described(

@@ -21,7 +21,6 @@ from msgspec import structs
 from group_coordinator.codecs.records import consumer_member, log_entry
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import member_of
-from group_coordinator.core.group_configs import offsets_retention_ms
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
@@ -38,7 +37,7 @@ from group_coordinator.core.model.records import (
     TransactionMarker,
 )
 from group_coordinator.core.model.topic_offsets import CommittedOffset
-from group_coordinator.core.offsets.expiration import ExpirationRule, rule_of
+from group_coordinator.core.offsets.expiration import ExpirationRule, offsets_retention_ms, rule_of
 from group_coordinator.core.replay import replay_record
 from group_coordinator.tables.compaction.consumer_rows import (
     classic_group,
