@@ -1,13 +1,9 @@
 """Appends that leave a mark, by which the next append sees the content of the table; and limits of data on the driver.
 
-On a local disk small appends go through the deltalake package: it writes the same commit as Spark in a fiftieth of the
-time, which is most of the time between two batches. Both leave the same mark in the table's log, so that each sees the
-other's appends.
-
-On S3 an append is two PUTs: a data file, and the commit. The deltalake package takes six requests, in turn: it looks for the
-table's last version before the commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on
-this machine's disk, and the files that it wrote there are put to the store. The commit is a conditional PUT of the version
-after the last known version, so a commit of another process is noticed and never replaced.
+On a local disk the deltalake package makes the same commit as Spark in a fiftieth of the time, which is most of the time between
+two batches. On S3 it would take six requests in turn. Here it appends to an empty copy of the table on this machine's disk, and
+two PUTs follow: the data file, and the commit, a conditional PUT of the version after the last known version. So a commit of
+another process is noticed and never replaced. All ways leave the same mark in the table's log, so that each sees the others' appends.
 """
 
 from __future__ import annotations
@@ -42,19 +38,15 @@ MOST_ROWS = 50_000
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of rows that the driver may hold."""
 
-
 Frame = TypeVar("Frame", pa.Table, pa.RecordBatch)
 
 
 class Size(NamedTuple):
-    """Rows and bytes of an append."""
-
     rows: int
     bytes: int
 
     @property
     def fits_the_driver(self) -> bool:
-        """True if the driver may hold it."""
         return self.rows <= MOST_ROWS and self.bytes <= MOST_BYTES
 
 
@@ -62,18 +54,14 @@ class Rows(Protocol):
     """Rows of a table, except the columns that the writer adds: for the driver, or in Spark."""
 
     @property
-    def spark(self) -> SparkSession:
-        """The session of the rows."""
+    def spark(self) -> SparkSession: ...
 
     @property
-    def fits_the_driver(self) -> bool:
-        """True if `arrow` may be called."""
+    def fits_the_driver(self) -> bool: ...
 
-    def arrow(self) -> pa.RecordBatchReader:
-        """Return the rows, to be read once."""
+    def arrow(self) -> pa.RecordBatchReader: ...
 
-    def frame(self) -> DataFrame:
-        """Return the rows as a DataFrame."""
+    def frame(self) -> DataFrame: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +245,7 @@ class AppendByPut:
 
     @classmethod
     def to(cls, spark: SparkSession, location: Path | str, table: DeltaTable) -> AppendByPut | None:
-        """Return None if the package has to append by itself.
-
-        That is outside S3, if this session lacks the class that puts (checkpoint/object_store.py), and for a table
-        whose protocol differs from the protocol of the package's copy.
-        """
+        """Return None outside S3, without the Java class that puts, or if the table's protocol differs from the copy's."""
         if isinstance(location, Path) or not is_on_s3(location) or _files(spark) is None:
             return None
         folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="group-coordinator-")
@@ -308,7 +292,6 @@ def _commit_file(version: int) -> str:
 
 
 def _files(spark: SparkSession) -> Any:
-    """Return the Java class that puts; None: this session lacks it."""
     session: Any = spark
     found = getattr(session._jvm, LOG_STORE)  # noqa: SLF001 - PySpark has no public way
     return found if isinstance(found, JavaClass) else None

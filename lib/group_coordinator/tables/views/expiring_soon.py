@@ -66,10 +66,7 @@ EXPIRING_SOON = ViewDefinition(
     name="expiring_soon",
     meaning="A row for each committed offset: its expiration, unless it is committed again, or its protection; the query chooses the time",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
+        *(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION),
         required("committed_offset", "bigint", "The next offset that the group reads"),
         optional("expires_at", "timestamp", "Time of expiration; null: the offset is protected"),
         optional(

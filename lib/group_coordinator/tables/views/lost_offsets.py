@@ -19,10 +19,7 @@ LOST_OFFSETS = ViewDefinition(
     name="lost_offsets",
     meaning="A row each time that a committed offset was lost, also if the partition was committed again",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
+        *(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION),
         required("last_offset", "bigint", "The offset that was lost"),
         required("lost_at", "timestamp", "Event time, by the group's clock"),
         required(
@@ -30,8 +27,7 @@ LOST_OFFSETS = ViewDefinition(
             "string",
             "offset-expired, offset-deleted, group-deleted or topic-deleted; mirrored: not known",
         ),
-        INFERRED,
-        PRINCIPAL,
+        *(INFERRED, PRINCIPAL),
         optional(
             "committed_again_at",
             "timestamp",
