@@ -65,12 +65,7 @@ _PATIENCE_S = 60.0
 
 
 class Batches:
-    """Metrics of the batches, received in the thread that runs them.
-
-    Args:
-        registry: shows the metrics.
-        idle_s: the longest pause of an idle job.
-    """
+    """Metrics of the batches, received in the thread that runs them; `idle_s` is the longest pause of an idle job."""
 
     def __init__(self, registry: CollectorRegistry, idle_s: float) -> None:
         self._idle_s = idle_s
@@ -90,11 +85,9 @@ class Batches:
         registry.register(Figures(self.families))
 
     def begin(self, plan: PlannedBatch | None, events: int) -> None:
-        """Note the begin of a batch with this number of events."""
         self._begun = plan, events
 
     def end(self, counts: BatchCounts, topic: str) -> None:
-        """Note that the batch is written."""
         plan, events = self._begun
         with self._lock:
             self._last_s, self._has_any = time.monotonic(), True
@@ -121,7 +114,6 @@ class Batches:
         return None
 
     def families(self) -> Iterator[Metric]:
-        """Yield all metrics but the histogram, which the registry has itself."""
         with self._lock:
             totals, duration_s = dict(self._totals), self._duration_s
         for name, number in totals.items():

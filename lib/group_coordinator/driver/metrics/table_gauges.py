@@ -41,11 +41,9 @@ _STATES = {
 
 
 def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator[Metric]:
-    """Yield the gauges of the existing groups.
+    """Yield the gauges of the existing groups: group_id, group_type, state and offset_count of each.
 
-    Args:
-        groups: group_id, group_type, state and offset_count of each.
-        rebalancing: by group id the state of the classic groups between two generations, which the log does not have.
+    `rebalancing` has by group id the state of the classic groups between two generations, which the log does not have.
     """
     counts = _counted(groups, rebalancing)
     by_type = [((kind,), sum(counts[kind, state] for state in _STATES[kind])) for kind in _STATES]
@@ -64,7 +62,6 @@ def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator
 
 
 def _counted(groups: pa.Table, rebalancing: Mapping[str, str]) -> Counter[tuple[str, str]]:
-    """Return the number of groups by type and state, including classic groups without records."""
     counts = _by_type_and_state(groups)
     if not rebalancing:
         return counts
@@ -107,10 +104,8 @@ Row = Mapping[str, Any]
 def lag_families(groups: pa.Table, lag: pa.Table, granularity: str) -> Iterator[Metric]:
     """Yield the gauges of lag and offsets.
 
-    Args:
-        groups: group_id and member_count.
-        lag: group_id, topic, partition, committed_offset, lag of the committed offsets, and the sampled offsets.
-        granularity: metrics.lag.granularity.
+    `groups` has group_id and member_count; `lag` has group_id, topic, partition, committed_offset and lag of the committed offsets,
+    and the sampled offsets; `granularity` is metrics.lag.granularity.
     """
     if granularity not in _LABELS:
         return
@@ -171,13 +166,7 @@ _LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, log_start_of
 
 
 class TableGauges:
-    """Gauges from the tables: one thread reads them, another shows the last result.
-
-    Args:
-        ask: queries the tables.
-        granularity: metrics.lag.granularity.
-        rebalancing: returns the classic groups that rebalance now.
-    """
+    """Gauges from the tables: one thread reads them, another shows the last result. `rebalancing` is as in group_families."""
 
     def __init__(
         self, ask: Ask, granularity: str, rebalancing: Callable[[], Mapping[str, str]]
@@ -198,7 +187,6 @@ class TableGauges:
         self._read_s = time.monotonic()
 
     def families(self) -> Iterable[Metric]:
-        """Yield the last gauges, and their age."""
         yield from self._families
         if self._read_s is not None:
             age_s = time.monotonic() - self._read_s
