@@ -51,11 +51,7 @@ def tables_in_folder(job: JobSettings) -> PositionTables:
 
 
 def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
-    """Return the tables for access by Spark; the notes of their maintenance are in the checkpoint, a folder per cluster.
-
-    Raises:
-        JobRefusedError: the table has not been created.
-    """
+    """Return the tables for access by Spark, with notes in a folder per cluster. Raises JobRefusedError if one is missing."""
     catalog = TableCatalog(job.tables_root)
     _check(job, lambda: catalog.exists(spark, TOPIC_POSITIONS.name))
     notebook = notebook_of(spark, job, f"positions-{cluster_folder(job.cluster_id)}")

@@ -102,11 +102,7 @@ def append_rows(
     table: TableDefinition,
     mark: Transaction,
 ) -> None:
-    """Append a few rows, or only the mark, unless the table has this mark or a later mark.
-
-    Raises:
-        TableWriteError: the write to the table's folder failed.
-    """
+    """Append a few rows, or only the mark, unless the table has this mark or a later mark. Raises TableWriteError."""
     folder = catalog.direct(table.name)
     # Only Spark can write to a catalog or to other stores; Delta itself then compares the mark.
     if folder is None:
@@ -123,11 +119,7 @@ def append_rows(
 def append_on_disk(
     table: DeltaTable, folder: Path | str, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
 ) -> None:
-    """Append to a table without Spark. It fails if another process has committed such a mark meanwhile.
-
-    Raises:
-        TableWriteError: the write to the table's folder failed.
-    """
+    """Append without Spark. Raises TableWriteError, also if another process has committed such a mark meanwhile."""
     properties = CommitProperties(app_transactions=[mark])
     with write_errors(folder), commit_of_deltalake(folder):
         commit_rows(table, rows, properties)
@@ -186,11 +178,7 @@ def append_frame(
 def append_few(
     rows: pa.Table, spark: SparkSession, catalog: TableCatalog, table: TableDefinition
 ) -> None:
-    """Append a few rows by Spark, as one file and without a mark: a repeat appends them twice.
-
-    Raises:
-        TableWriteError: the table is missing, or the write failed.
-    """
+    """Append a few rows by Spark, as one file and without a mark: a repeat appends them twice. Raises TableWriteError."""
     location = catalog.location(table.name)
     with spark_write_errors(location):
         # Spark would create it.
@@ -262,11 +250,7 @@ class AppendByPut:
         return cls(spark, location, table.version(), copy, folder)
 
     def append(self, rows: pa.Table | pa.RecordBatchReader, mark: Transaction) -> None:
-        """Append the rows and the mark as the next version.
-
-        Raises:
-            TableWriteError: the write to the store failed, or another process has committed since the last append.
-        """
+        """Append the rows and the mark as the next version. Raises TableWriteError, also if another process has committed."""
         commit_rows(self._copy, rows, CommitProperties(app_transactions=[mark]))
         commit = _commit_file(self._copy.version())
         written = Path(self._folder.name, commit)

@@ -89,11 +89,7 @@ class MissingTablesError(RuntimeError):
 
 
 def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[str]:
-    """Create missing tables under a root; return the names, or addresses, of all. A schema of a catalog gets the views too.
-
-    Raises:
-        StorageError: the storage, or the catalog, refuses.
-    """
+    """Create missing tables under a root, and views in a schema; return the names, or addresses, of all. Raises StorageError."""
     # Spark, whose start takes a while, is needed only if the root is no folder of this machine.
     catalog = TableCatalog(root)
     if catalog.local_root is not None:

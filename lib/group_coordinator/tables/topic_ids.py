@@ -72,11 +72,7 @@ class TopicIds:
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the new ids of names by id, in a single commit.
-
-        Raises:
-            TableWriteError: the table cannot be read or written.
-        """
+        """Add the new ids of names by id, in a single commit. Raises TableWriteError."""
         with self.errors():
             # Read once: rows are only added, and the sampler runs for months.
             if self._known is None:

@@ -94,11 +94,7 @@ class TableCache:
 
     @contextmanager
     def newest(self, folder: Path | str) -> Iterator[CachedTable]:
-        """Yield the present table, which the block may write; after a failure its cached state is dropped.
-
-        Raises:
-            TableWriteError: the table is missing, or its log cannot be read.
-        """
+        """Yield the present table, which the block may write; a failure drops its cached state. Raises TableWriteError."""
         # On S3 it is the table after the last block, as a look takes three requests: a commit notices newer commits.
         # Taken out during the block: after a failure nothing is known, and another thread reads the table itself.
         known = self._known.pop(folder, None)

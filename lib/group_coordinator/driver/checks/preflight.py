@@ -67,11 +67,7 @@ _log = logging.getLogger(__name__)
 
 
 def check_batch_limit(job: JobSettings, partitions: int) -> None:
-    """Refuse a limit that would suspend the session timers of dead members as long as others are busy.
-
-    Raises:
-        JobRefusedError: the message names the limit and the lowest valid value.
-    """
+    """Refuse, with JobRefusedError, a limit that would suspend the timers of dead members as long as others are busy."""
     limit, least = job.max_offsets_per_trigger, lowest_limit(partitions)
     # 0 is no limit.
     if 0 < limit < least:

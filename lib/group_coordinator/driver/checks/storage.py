@@ -53,12 +53,7 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
 
 
 def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse a checkpoint location that is unreachable or read-only. Only the folder stays there.
-
-    Raises:
-        JobRefusedError: the message names the setting, the folder and the storage's error.
-        StorageError: likewise.
-    """
+    """Refuse a location that is unreachable or read-only, with JobRefusedError or StorageError. Only the folder stays there."""
     with storage_named("checkpoint.location", job.checkpoint_location):
         folder = CheckpointFolder(spark, job.checkpoint_location)
     check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
@@ -153,11 +148,7 @@ def check_tables_take_files(spark: SparkSession, root: str) -> None:
 
 
 def check_catalog_takes_appends(spark: SparkSession, root: str) -> None:
-    """Append no rows to each table, as a catalog checks our rights first. Delta then commits nothing and writes no file.
-
-    Raises:
-        PySparkException: the catalog names the missing right.
-    """
+    """Append no rows to each table, as a catalog checks our rights first; Delta writes no file. Raises PySparkException."""
     catalog = TableCatalog(root)
     for table in TABLES:
         if catalog.exists(spark, table.name):

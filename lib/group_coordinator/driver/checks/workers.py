@@ -64,11 +64,7 @@ def check_workers(spark: SparkSession, exchange: Wanted) -> None:
 
 
 def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
-    """Return the packages of the workers, with the driver's versions.
-
-    Raises:
-        JobRefusedError: their Python lacks a package, or has other versions; the message has the remedy.
-    """
+    """Return the packages of the workers, with the driver's versions. Raises JobRefusedError with the remedy."""
     here = worker_here()
     # On this machine the workers are started by the driver's own Python.
     workers = {here} if is_on_this_machine(spark) else _asked(spark)
@@ -128,11 +124,7 @@ _FIELDS = ("ssl_truststore_location", "ssl_keystore_location")
 
 
 def check_certificates(spark: SparkSession, security: Security) -> None:
-    """Refuse executors that lack a PEM file of the settings, or have another file in its place.
-
-    Raises:
-        JobRefusedError: the message names the setting, the file, a machine and the remedy.
-    """
+    """Refuse executors that lack a PEM file of the settings, or have another file in its place, with JobRefusedError."""
     files = {key_of(name): file for name in _FIELDS if (file := getattr(security, name))}
     if not files or is_on_this_machine(spark):
         return

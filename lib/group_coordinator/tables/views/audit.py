@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
     INFERRED,
-    PARTITION,
+    PARTITION_KEY,
     PRINCIPAL,
-    TOPIC,
     ViewDefinition,
     described,
     is_offset,
@@ -20,7 +17,7 @@ AUDIT = ViewDefinition(
     name="audit",
     meaning="A row for each change of an offset that was no ordinary commit: set by a sender that is no member, set back, or lost",
     columns=(
-        *(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION),
+        *PARTITION_KEY,
         *described(
             """
             before? bigint The offset before the change; null: none, or a number below 0, which clients ignore

@@ -54,6 +54,7 @@ CLUSTER_ID = required("cluster_id", "string", "The Kafka cluster, setting cluste
 GROUP_ID = required("group_id", "string", "The group")
 TOPIC = required("topic", "string", "The topic")
 PARTITION = required("partition", "int", "The partition")
+PARTITION_KEY = (CLUSTER_ID, GROUP_ID, TOPIC, PARTITION)
 PRINCIPAL = optional(
     "principal",
     "string",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
-    TOPIC,
+    PARTITION_KEY,
     ViewDefinition,
     described,
     is_ahead,
@@ -105,7 +102,7 @@ LAG_NOW = ViewDefinition(
     name="lag",
     meaning="A row for each group and partition that is assigned, is committed, or belongs to a subscribed or committed topic; ends are those of the newest samples; share groups commit nothing and have no rows",
     columns=(
-        *(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION, COMMITTED_OFFSET),
+        *(*PARTITION_KEY, COMMITTED_OFFSET),
         optional(
             "log_end_offset",
             "bigint",

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
     BATCH_ID,
-    CLUSTER_ID,
-    GROUP_ID,
     INFERRED,
-    PARTITION,
+    PARTITION_KEY,
     PRINCIPAL,
     SEQ,
-    TOPIC,
     ViewDefinition,
     described,
     optional,
@@ -119,7 +116,7 @@ OFFSET_CHANGES = ViewDefinition(
     name="offset_changes",
     meaning="A row for each change of a committed offset, ordinary commits too; an offset of a transaction counts from the transaction's end on",
     columns=(
-        *(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION),
+        *PARTITION_KEY,
         optional("before", "bigint", "The offset before; null: there was none"),
         optional("after", "bigint", "The offset after; null: it was lost"),
         required("at", "timestamp", "Event time, by the group's clock"),

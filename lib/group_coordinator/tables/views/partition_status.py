@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
+    PARTITION_KEY,
     SURELY_LATER_SECONDS,
-    TOPIC,
     ViewDefinition,
     offset_or_null,
     optional,
@@ -160,7 +157,7 @@ PARTITION_STATUS = ViewDefinition(
     name="partition_status",
     meaning="A row for each row of lag: the status of the partition as of the newest sample",
     columns=(
-        *(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION),
+        *PARTITION_KEY,
         optional(
             "status",
             "string",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
-    TOPIC,
+    PARTITION_KEY,
     ViewDefinition,
     is_offset,
     optional,
@@ -138,7 +135,7 @@ SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_secon
 TIME_LAG = ViewDefinition(
     name="time_lag",
     meaning="A row for each row of lag: the time for which there has been something that the group has not read",
-    columns=(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION, LAG_SECONDS, HOW, CERTAIN_SECONDS),
+    columns=(*PARTITION_KEY, LAG_SECONDS, HOW, CERTAIN_SECONDS),
     text=_TEXT,
     answers="Which groups are more than five minutes behind?",
     example="SELECT cluster_id, group_id, topic, max(lag_seconds) AS seconds_behind FROM time_lag "
