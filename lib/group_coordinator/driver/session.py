@@ -59,6 +59,11 @@ def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point
     return family
 
 
+def figure(name: str, meaning: str, number: float) -> Metric:
+    """Return a gauge without labels."""
+    return gauge(name, meaning, (), [((), number)])
+
+
 MakeSession = Callable[[], SparkSession]
 
 

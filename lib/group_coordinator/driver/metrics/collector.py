@@ -31,7 +31,7 @@ from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
-from group_coordinator.driver.session import Figures, gauge
+from group_coordinator.driver.session import Figures, figure
 from group_coordinator.driver.tasks.acls import AclTask
 from group_coordinator.gateway.cluster.addresses import listen_address
 from group_coordinator.observability.http_server import Trouble, metrics_port
@@ -150,7 +150,7 @@ def behind_families(backlog: UnhandledEvents) -> Iterator[Metric]:
         ("events", "Events that are not handled yet", backlog.events),
         ("seconds", "The age of the oldest event that is not handled yet", behind_s),
     ):
-        yield gauge(f"group_coordinator_behind_{name}", meaning, (), [((), number)])
+        yield figure(f"group_coordinator_behind_{name}", meaning, number)
 
 
 def _oldest_ms(consumer: KafkaConsumer, behind: Mapping[TopicPartition, int]) -> int | None:

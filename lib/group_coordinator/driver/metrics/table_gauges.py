@@ -21,7 +21,7 @@ from group_coordinator.clients import sql_tables
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.core.model.classic_member import ClassicState, ConsumerState
 from group_coordinator.driver.metrics.meters import KAFKAS
-from group_coordinator.driver.session import Point, gauge
+from group_coordinator.driver.session import Point, figure, gauge
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
@@ -53,12 +53,12 @@ def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator
         meaning = f"Groups of type {kind} by state"
         yield gauge(f"{KAFKAS}_{kind}_group_count", meaning, ("state",), points)
     offsets = pc.sum(groups["offset_count"]).as_py() or 0
-    yield gauge(f"{KAFKAS}_offset_count", "Committed offsets", (), [((), offsets)])
-    yield gauge(f"{_MANAGER}_numoffsets", "Committed offsets", (), [((), offsets)])
-    yield gauge(f"{_MANAGER}_numgroups", "Classic groups", (), [((), by_type[0][1])])
+    yield figure(f"{KAFKAS}_offset_count", "Committed offsets", offsets)
+    yield figure(f"{_MANAGER}_numoffsets", "Committed offsets", offsets)
+    yield figure(f"{_MANAGER}_numgroups", "Classic groups", by_type[0][1])
     for state in _STATES[_CLASSIC]:
         name = f"{_MANAGER}_numgroups{state.lower()}"
-        yield gauge(name, f"Classic groups that are {state}", (), [((), counts[_CLASSIC, state])])
+        yield figure(name, f"Classic groups that are {state}", counts[_CLASSIC, state])
 
 
 def _counted(groups: pa.Table, rebalancing: Mapping[str, str]) -> Counter[tuple[str, str]]:
@@ -191,11 +191,11 @@ class TableGauges:
         if self._read_s is not None:
             age_s = time.monotonic() - self._read_s
             meaning = "Time since the tables were read for the gauges of groups"
-            yield gauge("group_coordinator_tables_age_seconds", meaning, (), [((), age_s)])
+            yield figure("group_coordinator_tables_age_seconds", meaning, age_s)
         if self._sampled_at is not None:
             age_s = time.time_ns() / 1e9 - self._sampled_at.timestamp()
             meaning = "Time since the sample of the topics' ends that lag is computed from"
-            yield gauge("group_coordinator_positions_age_seconds", meaning, (), [((), age_s)])
+            yield figure("group_coordinator_positions_age_seconds", meaning, age_s)
 
     def _of(self, groups: pa.Table, lag: pa.Table | None) -> Iterator[Metric]:
         yield from group_families(groups, self._rebalancing())

@@ -24,7 +24,7 @@ from group_coordinator.codecs.acls import super_users_of
 from group_coordinator.codecs.fields import FieldError
 from group_coordinator.core.acls import Acls
 from group_coordinator.driver.outages import look_again_and_again
-from group_coordinator.driver.session import gauge
+from group_coordinator.driver.session import figure
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.acl_log import AclLog
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -119,7 +119,7 @@ class AclTask:
         if self._read_s is not None:
             age_s = self._clock() - self._read_s
             meaning = "Time since the ACLs were last read"
-            yield gauge("group_coordinator_acls_age_seconds", meaning, (), [((), age_s)])
+            yield figure("group_coordinator_acls_age_seconds", meaning, age_s)
 
     def _give(self) -> None:
         self._take(self._read())
