@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -85,7 +85,7 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-def headings(*titles: str) -> list[Cell]:
+def headings(titles: Iterable[str]) -> list[Cell]:
     """Return headings of a table; a title that begins with # is of numbers."""
     return [Cell(title.lstrip("#"), "number" if title[0] == "#" else "") for title in titles]
 

@@ -16,12 +16,12 @@ from pyspark.sql import functions as F
 
 from group_coordinator.tables.append import append_rows
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, columns, required
+from group_coordinator.tables.definition import CLUSTER_ID, required, table_of
 
-WRITERS = TableDefinition(
+WRITERS = table_of(
     "writers",
     "A row each time a checkpoint claimed a cluster's rows; only the checkpoint with the highest epoch may write",
-    columns(
+    [
         CLUSTER_ID,
         required(
             "epoch", "bigint", "1 for the cluster's first checkpoint, then 1 higher each time"
@@ -33,7 +33,7 @@ WRITERS = TableDefinition(
         required("events_topic", "string", "Topic of its events"),
         required("program_version", "string", "The version of this program"),
         required("claimed_at", "timestamp", "Time of the claim, by the wall clock"),
-    ),
+    ],
 )
 
 

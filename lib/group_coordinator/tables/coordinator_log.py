@@ -9,16 +9,15 @@ from group_coordinator.tables.definition import (
     BATCH_ID,
     CLUSTER_ID,
     INGESTED_AT,
-    TableDefinition,
-    columns,
     described,
     required,
+    table_of,
 )
 
-COORDINATOR_LOG = TableDefinition(
+COORDINATOR_LOG = table_of(
     "coordinator_log",
     "A row for each record, kept forever; the order of a group's records is (batch_id, seq)",
-    columns(
+    [
         CLUSTER_ID,
         required(
             "group_id",
@@ -56,6 +55,6 @@ COORDINATOR_LOG = TableDefinition(
             source_topic_id? string Id of the topic of a mirrored message; a topic that is created again under its name has another id
             """
         ),
-    ),
+    ],
     properties={"delta.dataSkippingStatsColumns": "group_id,event_time,batch_id"},
 )

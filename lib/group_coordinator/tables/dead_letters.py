@@ -11,17 +11,16 @@ from group_coordinator.tables.definition import (
     BATCH_ID,
     CLUSTER_ID,
     INGESTED_AT,
-    TableDefinition,
-    columns,
     optional,
     required,
+    table_of,
 )
 from group_coordinator.tables.log_rows import instant, line_schema
 
-DEAD_LETTERS = TableDefinition(
+DEAD_LETTERS = table_of(
     "dead_letters",
     "A row for each invalid event, and each message of a mirrored topic that could not be decoded; it changed no group",
-    columns(
+    [
         required("source_topic", "string", "Topic of the event"),
         optional("source_partition", "int", "Partition of the event; null: a deadline failed"),
         optional("source_offset", "bigint", "Offset of the event; null: a deadline failed"),
@@ -38,7 +37,7 @@ DEAD_LETTERS = TableDefinition(
         optional(
             "key", "binary", "The bytes of a mirrored message's key; null: no key, or an event"
         ),
-    ),
+    ],
     properties={"delta.dataSkippingNumIndexedCols": "0"},
 )
 

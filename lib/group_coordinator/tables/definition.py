@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import deltalake
 import pyarrow as pa
@@ -72,10 +73,6 @@ def described(text: str) -> list[StructField]:
     """Return columns, as views describe theirs."""
     found = views.described(text)
     return [optional(each.name, each.type, each.meaning, nullable=each.nullable) for each in found]
-
-
-def columns(*fields: StructField) -> StructType:
-    return StructType([*fields])
 
 
 # Columns of more than one table.
@@ -147,6 +144,16 @@ class TableDefinition:
                 description=self.meaning,
                 configuration={**_PROPERTIES, **_PROPERTIES_ON_DISK, **self.properties},
             )
+
+
+def table_of(
+    name: str,
+    meaning: str,
+    columns: Iterable[StructField],
+    key: tuple[str, ...] = (),
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> TableDefinition:
+    return TableDefinition(name, meaning, StructType([*columns]), key, properties)
 
 
 def column_in_sql(column: StructField) -> str:

@@ -11,16 +11,15 @@ from group_coordinator.tables.definition import (
     CLUSTER_ID,
     GROUP_ID,
     INGESTED_AT,
-    TableDefinition,
-    columns,
     required,
+    table_of,
 )
 from group_coordinator.tables.log_rows import instant, line_schema
 
-DENIALS = TableDefinition(
+DENIALS = table_of(
     "denials",
     "A row for each authorization failure; an event may have several",
-    columns(
+    [
         GROUP_ID,
         required("api", "string", "Kafka's name of the API"),
         required("principal", "string", "The sender, as the event names it"),
@@ -35,7 +34,7 @@ DENIALS = TableDefinition(
         required("source_partition", "int", "Partition of the event"),
         required("source_offset", "bigint", "Offset of the event"),
         *(INGESTED_AT, CLUSTER_ID, BATCH_ID),
-    ),
+    ],
 )
 
 LINE = line_schema(DenialRow)

@@ -21,11 +21,10 @@ from group_coordinator.tables.definition import (
     OFFSET_KEY,
     UPDATE_BATCH_ID,
     UPDATED_AT,
-    TableDefinition,
-    columns,
     described,
     optional,
     required,
+    table_of,
 )
 
 RESOLVED_REGEXES = ArrayType(
@@ -39,10 +38,10 @@ RESOLVED_REGEXES = ArrayType(
     )
 )
 
-GROUPS = TableDefinition(
+GROUPS = table_of(
     "groups",
     "A row for each existing group",
-    columns(
+    [
         *(CLUSTER_ID, GROUP_ID),
         *described(
             """
@@ -82,7 +81,7 @@ GROUPS = TableDefinition(
             "JSON: the newest values of a share or streams group's records, by record type; of a consumer group "
             "targets of members that have no other record yet",
         ),
-    ),
+    ],
     key=GROUP_KEY,
 )
 
@@ -111,10 +110,10 @@ OWNED_PARTITIONS = ArrayType(
     )
 )
 
-MEMBERS = TableDefinition(
+MEMBERS = table_of(
     "members",
     "A row for each member of a group",
-    columns(
+    [
         *(CLUSTER_ID, GROUP_ID),
         required("member_id", "string", "The member's id"),
         optional(
@@ -148,15 +147,15 @@ MEMBERS = TableDefinition(
         ),
         optional("pending_revocation", OWNED_PARTITIONS, "Partitions that it must still give back"),
         optional("target_assignment", TARGET_PARTITIONS, "Partitions that it shall own"),
-    ),
+    ],
     key=MEMBER_KEY,
 )
 
 
-OFFSETS = TableDefinition(
+OFFSETS = table_of(
     "offsets",
     "A row for each committed offset",
-    columns(
+    [
         *(CLUSTER_ID, GROUP_ID),
         *described(
             """
@@ -172,29 +171,29 @@ OFFSETS = TableDefinition(
             """
         ),
         *(UPDATED_AT, UPDATE_BATCH_ID),
-    ),
+    ],
     key=OFFSET_KEY,
 )
 
 
 # Also of groups that do not exist yet or any more.
-GROUP_CONFIGS = TableDefinition(
+GROUP_CONFIGS = table_of(
     "group_configs",
     "A row for each group configuration; the group need not exist",
-    columns(
+    [
         *(CLUSTER_ID, GROUP_ID),
         required("name", "string", "The name of the setting, as in IncrementalAlterConfigs"),
         required("value", "string", "Its value, as DescribeConfigs shows it"),
         *(UPDATED_AT, UPDATE_BATCH_ID),
-    ),
+    ],
     key=CONFIG_KEY,
 )
 
 
-SNAPSHOTS = TableDefinition(
+SNAPSHOTS = table_of(
     "snapshots",
     "Each group as it was after a batch: a rebuild starts from these rows; for this program alone",
-    columns(
+    [
         CLUSTER_ID,
         optional("group_id", "string", "The group; null: the row that is about all groups"),
         required("batch_id", "bigint", "The last batch of the log in the snapshot"),
@@ -207,6 +206,6 @@ SNAPSHOTS = TableDefinition(
             "In the same row: the last event of each partition that changed the tables",
         ),
         required("taken_at", "timestamp", "Time of the snapshot, by the wall clock"),
-    ),
+    ],
     key=GROUP_KEY,
 )

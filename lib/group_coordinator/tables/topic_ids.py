@@ -19,19 +19,19 @@ from group_coordinator.tables.append import (
     write_errors,
 )
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, columns, required
+from group_coordinator.tables.definition import CLUSTER_ID, required, table_of
 
-TOPIC_IDS = TableDefinition(
+TOPIC_IDS = table_of(
     "topic_ids",
     "A row for each topic id that was seen in a cluster; rows stay when the topic is deleted",
-    columns(
+    [
         CLUSTER_ID,
         required(
             "topic_id", "string", "The topic's id; a topic that is created again gets another id"
         ),
         required("topic", "string", "The topic"),
         required("first_seen_at", "timestamp", "Time when it was first seen, by the wall clock"),
-    ),
+    ],
     key=(CLUSTER_ID.name, "topic_id"),
 )
 

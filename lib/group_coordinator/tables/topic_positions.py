@@ -8,16 +8,15 @@ import pyarrow as pa
 
 from group_coordinator.tables.definition import (
     CLUSTER_ID,
-    TableDefinition,
-    columns,
     described,
+    table_of,
 )
 from group_coordinator.tables.position import Position
 
-TOPIC_POSITIONS = TableDefinition(
+TOPIC_POSITIONS = table_of(
     "topic_positions",
     "A row for each sample of a partition: start and end of its readable log",
-    columns(
+    [
         CLUSTER_ID,
         *described(
             """
@@ -29,7 +28,7 @@ TOPIC_POSITIONS = TableDefinition(
             sampled_at timestamp Time of the request to the brokers, by the clock of the machine that sent it
             """
         ),
-    ),
+    ],
     # Files are separated by the time of writing: sorted by topic, each would have rows of all times, and the removal of
     # old rows would touch all of them.
     key=(CLUSTER_ID.name, "topic", "partition", "sampled_at"),

@@ -75,7 +75,7 @@ def _figure(changes: Sequence[Row], scope: Scope) -> TitledChart:
 def _listing(changes: Sequence[Row], scope: Scope) -> Listing:
     return Listing(
         "The latest changes",
-        headings("When", "Who", "Change", "Group", "Topic", "What"),
+        headings(["When", "Who", "Change", "Group", "Topic", "What"]),
         [
             [
                 Cell(time_text(row["at"]), "time"),

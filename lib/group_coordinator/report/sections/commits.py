@@ -89,7 +89,7 @@ def _without_gaps(points: Sequence[Row], scope: Scope) -> list[tuple[datetime, i
 def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
     return Listing(
         "Groups with the most commits",
-        headings("Group", "#Commits", "#Records read", "#Records a minute", "Last commit"),
+        headings(["Group", "#Commits", "#Records read", "#Records a minute", "Last commit"]),
         [_line(own, scope) for own in groups],
         total,
     )

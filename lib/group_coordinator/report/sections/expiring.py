@@ -99,7 +99,7 @@ def _lines(values: Sequence[Row]) -> dict[str, Any]:
 def _listing(expiring: Sequence[Row], scope: Scope) -> Listing:
     return Listing(
         "Offsets that expire next",
-        headings("Group", "Topic", "#Offsets", "The first expires", "That is"),
+        headings(["Group", "Topic", "#Offsets", "The first expires", "That is"]),
         [
             [
                 Cell(name_of(row, scope), "name"),

@@ -125,13 +125,15 @@ def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
     return Listing(
         "Groups, problems first",
         headings(
-            "Group",
-            "Status",
-            "State",
-            "#Members",
-            "#Records behind",
-            "#Time behind",
-            "Most behind in",
+            [
+                "Group",
+                "Status",
+                "State",
+                "#Members",
+                "#Records behind",
+                "#Time behind",
+                "Most behind in",
+            ]
         ),
         [
             [

@@ -118,7 +118,7 @@ def _unit_of(longest_s: float) -> tuple[str, int]:
 def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
     return Listing(
         "Groups with the most records behind",
-        headings("Group", "#Records behind, last", "#Most", "Around", "#Longest time behind"),
+        headings(["Group", "#Records behind, last", "#Most", "Around", "#Longest time behind"]),
         [_line(own, scope) for own in groups],
         total,
     )

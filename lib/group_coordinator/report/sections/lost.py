@@ -93,7 +93,7 @@ def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dic
 def _listing(lost: Sequence[Row], scope: Scope) -> Listing:
     return Listing(
         "The latest losses",
-        headings("When", "Group", "Topic", "Lost", "Why", "Who asked", "Now"),
+        headings(["When", "Group", "Topic", "Lost", "Why", "Who asked", "Now"]),
         [
             [
                 Cell(time_text(row["lost_at"]), "time"),

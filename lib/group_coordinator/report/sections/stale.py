@@ -36,7 +36,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
 def _listing(topics: Sequence[Row], scope: Scope) -> Listing:
     return Listing(
         "Stale topics",
-        headings("Topic", "Why", "#Groups", "#Records behind", "Last commit", "Last written"),
+        headings(["Topic", "Why", "#Groups", "#Records behind", "Last commit", "Last written"]),
         [
             [
                 Cell(name_of(row, scope, "topic"), "name"),
