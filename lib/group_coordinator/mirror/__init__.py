@@ -1,1 +1,5 @@
-"""The mirror of a live cluster's __consumer_offsets: messages become rows of the tables, each appended exactly once."""
+"""The mirror of a live cluster's __consumer_offsets: messages become rows of the tables, each appended exactly once.
+
+Here are the decoder of whole Arrow batches (`arrow_decoder.py`), the query and its sinks, and the reasons of tombstones
+(`batch_reasons.py`).
+"""
