@@ -12,10 +12,7 @@ from tenacity.nap import sleep_using_event
 
 
 class Background(Thread):
-    """Thread that calls `run` with an event.
-
-    `end` and the end of a with block set the event; a daemon thread does not delay the exit.
-    """
+    """Thread that calls `run` with an event, which `end` and the end of a with block set."""
 
     def __init__(self, run: Callable[[Event], None], name: str, *, daemon: bool = True) -> None:
         self._ended = Event()
@@ -36,10 +33,7 @@ class Background(Thread):
 
 @contextmanager
 def running_beside(run: Callable[[Event], None], stop: Event, name: str) -> Iterator[None]:
-    """Call `run` in a thread until the block ends, which sets its event.
-
-    If `run` fails, `stop` is set, and the failure is raised at the end of the block.
-    """
+    """Call `run` in a thread until the block ends, which sets its event; a failure sets `stop`, and is raised at the end."""
     failures: list[BaseException] = []
 
     def guarded(ended: Event) -> None:
@@ -69,15 +63,10 @@ def repeat(
     share: float = 1.0,
     failed: Callable[[Exception, int], None] = _raise,
 ) -> None:
-    """Call `work` until `ended` is set.
+    """Call `work` until `ended` is set, with a pause after each call; `first_s` is the pause before the first.
 
-    Args:
-        work: the function.
-        ended: ends the pauses too.
-        interval_s: the pause after each call.
-        first_s: the pause before the first call; None: the interval.
-        share: part of the time that the work may take; the pause is longer after work that takes long.
-        failed: called with a failure and the number of failures in a row; raises it to end the loop.
+    `share` is the part of the time that the work may take: the pause is longer after work that takes long. `failed` gets a failure
+    and the number of failures in a row, and raises it to end the loop.
     """
     # The pause is an event's wait, so that `ended` interrupts it.
     failures, pause_s = 0, interval_s if first_s is None else first_s
@@ -104,12 +93,7 @@ def keep_trying(
 ) -> None:
     """Call `run` until it succeeds or `stop` is set, which ends the pauses too.
 
-    Args:
-        run: function that may fail.
-        stop: once it is set, there are no more attempts.
-        pause_s: between a failure and the next attempt.
-        passes: returns True for a failure that is retried; any other failure is raised.
-        say: called with each retried failure and the number of the attempt, from 1.
+    A failure that `passes` is retried, any other is raised. `say` gets each retried failure and the number of the attempt, from 1.
     """
 
     def attempt() -> None:

@@ -211,7 +211,6 @@ def _check_endpoint(url: str) -> None:
 
 
 def variable_of(key: str) -> str:
-    """Environment variable of a secret setting."""
     return f"GROUP_COORDINATOR_{key.replace('.', '_').upper()}"
 
 

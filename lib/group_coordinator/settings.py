@@ -140,12 +140,7 @@ def load(
     overrides: Sequence[str] = (),
     environment: Mapping[str, str] = os.environ,
 ) -> Settings:
-    """Read the defaults, a file, secrets of the environment, and `KEY=VALUE` texts; the later wins.
-
-    Args:
-        path: a file with settings in TOML; None: no file.
-        overrides: `KEY=VALUE` texts, as in `--set`.
-        environment: variables by name; only the variables of secrets are read.
+    """Read the defaults, a TOML file, secrets of the environment, and `KEY=VALUE` texts; the later wins.
 
     Raises:
         SettingsError: a key is unknown, a value does not fit, or the file cannot be read.
@@ -165,21 +160,13 @@ def load(
 
 
 def keys_given(path: Path | None = None, overrides: Sequence[str] = ()) -> frozenset[str]:
-    """Keys with a value in a file or in a `KEY=VALUE` text.
-
-    Raises:
-        SettingsError: as for `load`.
-    """
+    """Keys with a value in a file or in a `KEY=VALUE` text. Raises SettingsError."""
     in_file = {} if path is None else _read(path)
     return frozenset({*in_file, *(key for key, _ in map(_parse, overrides))})
 
 
 def secrets_in(path: Path) -> list[str]:
-    """Keys of the secrets in a file.
-
-    Raises:
-        SettingsError: as for `load`.
-    """
+    """Keys of the secrets in a file. Raises SettingsError."""
     return [key for key, value in _read(path).items() if key in SECRETS and value]
 
 

@@ -14,6 +14,7 @@ from deltalake import Transaction, write_deltalake
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.rows import (
+    ConfigRow,
     GroupKey,
     GroupRow,
     GroupRows,
@@ -21,8 +22,9 @@ from group_coordinator.tables.compaction.rows import (
     OffsetRow,
     Retention,
     StoredLogEntry,
+    TableRow,
 )
-from group_coordinator.tables.compaction.spark import apply_entries
+from group_coordinator.tables.compaction.spark import Change, apply_entries
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
@@ -106,31 +108,50 @@ def tables_of_mirror(root: Path, log: MirroredLog, topic_names: dict[str, str]) 
     return str(root)
 
 
-class MirroredTables:
-    """The rows of the group, kept up by folding its log as it comes."""
+class FoldedTables:
+    """The rows of a group, kept up by folding its log."""
+
+    key = KEY
 
     def __init__(self, topic_names: dict[str, str] | None = None) -> None:
         self.rows = GroupRows()
         self.topic_names = topic_names or {}
-        self._taken = 0
 
-    def take(self, log: MirroredLog) -> None:
-        """What is new in the log."""
-        new, self._taken = log.entries[self._taken :], len(log.entries)
-        for _, delete, row in list(apply_entries(KEY, self.rows, new, MINUTE, self.topic_names)):
-            if not delete:
+    def take_entries(self, log: list[StoredLogEntry]) -> list[Change]:
+        changes = [*apply_entries(self.key, self.rows, log, MINUTE, self.topic_names)]
+        for _, delete, row in changes:
+            if delete:
+                self._remove(row)
+            else:
                 self.rows.add(row)
-            elif isinstance(row, GroupRow):
+        return changes
+
+    def _remove(self, row: TableRow) -> None:
+        match row:
+            case GroupRow():
                 self.rows.group = None
-            elif isinstance(row, MemberRow):
+            case MemberRow():
                 del self.rows.members[row.member_id]
-            elif isinstance(row, OffsetRow):
+            case OffsetRow():
                 del self.rows.offsets[row.topic, row.partition]
+            case ConfigRow():
+                del self.rows.configs[row.name]
 
     @property
     def group(self) -> GroupRow:
         assert self.rows.group is not None
         return self.rows.group
+
+
+class MirroredTables(FoldedTables):
+    """The rows of the group of a mirrored log, as it comes."""
+
+    taken = 0
+
+    def take(self, log: MirroredLog) -> None:
+        """What is new in the log."""
+        new, self.taken = log.entries[self.taken :], len(log.entries)
+        self.take_entries(new)
 
     def assigned(self, member_id: str) -> list[tuple[str, int]] | None:
         held = self.rows.members[member_id].assigned_partitions

@@ -9,6 +9,8 @@ from group_coordinator import settings
 from group_coordinator.security import Secret, Security
 from group_coordinator.settings import JobSettings, SettingsError
 
+NO_ADDRESS = "is not HOST:PORT, [IPv6]:PORT or PROTOCOL://HOST:PORT"
+
 
 def own_file(folder: Path, text: str) -> Path:
     path = folder / "mine.toml"
@@ -17,19 +19,16 @@ def own_file(folder: Path, text: str) -> Path:
 
 
 def test_the_defaults_are_kafkas() -> None:
-    coordinator = settings.load().coordinator
+    loaded = settings.load()
+    coordinator = loaded.coordinator
 
     assert coordinator.offsets_retention_minutes == 10_080
     assert coordinator.retention_ms == 604_800_000
     assert coordinator.group_initial_rebalance_delay_ms == 3_000
     assert coordinator.group_max_size == 2_147_483_647
-
-
-def test_the_defaults_of_our_own_limits() -> None:
-    loaded = settings.load()
-
-    assert loaded.coordinator.group_max_offsets == 100_000
-    assert loaded.coordinator.event_max_bytes == 1_048_576
+    # Limits of this program.
+    assert coordinator.group_max_offsets == 100_000
+    assert coordinator.event_max_bytes == 1_048_576
     assert loaded.job.response_max_bytes == 16_777_216
 
 
@@ -142,6 +141,30 @@ def test_brokers_in_mixed_forms_become_what_any_client_reads(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("override", "why"),
+    [
+        ("timer.slack.ms=soon", "Expected `int`, got `str`"),
+        ("timer.slack.ms=-1", "Expected `int` >= 0"),
+        ("events.topic=", "Expected `str` of length >= 1"),
+        ("events.topic.partitions=2147483648", "Expected `int` <= 2147483647"),
+        ("topics.replication.factor=32768", "Expected `int` <= 32767"),
+        ("bootstrap.servers=a:1,SSL://b:x", f"'SSL://b:x' {NO_ADDRESS}"),
+        ("bootstrap.servers= ,", f"',' {NO_ADDRESS}"),
+        ("state.store.provider=disk", "Expected one of rocksdb, hdfs"),
+        ("offsets.retention.check.interval.ms=0", "must be at least 1"),
+        (
+            "group.min.session.timeout.ms=1800001",
+            "must not exceed group.max.session.timeout.ms = 1800000",
+        ),
+    ],
+)
+def test_a_bad_override_is_named(override: str, why: str) -> None:
+    key, _, value = override.partition("=")
+    with pytest.raises(SettingsError, match=f"^{re.escape(f'{key} = {value.strip()}: {why}')}$"):
+        settings.load(overrides=[override])
+
+
+@pytest.mark.parametrize(
     ("override", "message"),
     [
         (
@@ -149,37 +172,9 @@ def test_brokers_in_mixed_forms_become_what_any_client_reads(tmp_path: Path) -> 
             "offset.retention.minutes is not a setting; did you mean offsets.retention.minutes?",
         ),
         ("offsets.retention.minutes", "'offsets.retention.minutes' is not KEY=VALUE"),
-        ("timer.slack.ms=soon", "timer.slack.ms = soon: Expected `int`, got `str`"),
-        ("timer.slack.ms=-1", "timer.slack.ms = -1: Expected `int` >= 0"),
-        ("events.topic=", "events.topic = : Expected `str` of length >= 1"),
-        (
-            "events.topic.partitions=2147483648",
-            "events.topic.partitions = 2147483648: Expected `int` <= 2147483647",
-        ),
-        (
-            "topics.replication.factor=32768",
-            "topics.replication.factor = 32768: Expected `int` <= 32767",
-        ),
-        (
-            "bootstrap.servers=a:1,SSL://b:x",
-            "bootstrap.servers = a:1,SSL://b:x: 'SSL://b:x' is not HOST:PORT, [IPv6]:PORT or PROTOCOL://HOST:PORT",
-        ),
-        (
-            "bootstrap.servers= ,",
-            "bootstrap.servers = ,: ',' is not HOST:PORT, [IPv6]:PORT or PROTOCOL://HOST:PORT",
-        ),
-        ("state.store.provider=disk", "state.store.provider = disk: Expected one of rocksdb, hdfs"),
-        (
-            "offsets.retention.check.interval.ms=0",
-            "offsets.retention.check.interval.ms = 0: must be at least 1",
-        ),
-        (
-            "group.min.session.timeout.ms=1800001",
-            "group.min.session.timeout.ms = 1800001: must not exceed group.max.session.timeout.ms = 1800000",
-        ),
     ],
 )
-def test_a_bad_override_is_named(override: str, message: str) -> None:
+def test_what_is_no_override_is_named(override: str, message: str) -> None:
     with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
         settings.load(overrides=[override])
 
@@ -209,19 +204,18 @@ def test_nothing_else_is_true_or_false(tmp_path: Path, written: str) -> None:
         )
 
 
-def test_a_bad_value_in_a_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"^timer\.slack\.ms = True: Expected `int`"):
-        settings.load(own_file(tmp_path, "timer.slack.ms = true\n"))
-
-
-def test_a_file_that_is_too_deep_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"mine\.toml: maximum recursion depth exceeded"):
-        settings.load(own_file(tmp_path, f"x = {'[' * 2_000}{']' * 2_000}"))
-
-
-def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"mine\.toml: .*line 1"):
-        settings.load(own_file(tmp_path, "timer.slack.ms 5\n"))
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("timer.slack.ms = true\n", r"^timer\.slack\.ms = True: Expected `int`"),
+        (f"x = {'[' * 2_000}{']' * 2_000}", r"mine\.toml: maximum recursion depth exceeded"),
+        ("timer.slack.ms 5\n", r"mine\.toml: .*line 1"),
+    ],
+    ids=["a bad value", "too deep", "no TOML"],
+)
+def test_a_file_with_a_fault_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        settings.load(own_file(tmp_path, text))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -230,9 +224,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_which_settings_are_given(tmp_path: Path) -> None:
-    file = tmp_path / "own.toml"
-    file.write_text('cluster.id = "eu-1"\n')
-
+    file = own_file(tmp_path, 'cluster.id = "eu-1"\n')
     given = settings.keys_given(file, ["offsets.retention.minutes=10080"])
 
     assert given == {"cluster.id", "offsets.retention.minutes"}

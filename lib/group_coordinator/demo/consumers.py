@@ -27,8 +27,6 @@ _log = logging.getLogger(__name__)
 
 
 class Application(NamedTuple):
-    """A consumer group with its topics, client and protocol."""
-
     group_id: str
     topics: tuple[str, ...]
     member_count: int = 1
@@ -78,15 +76,12 @@ class LibrdkafkaClient:
         self._consumer.subscribe(list(application.topics))
 
     def read(self, at_most: int) -> int:
-        """Take the records of half a second, and return their number."""
         return len(self._records(at_most))
 
     def pause(self) -> None:
-        """Take no more records, and stay in the group."""
         self._consumer.pause(self._consumer.assignment())
 
     def close(self) -> None:
-        """Commit the processed records, and leave the group."""
         self._consumer.close()
 
     def _records(self, at_most: int) -> list[Message]:
@@ -114,7 +109,6 @@ class TransactionalClient(LibrdkafkaClient):
         self._producer.init_transactions()
 
     def read(self, at_most: int) -> int:
-        """Run a transaction, if there is a record."""
         records = self._records(at_most)
         if not records:
             return 0
@@ -156,7 +150,6 @@ class KafkaPythonClient:
 def open_client(
     application: Application, servers: str, prefix: str
 ) -> LibrdkafkaClient | KafkaPythonClient:
-    """Return the consumer that the application needs, subscribed to its topics."""
     if application.client == "kafka-python":
         return KafkaPythonClient(application, servers)
     if application.client == "transactions":
@@ -216,12 +209,10 @@ class ShopConsumers:
 
     @property
     def have_all_read(self) -> bool:
-        """True if every consumer has read a record."""
         return all(consumer.record_count for consumer in self._all())
 
     @property
     def count(self) -> int:
-        """Consumers that have joined, and have not left."""
         return len(self._all())
 
     def join(self, application: Application) -> None:
@@ -234,7 +225,6 @@ class ShopConsumers:
         ]
 
     def leave(self, application: Application) -> None:
-        """Return when all its consumers have left."""
         _dismiss(self._running.pop(application.group_id, []))
 
     def pause(self, application: Application) -> None:

@@ -79,15 +79,12 @@ class GatewayCounts(NamedTuple):
     responses: int
     """Responses of the job."""
     half_within_s: float | None
-    """Half of the responses took no longer, without joins and syncs, rounded up to a bucket of the histogram; None:
-    they took longer.
-    """
+    """Half of the responses took no longer, without joins and syncs, rounded up to a bucket; None: they took longer."""
     most_within_s: float | None
     """The same for 95 of 100."""
 
 
 def counts_on(page: str) -> GatewayCounts:
-    """Return the figures of a page in Prometheus' text format."""
     totals: Counter[str] = Counter()
     within: Counter[float] = Counter()
     for name, labels, value in _LINE.findall(page):
@@ -166,10 +163,7 @@ class GatewayShow:
     )
     cluster = "shop"
     questions: Sequence[ViewQuestion] = (
-        tables_watch.GROUPS,
-        tables_watch.LOST,
-        tables_watch.RESET,
-        tables_watch.NEXT,
+        *(tables_watch.GROUPS, tables_watch.LOST, tables_watch.RESET, tables_watch.NEXT),
     )
     group_prefix = ""
 
@@ -211,7 +205,6 @@ class GatewayShow:
         self._start_consumers(stage)
 
     def _start_consumers(self, stage: Stage) -> None:
-        """Return when all clients are at work."""
         self.consumers = ShopConsumers(self._listen)
         stage.resources.callback(self.consumers.close)
         stage.tasks.append(self.consumers.check)

@@ -1,6 +1,4 @@
-"""The job of the demo: creates the tables of `init` in the same session, then does `run --with-compaction`.
-
-One session, because the start of Spark takes its time.
+"""The job of the demo: creates the tables of `init` in the same session, as a start takes long, then `run --with-compaction`.
 
 python -m group_coordinator.demo.job_process SETTINGS PROGRESS [--with-gateway]
 """
@@ -27,7 +25,6 @@ WITH_GATEWAY = "--with-gateway"
 
 
 def main(settings_file: Path, progress_file: Path, *given: str) -> None:
-    """Run until a signal; the topics must exist."""
     chosen = settings.load(settings_file)
     gateway = partial(run_gateway_process, gateway_command(settings_file, (), None))
     options = RunOptions(

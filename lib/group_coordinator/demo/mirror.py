@@ -191,10 +191,8 @@ class MirrorShow:
         stage.resources.enter_context(running(lambda: self.look(datetime.now(UTC))))
 
     def _open_shop(self, stage: Stage) -> Shop:
-        counts = {
-            self._options.named(topic): count
-            for topic, count in {**PARTITION_COUNTS, GIFT_CARDS: 2}.items()
-        }
+        topics = {**PARTITION_COUNTS, GIFT_CARDS: 2}
+        counts = {self._options.named(topic): count for topic, count in topics.items()}
         shop = Shop(Connection(self._servers), counts, self._options.named(LEDGER_TOPIC))
         groups = [self._name(application) for application in APPLICATIONS]
         stage.leave_unchanged(Connection(self._servers), shop.topics, groups)
@@ -212,7 +210,6 @@ class MirrorShow:
         stage.start("mirror", "The mirror", program(*words, str(file)), stage.folder.scratch)
 
     def look(self, now: datetime) -> None:
-        """Read the tables once."""
         self.watch.look()
         found = self.watch.counts
         if found.newest_at is None:
@@ -365,12 +362,10 @@ def kafka_tool(servers: str) -> Tool:
 
 
 def first_reset(group_id: str) -> str:
-    """Return SQL for the time of the first reset of a group's offsets."""
     return f"SELECT min(at) AS at FROM audit WHERE change = 'reset' AND group_id = '{group_id}'"  # noqa: S608 - a name of our own
 
 
 def offsets_of(group_id: str) -> str:
-    """Return SQL for the offsets of a group."""
     return (
         "SELECT group_id, topic, partition, committed_offset, commit_timestamp\n"
         f"FROM offsets WHERE group_id = '{group_id}'\nORDER BY topic, partition"

@@ -39,14 +39,12 @@ class Show(Protocol):
     @property
     def figures(self) -> ShowFigures: ...
 
-    def open(self, stage: Stage) -> None:
-        """Start all parts, and return when the story can begin."""
+    def open(self, stage: Stage) -> None: ...
 
     def scenes(self) -> Sequence[Scene]: ...
 
     def close(self, page: ClosingPage) -> Sequence[tuple[str, str]]:
         """Print further answers, and return lines for the end of the page: name and text."""
-        ...
 
 
 def run(show: Show, options: DemoOptions, interruption: Interruption) -> None:

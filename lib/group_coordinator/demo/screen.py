@@ -1,7 +1,4 @@
-"""Display of a running demo: a live screen of 80 by 24 characters or more, or plain lines without a terminal.
-
-At its end the closing page: the story again, results of queries with their commands, the report.
-"""
+"""Display of a running demo, live on 80 by 24 characters or more, or as plain lines without a terminal; and the closing page."""
 
 from __future__ import annotations
 
@@ -40,20 +37,12 @@ _LINES_INTERVAL_S = 5.0
 
 
 class ShowFigures(Protocol):
-    """Figures of a show at a point in time."""
+    def panels(self) -> Sequence[RenderableType]: ...
 
-    def panels(self) -> Sequence[RenderableType]:
-        """Return panels, which stand next to each other."""
-        ...
-
-    def line(self) -> str | None:
-        """Return the figures in a line; None: nothing is known yet."""
-        ...
+    def line(self) -> str | None: ...
 
 
 class PanelLine(NamedTuple):
-    """A line of a panel."""
-
     name: str
     value: str
     meaning: str
@@ -85,7 +74,6 @@ def display(
 
 
 def story_lines(happening: StoryEvent) -> list[str]:
-    """Return the sentence of an event, and its details below."""
     return [
         f"{clock(happening.at_s):>5}  {happening.sentence}",
         *(f"       {line}" for line in happening.detail),
@@ -93,7 +81,6 @@ def story_lines(happening: StoryEvent) -> list[str]:
 
 
 def clock(seconds: float) -> str:
-    """Return minutes and seconds as text."""
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
@@ -167,8 +154,6 @@ def _now(frame: Frame) -> RenderableType:
 
 
 class _StoryPanel:
-    """The end of the story, as much as fits."""
-
     def __init__(self, story: tuple[StoryEvent, ...]) -> None:
         self._story = story
 
@@ -220,16 +205,13 @@ class ClosingPage:
 
     @property
     def shown_tables(self) -> tuple[str, str]:
-        """The option that the user types for the tables."""
         return "--tables", self.folder.shown(self.folder.tables)
 
     def heading(self, text: str) -> None:
-        """Print a line across the page."""
         self.console.print()
         self.console.print(Rule(text, align="left"))
 
     def line(self, text: str | Text) -> None:
-        """Print a line of any length."""
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def repeat(self, story: Sequence[StoryEvent]) -> None:
@@ -261,7 +243,6 @@ class ClosingPage:
         self.command(*words)
 
     def command(self, *words: str) -> None:
-        """Print a command of group-coordinator as the user types it."""
         typed = " ".join(f'"{word}"' if " " in word else word for word in (self.program, *words))
         self.line(Text(f"{typed}\n", style="cyan"))
 
@@ -284,7 +265,6 @@ class ClosingPage:
 
 
 def _sentence(happening: StoryEvent) -> Table:
-    """Return a sentence behind its time, on as many lines as it needs."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="right", min_width=5, no_wrap=True)
     grid.add_row(clock(happening.at_s), Text(happening.sentence))

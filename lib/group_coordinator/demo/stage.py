@@ -1,7 +1,4 @@
-"""The parts that a show needs at run time: a broker, the job's process, other processes, administrators, and the demo's folder.
-
-Ctrl-C, SIGTERM and a closed terminal end a demo in order, without the files that the user does not keep.
-"""
+"""The parts that a show needs at run time: a broker, the job's process, other processes, administrators, and the demo's folder."""
 
 from __future__ import annotations
 
@@ -53,7 +50,6 @@ class DemoFolder:
         """The job's last batch."""
 
     def output(self, command: str) -> Path:
-        """Return the output file of a command."""
         return self.path / "output" / f"{command}.txt"
 
     def make(self) -> None:
@@ -113,10 +109,9 @@ class Interrupted(Exception):  # noqa: N818 - not an error, a wish
 
 
 class Interruption:
-    """Notes a signal; every wait of the demo checks for it.
+    """Notes a signal; every wait of the demo checks for it."""
 
-    A handler that raises could do so between the start of a process and the note that it must be ended.
-    """
+    # A handler that raises could do so between the start of a process and the note that it must be ended.
 
     def __init__(self) -> None:
         self._signal_number: int | None = None
@@ -134,11 +129,9 @@ class Interruption:
 
     @property
     def is_requested(self) -> bool:
-        """True if the demo must end."""
         return self._signal_number is not None
 
     def check(self) -> None:
-        """Raise Interrupted if the demo must end."""
         if self._signal_number is not None:
             raise Interrupted(self._signal_number)
 
@@ -216,14 +209,12 @@ class Administrator:
 
     @property
     def is_idle(self) -> bool:
-        """True if the output of every command is on the board."""
         return self._running is None and not self._waiting
 
     def run(self, *arguments: str) -> None:
         self._waiting.append(arguments)
 
     def tick(self) -> None:
-        """Start the next command, or add the output of the last command."""
         if self._running is not None:
             arguments, process = self._running
             if process.status is None:
@@ -269,7 +260,6 @@ class Stage:
 
     @property
     def is_idle(self) -> bool:
-        """True if no administrator has a command."""
         return all(administrator.is_idle for administrator in self._administrators)
 
     def tick(self) -> None:
@@ -340,7 +330,6 @@ class Stage:
         return job, channel
 
     def batch_s(self) -> float | None:
-        """Return the duration of the job's last batch; None before the first batch is done."""
         try:
             return json.decode(self.folder.progress.read_bytes(), type=_Progress).batch_ms / 1000
         except (FileNotFoundError, DecodeError):

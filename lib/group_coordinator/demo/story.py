@@ -1,7 +1,4 @@
-"""The story of a show: its times, its scenes, and the board with its events. Imports no client and no Spark.
-
-The shop, which writes records into its topics.
-"""
+"""The story of a show: its times, its scenes, the board with its events, and the shop. Imports no client and no Spark."""
 
 from __future__ import annotations
 
@@ -51,10 +48,7 @@ class Scene(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """Length and place of a demo, and if all files stay.
-
-    `bootstrap_servers` None: a broker of the demo's own; on a shared cluster, the names of its topics begin with `prefix`.
-    """
+    """Length and place of a demo, and if all files stay. On a cluster of the user, names begin with `prefix`."""
 
     times: ShowTimes
     duration_s: int
@@ -64,11 +58,9 @@ class DemoOptions:
 
     @property
     def remaining_s(self) -> float:
-        """Approximate time from the first scene to the closing page."""
         return self.duration_s + self.times.end_s
 
     def named(self, name: str) -> str:
-        """Return the name of a topic or a group on this cluster."""
         return self.prefix + name
 
     def scaled(self, scenes: Iterable[Scene], *expiry: Scene) -> list[Scene]:
@@ -88,8 +80,6 @@ class StoryEvent(NamedTuple):
 
 @dataclass(frozen=True)
 class Frame:
-    """The state of the demo at a point in time."""
-
     elapsed_s: float = 0.0
     expected_s: float = 0.0
     now: str = ""
@@ -119,7 +109,6 @@ class Board:
         self._change(expected_s=self.elapsed_s + seconds)
 
     def announce_end(self) -> None:
-        """Show that all processes are being ended."""
         self._change(is_ending=True)
 
     def say(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
@@ -128,7 +117,6 @@ class Board:
         self.add(sentence, detail)
 
     def add(self, sentence: str, detail: tuple[str, ...] = ()) -> None:
-        """Add a sentence to the story."""
         happening = StoryEvent(self.elapsed_s, sentence, detail)
         with self._lock:
             self._frame = replace(self._frame, story=(*self._frame.story, happening)[-_KEPT:])
@@ -136,7 +124,6 @@ class Board:
             listener(happening)
 
     def listen(self, listener: Callable[[StoryEvent], None]) -> None:
-        """Call the listener for all further sentences of the story."""
         self._listeners.append(listener)
 
     def _change(self, **fields: Any) -> None:
@@ -145,8 +132,6 @@ class Board:
 
 
 class Story:
-    """Player of each scene at its time."""
-
     def __init__(self, scenes: Iterable[Scene], board: Board) -> None:
         self._ahead = sorted(scenes, key=lambda scene: scene.at_s)
         self._board = board
@@ -201,7 +186,6 @@ class Shop:
         self._written = {name: count for name, count in self._written.items() if name != topic}
 
     def close(self) -> None:
-        """Stop writing; the topics stay."""
         self._thread.end()
 
     def _run(self, ended: Event) -> None:

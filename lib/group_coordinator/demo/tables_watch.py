@@ -1,7 +1,4 @@
-"""Background task that reads the tables while the job writes them: figures, and news for the story.
-
-Questions of the closing page: short queries on the views, for facts that Kafka's tools do not have.
-"""
+"""Background task that reads the tables while the job writes them, for the story; and the questions of the closing page."""
 
 from __future__ import annotations
 
@@ -43,7 +40,6 @@ class TableCounts(NamedTuple):
 
     @property
     def deleted_count(self) -> int | None:
-        """Offsets that were lost without an expiration."""
         if self.lost_count is None or self.expired_count is None:
             return None
         return self.lost_count - self.expired_count
@@ -53,10 +49,7 @@ NO_COUNTS = TableCounts()
 
 
 class StoryQuery(NamedTuple):
-    """A sentence of the story for each row of a query; `{mine}` in the query selects the demo's groups.
-
-    A row is news if its columns are new, except `number`, which may grow.
-    """
+    """A sentence for each row of a query; `{mine}` selects the demo's groups. A row is news if a column but `number` is new."""
 
     sentence: str
     sql: str
@@ -122,7 +115,6 @@ class TablesReader:
             self._add(sentence)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
-        """Answer a query about the demo's groups."""
         return sql_tables.rows(self._tables_root, sql.format(mine=self._mine))
 
 
@@ -140,10 +132,7 @@ def _failed(failure: Exception, _count: int) -> None:
 
 
 class ViewQuestion(NamedTuple):
-    """A question and the parts of its query; `where` may name `{prefix}`, with which the demo's names begin.
-
-    The SQL has no character that is special within double quotes in a shell.
-    """
+    """A question and the parts of its query, without characters that are special within double quotes in a shell."""
 
     text: str
     columns: str

@@ -59,7 +59,7 @@ from group_coordinator.streaming.compaction_query import (
     CompactionQuery,
     maintenance_of,
 )
-from group_coordinator.streaming.coordination import CoordinatorRun
+from group_coordinator.streaming.coordination import CoordinatorHooks, CoordinatorRun
 from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.creation import check_tables, upgrade_tables
 from group_coordinator.tables.maintenance import Maintenance
@@ -82,11 +82,7 @@ class RunOptions:
 
 @contextmanager
 def checkpoints_held(job: JobSettings, *query_names: str) -> Iterator[None]:
-    """Lock the checkpoints of these queries, or fail at once.
-
-    For the commands that run on this machine. A program under spark-submit may have any file system as its default, and
-    its user decides how often it runs.
-    """
+    """Lock the checkpoints of these queries, or fail at once; only for commands that run on this machine."""
     with reported_start_errors(), ExitStack() as locks:
         for name in query_names:
             locks.enter_context(locked_checkpoint(checkpoint_of(job, name)))
@@ -156,15 +152,21 @@ def _check_events(
         check_no_new_partitions(job.events_topic, read, present)
 
 
-def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
-    coordinator = CoordinatorRun(
+def _coordinator(
+    given: RunInputs, settings: Settings, options: RunOptions, around: CoordinatorHooks, stop: Event
+) -> CoordinatorRun:
+    return CoordinatorRun(
         spark=given.spark,
         settings=settings,
         writer=given.writer,
-        around=for_a_drain(given),
+        around=around,
         stop=stop,
         allows_other_version=options.redo_open_batch,
     )
+
+
+def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Event) -> None:
+    coordinator = _coordinator(given, settings, options, for_a_drain(given), stop)
     # Before the drain, so that its groups get the topic metadata and the markers of the time since the last run.
     if given.topic_metadata is not None:
         outlast_outages(given.topic_metadata.send, stop)
@@ -205,15 +207,7 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
             beside.enter_context(running_beside(partial(_maintain, given), stop, "maintenance"))
         if options.gateway is not None:
             beside.enter_context(running_beside(partial(options.gateway, stop), stop, "gateway"))
-        coordinator = CoordinatorRun(
-            spark=given.spark,
-            settings=settings,
-            writer=given.writer,
-            around=around,
-            stop=stop,
-            allows_other_version=options.redo_open_batch,
-        )
-        outlast_outages(coordinator.run, stop)
+        outlast_outages(_coordinator(given, settings, options, around, stop).run, stop)
 
 
 def _maintain(given: RunInputs, ended: Event) -> None:

@@ -1,9 +1,8 @@
 """Causes of failures in other layers and of a streaming query, as a sentence that ends the run.
 
-They are no internal errors. The cause is found by the texts of Kafka's client, the operating system and Delta: the
-failure passes through Java, Python and Java again, and only its text arrives complete.
-
-A timestamp that Spark cannot read is such a cause, too: a client may set any number of 64 bits. The record is searched for.
+The cause is found by the texts of Kafka's client, the operating system and Delta: the failure passes through Java, Python and Java
+again, and only its text arrives complete. A timestamp that Spark cannot read is such a cause, too: a client may set any number of
+64 bits.
 """
 
 from __future__ import annotations
@@ -41,8 +40,6 @@ _PATIENCE_MS = 10_000
 
 
 class UnreadableTime(NamedTuple):
-    """Position of the record, and its time in milliseconds since 1970."""
-
     partition: int
     offset: int
     timestamp_ms: int
@@ -51,11 +48,7 @@ class UnreadableTime(NamedTuple):
 def unreadable_time(
     connection: Connection, topic: str, stretches: Iterable[tuple[int, range]]
 ) -> UnreadableTime | None:
-    """Find the first such record in these offsets of partitions; None: there is no committed record.
-
-    Raises:
-        ChannelError: the cluster does not answer, or rejects the login.
-    """
+    """Find the first such record in these offsets of partitions; None: there is no committed record. Raises ChannelError."""
     with connection.opened(
         KafkaConsumer,
         enable_auto_commit=False,

@@ -1,7 +1,6 @@
 """Outages of the brokers: the job waits for their end, and a run that is stopped meanwhile ends without waiting.
 
-A waiting call may be in a Java client of a task or of the driver, or in a thread of Python. None of these notices a
-signal, and some wait for minutes. Checkpoint and tables survive the kill, as at any other time: an open batch runs
+A waiting call of Java or Python may take minutes and notices no signal. Checkpoint and tables survive a kill: an open batch runs
 again.
 """
 
@@ -27,10 +26,8 @@ _log = logging.getLogger(__name__)
 
 
 def outlast_outages(run: Callable[[], None], stop: Event) -> None:
-    """Run, and run again after each end because of an outage; `stop` ends the wait too.
-
-    Kafka's clients wait for a minute or more before they give up. The open batch is repeated, as the checkpoint has it.
-    """
+    """Run, and run again after each end because of an outage; `stop` ends the wait too."""
+    # Kafka's clients wait for a minute or more before they give up. The checkpoint has the open batch, which is repeated.
     keep_trying(
         run,
         stop,
@@ -45,14 +42,9 @@ def outlast_outages(run: Callable[[], None], stop: Event) -> None:
 def look_again_and_again(
     look: Callable[[], None], stop: Event, interval_s: float, said: str, log: logging.Logger
 ) -> None:
-    """Look until `stop` is set; while no broker responds, log that once and retry.
+    """Look until `stop` is set; while no broker responds (ChannelError), log once that looks go on, and retry.
 
-    Args:
-        look: raises ChannelError if the cluster does not respond; any other error goes to the caller.
-        stop: ends it.
-        interval_s: the pause between two looks, and between two retries.
-        said: the beginning of the warning, such as "topics are looked at".
-        log: the logger of the task.
+    `said` is the beginning of the warning, such as "topics are looked at".
     """
 
     def failed(failure: Exception, count: int) -> None:
@@ -65,7 +57,6 @@ def look_again_and_again(
 
 
 def _outage_in(failure: BaseException) -> str | None:
-    """Return the error of an outage; None: it is another failure."""
     match failure:
         case BrokerUnreachableError():
             return str(failure)
@@ -85,13 +76,7 @@ _STATUS = 1
 def ended_if_kafka_is_silent(
     connection: Connection, stop: Event, hush: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """End this process if `stop` is set, the block does not end, and Kafka does not respond.
-
-    Args:
-        connection: tried repeatedly once `stop` is set.
-        stop: set when the run is to end.
-        hush: called before the end, to silence the errors of other threads.
-    """
+    """End this process if `stop` is set, the block does not end, and Kafka does not respond; `hush` silences other threads."""
     ended = Event()
 
     def watch() -> None:
@@ -121,7 +106,6 @@ def ended_if_kafka_is_silent(
 
 
 def _silence(connection: Connection) -> str | None:
-    """Return why Kafka does not respond; None if it does."""
     try:
         with connection.opened(KafkaAdminClient):
             return None

@@ -43,31 +43,17 @@ class PositionTables(NamedTuple):
 
 
 def tables_in_folder(job: JobSettings) -> PositionTables:
-    """Return the tables for access without Spark; the notes of their maintenance are in topic_positions itself.
-
-    Raises:
-        JobRefusedError: the table has not been created.
-    """
+    """Return the tables for access without Spark, with the notes of their maintenance. Raises JobRefusedError if one is missing."""
     positions = PositionsFolder(TableCatalog(job.tables_root), job.cluster_id)
-    with storage_named("tables.root", job.tables_root):
-        are_there = positions.exists()
-    if not are_there:
-        raise _not_made(job)
+    _check(job, positions.exists)
     topic_ids = topic_ids_in_folder(positions.catalog, job.cluster_id)
     return PositionTables(positions, topic_ids, _maintenance(None, job, positions.notebook()))
 
 
 def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
-    """Return the tables for access by Spark; the notes of their maintenance are in the checkpoint, a folder per cluster.
-
-    Raises:
-        JobRefusedError: the table has not been created.
-    """
+    """Return the tables for access by Spark, with notes in a folder per cluster. Raises JobRefusedError if one is missing."""
     catalog = TableCatalog(job.tables_root)
-    with storage_named("tables.root", job.tables_root):
-        are_there = catalog.exists(spark, TOPIC_POSITIONS.name)
-    if not are_there:
-        raise _not_made(job)
+    _check(job, lambda: catalog.exists(spark, TOPIC_POSITIONS.name))
     notebook = notebook_of(spark, job, f"positions-{cluster_folder(job.cluster_id)}")
     return PositionTables(
         PositionsBySpark(spark, catalog, job.cluster_id, notebook),
@@ -76,11 +62,14 @@ def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
     )
 
 
-def _not_made(job: JobSettings) -> JobRefusedError:
-    return JobRefusedError(
-        f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: run `group-coordinator init`, "
-        "or without the topics `group-coordinator-job create-tables`"
-    )
+def _check(job: JobSettings, exists: Callable[[], bool]) -> None:
+    with storage_named("tables.root", job.tables_root):
+        is_there = exists()
+    if not is_there:
+        raise JobRefusedError(
+            f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: run `group-coordinator init`, "
+            "or without the topics `group-coordinator-job create-tables`"
+        )
 
 
 def _maintenance(
@@ -108,14 +97,7 @@ def sample_positions(
     every_s: float | None,
     make_session: MakeSession,
 ) -> None:
-    """Append samples to topic_positions: one, or one per interval until SIGINT or SIGTERM.
-
-    Args:
-        job: the table's place, and the cluster's name there.
-        connection: to the cluster.
-        topics: the sampled topics; None: all but Kafka's internal topics.
-        every_s: the interval; None: once.
-        make_session: makes Spark's session, which starts only for a table in a catalog.
+    """Append samples of topics (None: all but internal ones) to topic_positions: one, or one per interval until a signal.
 
     Raises:
         JobRefusedError: the table does not exist, or the only sample could not be taken.
@@ -137,7 +119,6 @@ def sample_positions(
 def _tables_and_signals(
     job: JobSettings, make_session: MakeSession
 ) -> Iterator[tuple[PositionTables, AbstractContextManager[Event]]]:
-    """Yield the tables, and a context whose event a signal sets."""
     if not TableCatalog(job.tables_root).is_schema:
         yield tables_in_folder(job), stop_on_signals_to_python()
         return
@@ -216,11 +197,7 @@ def repeat(
 ) -> None:
     """Work now, and at each multiple of an interval from now on; a multiple during the work is skipped.
 
-    Args:
-        work: the work.
-        every_s: the interval.
-        clock: seconds that never go back.
-        wait: waits for so many seconds; returns True at the end.
+    `clock` has seconds that never go back; `wait` waits for so many seconds, and returns True at the end.
     """
     # Multiples of the interval from the start, so that the work's duration does not shift the samples.
     begun_s = clock()

@@ -10,11 +10,7 @@ MOST_OF_THE_TIME = 0.05
 
 
 class RateLimit:
-    """Rate limit: after work it waits 19 times as long as the work took; at first work is due.
-
-    Args:
-        clock: seconds that never go back.
-    """
+    """Rate limit: after work it waits 19 times as long as the work took; at first work is due."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -22,7 +18,6 @@ class RateLimit:
 
     @property
     def is_due(self) -> bool:
-        """True if the wait is over."""
         return self._clock() >= self._due_s
 
     @contextmanager

@@ -21,12 +21,9 @@ from group_coordinator.streaming.rebuild.repartition import repartition
 def rebuild_checkpoint(
     settings: Settings, make_session: MakeSession, partitions: int | None
 ) -> list[str]:
-    """Rebuild the coordinator's checkpoint, or divide the state of an existing checkpoint, and report its start.
+    """Rebuild the coordinator's checkpoint, or divide an existing one's state into `partitions`; report its start.
 
-    Args:
-        settings: the job's.
-        make_session: makes a session, or takes an existing session.
-        partitions: the number of state partitions; None: an existing checkpoint is refused and stays unchanged.
+    Without partitions an existing checkpoint is refused and stays unchanged.
     """
     set_up_logs()
     job = settings.job

@@ -1,11 +1,9 @@
 """A Spark session from start to end, the end of a run by SIGTERM and Ctrl-C, and a check of the kind of compute.
 
-If Python started the JVM, signals reach Python. Under spark-submit, on YARN and on Kubernetes the JVM is the parent,
-and its shutdown would end Spark in the middle of a batch. There our own hook comes first, and waits for the end of the
-run: a shutdown hook may take its time, and all other threads continue meanwhile.
-
-In YARN's cluster mode the JVM is the ApplicationMaster. A thread of it reports to YARN how this process ended, and YARN
-restarts an application whose ApplicationMaster ends without a report: a second hook waits for that thread.
+If Python started the JVM, signals reach Python. Under spark-submit, on YARN and on Kubernetes the JVM is the parent, and its
+shutdown would end Spark in the middle of a batch: our own hook comes first, and waits for the end of the run. In YARN's cluster
+mode a thread of the JVM reports to YARN how this process ended, and YARN restarts an application that ends without a report: a
+second hook waits for that thread.
 """
 
 from __future__ import annotations
@@ -50,18 +48,20 @@ class Figures:
 
 
 def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point]) -> Metric:
-    """Return a gauge with its series.
-
-    A name of a group or topic may have the character 0, at which Prometheus drops the whole page
-    (model/textparse/promlex.l). The series has ␀0 instead, and ␀␀ instead of ␀, so that different names have different
-    series.
-    """
+    """Return a gauge with its series."""
+    # A name of a group or topic may have the character 0, at which Prometheus drops the whole page
+    # (model/textparse/promlex.l). The series has ␀0 instead, and ␀␀ instead of ␀, so that names stay different.
     family = GaugeMetricFamily(name, meaning, labels=labels)
     for values, number in points:
         family.add_metric(
             [value.replace("␀", "␀␀").replace("\0", "␀0") for value in values], number
         )
     return family
+
+
+def figure(name: str, meaning: str, number: float) -> Metric:
+    """Return a gauge without labels."""
+    return gauge(name, meaning, (), [((), number)])
 
 
 MakeSession = Callable[[], SparkSession]
@@ -103,12 +103,7 @@ def _hush(spark: SparkSession) -> None:
 
 @contextmanager
 def session_and_stop(make_session: MakeSession) -> Iterator[tuple[SparkSession, Event]]:
-    """Yield a session, and an event that a signal sets, for a job that ends at the next safe moment.
-
-    Raises:
-        JobRefusedError: as for `session`.
-        UnknownSparkError: as for `session`.
-    """
+    """Yield a session, and an event that a signal sets, for a job that ends at the next safe moment. Raises as `session`."""
     # The JVM may end after the session, not before.
     with ExitStack() as signals, session(make_session) as spark:
         yield spark, signals.enter_context(stop_on_signals(spark))
@@ -144,9 +139,8 @@ class _JvmHook:
 def stop_on_signals(spark: SparkSession) -> Iterator[Event]:
     """Yield an event that a signal to Python or to the JVM sets; after the block the JVM may end.
 
-    Must be called after the start of Spark, which has a handler of its own. If the JVM received the signal, its status
-    is 0 after a successful block; in YARN's cluster mode YARN receives SUCCEEDED after a successful end of this
-    process.
+    Must be called after the start of Spark, which has a handler of its own. After a successful block the JVM's status is 0 if it
+    received the signal, and YARN receives SUCCEEDED.
     """
     with stop_on_signals_to_python() as stop, _jvm_hook(spark, stop):
         yield stop
@@ -182,7 +176,6 @@ def _jvm_hook(spark: SparkSession, stop: Event) -> Iterator[None]:
 
 
 def _thread_of_yarn(spark: SparkSession, jvm: Any) -> Any:
-    """Return the thread; None: this is not YARN's cluster mode."""
     if spark.sparkContext.master != "yarn":
         return None
     threads = jvm.java.lang.Thread.getAllStackTraces().keySet()
@@ -203,11 +196,7 @@ _SERVERLESS = "client."
 
 
 def check_before_session() -> None:
-    """Refuse Spark Connect before anything uses a JVM that does not exist.
-
-    Raises:
-        JobRefusedError: the session would be of Spark Connect.
-    """
+    """Refuse Spark Connect, with JobRefusedError, before anything uses a JVM that does not exist."""
     runtime = os.environ.get(DATABRICKS, "")
     if runtime.startswith(_SERVERLESS):
         raise _refusal(f"this is Databricks' serverless compute ({DATABRICKS} = {runtime})")
@@ -218,11 +207,7 @@ def check_before_session() -> None:
 
 
 def check_session(spark: SparkSession) -> None:
-    """Refuse an existing session without an accessible JVM.
-
-    Raises:
-        JobRefusedError: it is of Spark Connect, or of Databricks' standard compute.
-    """
+    """Refuse an existing session without an accessible JVM, with JobRefusedError."""
     if type(spark).__module__.startswith("pyspark.sql.connect."):
         raise _refusal("this session is one of Spark Connect")
     mode = str(spark.conf.get(_ACCESS_MODE, ""))

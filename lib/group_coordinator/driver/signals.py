@@ -20,8 +20,6 @@ class TerminatedError(KeyboardInterrupt):
 
 
 class Stop(Event):
-    """Event that a signal sets."""
-
     number: int | None = None
     """Number of the signal."""
 

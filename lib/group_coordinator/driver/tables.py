@@ -53,13 +53,7 @@ _SUBSTITUTE = "spark.sql.variable.substitute"
 def ask_tables(
     settings: Settings, make_session: MakeSession, query: str, as_of: datetime | None = None
 ) -> pa.Table:
-    """Return the result of a query in Spark's SQL, in which tables and views have their plain names.
-
-    Args:
-        settings: the tables' place, and the retention for forecasts of an earlier time.
-        make_session: Spark.
-        query: the query.
-        as_of: the time of the tables' content; None: now.
+    """Return the result of a query in Spark's SQL, in which tables and views have their plain names, as of a time or now.
 
     Raises:
         JobRefusedError: there are no tables, or the query fails, or does more than read them; the message is a single line.

@@ -1,9 +1,4 @@
-"""Kafka broker on this machine: one process on the loopback interface, for the demo and for tests.
-
-Folder and Java process of the broker: its start, its health, its end.
-
-Free ports of the loopback interface.
-"""
+"""Kafka broker on this machine: one process on the loopback interface, for the demo and for tests; and free ports."""
 
 from __future__ import annotations
 
@@ -68,8 +63,6 @@ _TAIL_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class BrokerFiles:
-    """Paths below one folder, and the contents of the files."""
-
     folder: Path
 
     @property
@@ -90,17 +83,14 @@ class BrokerFiles:
 
     @property
     def lock(self) -> Path:
-        """Lock file, locked by a broker as long as it runs."""
         return self.data / ".lock"
 
     @property
     def is_formatted(self) -> bool:
-        """A broker has used this folder before."""
         return (self.data / "meta.properties").exists()
 
     @property
     def says_started(self) -> bool:
-        """The log has the line of a broker that accepts requests."""
         return _STARTED in self._log_text()
 
     def write(self, port: int, controller_port: int, properties: Mapping[str, str]) -> None:
@@ -136,13 +126,7 @@ class BrokerError(RuntimeError):
 
 
 class BrokerProcess:
-    """Process with its own session, so that a Ctrl-C for this process does not reach it. It ends with this process all the same.
-
-    Args:
-        files: the broker's folder.
-        temporary_folder: removed if this process dies first; None: everything stays.
-        users: passwords by name, created with a new folder.
-    """
+    """Process in a session of its own, which a Ctrl-C for this process does not reach. It ends with this process all the same."""
 
     def __init__(
         self, files: BrokerFiles, temporary_folder: Path | None, users: Mapping[str, str]
@@ -165,17 +149,12 @@ class BrokerProcess:
         return self._java.pid
 
     def check(self) -> None:
-        """Raise BrokerError if the process has ended."""
         status = self._java.poll()
         if status is not None:
             raise BrokerError(f"The broker ended with status {status}", self._files.log_tail())
 
     def await_start(self) -> None:
-        """Return when the broker accepts requests.
-
-        Raises:
-            BrokerError: the broker ended, or its start takes too long.
-        """
+        """Return when the broker accepts requests. Raises BrokerError if it ended, or takes too long."""
         deadline = time.monotonic() + _START_TIMEOUT_SECONDS
         while not self._files.says_started:
             self.check()
@@ -187,7 +166,6 @@ class BrokerProcess:
             time.sleep(_POLL_SECONDS)
 
     def end(self) -> None:
-        """Stop the broker cleanly, or by force after a timeout."""
         self._java.terminate()
         try:
             self._java.wait(_STOP_TIMEOUT_SECONDS)
@@ -197,7 +175,6 @@ class BrokerProcess:
         self.detach()
 
     def detach(self) -> None:
-        """Let the broker continue after the end of this process."""
         self._watchdog.dismiss()
 
 
@@ -264,7 +241,6 @@ def _held_port(held: ExitStack) -> int:
 
 
 def is_free(port: int) -> bool:
-    """Return True if a server could listen there now."""
     try:
         socket.create_server((LOOPBACK, port)).close()
     except OSError:
@@ -275,13 +251,8 @@ def is_free(port: int) -> bool:
 class EmbeddedBroker:
     """Broker that lives as long as its `with` block, and never longer than this process.
 
-    Its Java gets the options of KAFKA_OPTS, as from Kafka's own scripts.
-
-    Args:
-        data_dir: folder of its topics, which stay; a temporary folder if None.
-        port: the clients' port; any free port if None.
-        properties: of Kafka, in addition to our own or in their place.
-        users: passwords by name, for logins with SCRAM-SHA-512 if the properties require them.
+    Its Java gets the options of KAFKA_OPTS. Without a folder a temporary folder is used, without a port any free port. `users` are
+    passwords by name, for logins with SCRAM-SHA-512 if the properties require them.
     """
 
     def __init__(
@@ -325,11 +296,7 @@ class EmbeddedBroker:
             self.stop()
 
     def start(self) -> None:
-        """Return when the broker accepts requests.
-
-        Raises:
-            BrokerError: the broker does not start.
-        """
+        """Return when the broker accepts requests. Raises BrokerError."""
         with ExitStack() as resources:
             folder = self._data_dir or _temporary_folder(resources)
             files = BrokerFiles(folder.resolve())
@@ -342,15 +309,12 @@ class EmbeddedBroker:
             self._resources = resources.pop_all()
 
     def check(self) -> None:
-        """Raise BrokerError if the broker died."""
         self._started.check()
 
     def stop(self) -> None:
-        """End the process and remove temporary files."""
         self._resources.close()
 
     def detach(self) -> None:
-        """Let the broker continue after the end of this process."""
         self._started.detach()
         self._resources.pop_all()
 

@@ -14,12 +14,7 @@ _SCRIPT = 'read -r _; kill -KILL "$1"; [ -z "$2" ] || rm -rf "$2"'
 
 
 class Watchdog:
-    """Shell in its own session, which signals for this process do not reach. It kills the target after this process ends.
-
-    Args:
-        target: the process to end, as for kill(2): a negative id is a process group.
-        temporary_folder: removed if this process dies first; None: everything stays.
-    """
+    """Shell in its own session, which kills the target (as for kill(2)) after this process ends, and removes the folder."""
 
     def __init__(self, target: int, temporary_folder: Path | None = None) -> None:
         arguments = (str(target), str(temporary_folder or ""))
@@ -30,7 +25,6 @@ class Watchdog:
         )
 
     def dismiss(self) -> None:
-        """Let the target continue after the end of this process."""
         self._process.kill()
         self._process.communicate()
 
@@ -46,12 +40,7 @@ class CommandFailedError(RuntimeError):
 class ChildProcess:
     """Command in its own session, so that a Ctrl-C for the demo does not reach it.
 
-    Args:
-        what: the name for messages.
-        command: program and arguments.
-        output: file of its output.
-        folder: its working folder and its folder for temporary files, which remain if it is killed; None: the folders of
-            this process.
+    `what` is its name for messages; `folder` is its working folder and its folder for temporary files, which remain if it is killed.
     """
 
     def __init__(
@@ -81,16 +70,11 @@ class ChildProcess:
         return self._output.read_text(encoding="utf-8", errors="replace")
 
     def check_alive(self) -> None:
-        """Raise CommandFailedError if it ended."""
         if self.status is not None:
             raise self._failure()
 
     def await_success(self, pause: Callable[[float], None]) -> None:
-        """Return when the command has succeeded.
-
-        Raises:
-            CommandFailedError: the exit status is not 0.
-        """
+        """Return when the command has succeeded. Raises CommandFailedError."""
         while self.status is None:
             pause(_POLL_SECONDS)
         if self.status != 0:

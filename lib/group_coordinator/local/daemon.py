@@ -38,11 +38,7 @@ class DamagedRecordError(RuntimeError):
 
 
 def start(data_dir: Path | None, port: int | None) -> Daemon:
-    """Start the broker.
-
-    Args:
-        data_dir: folder of its topics; None: they are removed when it stops.
-        port: the clients' port; None: Kafka's usual port, or a free port if that is in use.
+    """Start the broker, at Kafka's usual port or a free one; without a folder its topics are removed when it stops.
 
     Raises:
         AlreadyRunsError: a broker already runs.
@@ -69,11 +65,7 @@ def start(data_dir: Path | None, port: int | None) -> Daemon:
 
 
 def stop() -> Daemon | None:
-    """Stop the running broker; None if there is none.
-
-    Raises:
-        DamagedRecordError: as for `find`.
-    """
+    """Stop the running broker; None if there is none. Raises DamagedRecordError."""
     with only_one_process(_run_folder() / ".lock"):
         daemon = find()
         if daemon is not None:
@@ -84,11 +76,7 @@ def stop() -> Daemon | None:
 
 
 def find() -> Daemon | None:
-    """Record of the running broker; None if there is none.
-
-    Raises:
-        DamagedRecordError: the record is empty or damaged.
-    """
+    """Return the running broker; None if there is none. Raises DamagedRecordError if the record is empty or damaged."""
     try:
         daemon = json.decode(_record().read_bytes(), type=Daemon)
     except FileNotFoundError:

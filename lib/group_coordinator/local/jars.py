@@ -1,8 +1,6 @@
-"""Jars of Spark's connectors and of the Kafka broker, fetched once with the Ivy of pyspark.
+"""Jars of Spark's connectors and of the Kafka broker, fetched once with the Ivy of pyspark; and commands of Java and Python.
 
 `python -m group_coordinator.local.jars` fetches them all, so that no command waits for the network later.
-
-Java commands for Spark and the broker, and commands for modules of this Python.
 """
 
 from __future__ import annotations
@@ -46,11 +44,9 @@ def kafka_options() -> list[str]:
 
 
 def python_module(name: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module.
-
-    Without -P Python would import click, or any other module, from the current folder first: any user with write access
-    there could run code as this user.
-    """
+    """Return the command that runs a module."""
+    # Without -P Python would import click, or any other module, from the current folder first: any user with write access
+    # there could run code as this user.
     return [sys.executable, "-P", "-m", name, *arguments]
 
 
@@ -87,11 +83,7 @@ class JarsError(RuntimeError):
 
 
 def spark_jars() -> list[Path]:
-    """Jars of a session for Kafka and Delta that the installed pyspark lacks.
-
-    Raises:
-        UnknownSparkError: no jars are known for this version of Spark.
-    """
+    """Jars of a session for Kafka and Delta that the installed pyspark lacks. Raises UnknownSparkError."""
     line = line_of(metadata.version("pyspark"))
     shipped = _names_in(_pyspark_jars())
     needed = (line.connector, line.delta)
@@ -99,11 +91,7 @@ def spark_jars() -> list[Path]:
 
 
 def s3_jars() -> list[Path]:
-    """Jars of a session for S3 in addition to `spark_jars`.
-
-    Raises:
-        UnknownSparkError: the Hadoop of this Spark is too old.
-    """
+    """Jars of a session for S3 in addition to `spark_jars`. Raises UnknownSparkError if its Hadoop is too old."""
     version = metadata.version("pyspark")
     needed = line_of(version).s3
     if not needed:
@@ -116,11 +104,7 @@ def s3_jars() -> list[Path]:
 
 
 def session_jars(job: JobSettings) -> list[Path]:
-    """Jars of a job's session.
-
-    Raises:
-        UnknownSparkError: no jars are known for the installed pyspark, or it is too old for S3.
-    """
+    """Jars of a job's session. Raises UnknownSparkError."""
     on_s3 = any(map(is_on_s3, (job.tables_root, job.checkpoint_location)))
     return [*spark_jars(), *(s3_jars() if on_s3 else ())]
 
@@ -131,10 +115,7 @@ def broker_jars() -> list[Path]:
 
 
 def tools_jars(modules: Iterable[str] = _TOOLS, others: Iterable[str] = ()) -> list[Path]:
-    """Class path of Kafka's command line tools: these modules in the tools' version, and the broker's jars.
-
-    `others` are coordinates of jars that the broker lacks.
-    """
+    """Class path of Kafka's command line tools: modules in the tools' version, the broker's jars, and coordinates of others."""
     kafkas = (f"org.apache.kafka:{module}:{_TOOLS_VERSION}" for module in modules)
     wanted = "".join(_TOOLS_DEPENDENCY.format(*parts) for parts in _parts([*kafkas, *others]))
     return [*_jars("tools", _TOOLS_IVY_MODULE.format(wanted)), *broker_jars()]
@@ -146,11 +127,7 @@ def other_jars(name: str, coordinates: Iterable[str]) -> list[Path]:
 
 
 def fetch(*class_paths: Callable[[], object]) -> None:
-    """Fetch missing jars of several class paths at once, as Ivy fetches one jar at a time and mostly waits for the network.
-
-    Raises:
-        JarsError: a jar cannot be fetched.
-    """
+    """Fetch missing jars of several class paths at once, as Ivy mostly waits for the network. Raises JarsError."""
     with ThreadPoolExecutor(len(class_paths)) as pool:
         for fetched in [pool.submit(class_path) for class_path in class_paths]:
             fetched.result()
@@ -186,11 +163,7 @@ def _fetch(name: str, ivy_module: str, folder: Path) -> None:
 
 
 def _check_digests(folder: Path) -> None:
-    """Compare with the tested jars, as a repository also provides the checksums of its jars.
-
-    Raises:
-        JarsError: a jar has another digest.
-    """
+    # A repository also provides the checksums of its jars, so they are compared with those of the tested jars.
     text = _DIGESTS.read_text(encoding="utf-8")
     tested = {name: digest for digest, name in map(str.split, text.splitlines())}
     for jar in sorted(folder.glob("*.jar")):

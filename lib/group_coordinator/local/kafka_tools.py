@@ -14,12 +14,7 @@ CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 
 
 def tool_command(tool: str, *arguments: str) -> list[str]:
-    """Command of a tool by its class: `kafka-consumer-groups` is CONSUMER_GROUPS.
-
-    Raises:
-        JarsError: the jars cannot be fetched.
-        JavaMissingError: there is no Java.
-    """
+    """Return the command of a tool by its class: `kafka-consumer-groups` is CONSUMER_GROUPS. Raises as tools_jars."""
     return [
         *(java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=OFF"),
         *("-cp", ":".join(map(str, tools_jars())), tool, *arguments),

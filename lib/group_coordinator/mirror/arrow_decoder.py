@@ -1,7 +1,7 @@
 """Decoder of __consumer_offsets into rows of coordinator_log, by whole Arrow batches; each distinct key is read once.
 
-Most messages are commits: keys and values of the same layout are read together (commit_columns.py), and all others go
-through `codecs.offsets_topic` singly. The result equals that decoder's result for each message, byte for byte.
+Keys and values of commits of the same layout are read together (commit_columns.py), all other messages singly by
+`codecs.offsets_topic`. The result equals that decoder's result for each message, byte for byte.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from msgspec import json
 
 from group_coordinator.codecs.offsets_topic import OffsetsTopicError, decode_entry
 from group_coordinator.codecs.records import record_types
-from group_coordinator.codecs.records import record_types as raw_message
 from group_coordinator.codecs.records.record_types import RawMessage
 from group_coordinator.mirror.commit_columns import (
     ByteColumn,
@@ -76,7 +75,6 @@ class KeyFacts:
         self._of_row = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
 
     def column(self, name: str) -> pa.Array:
-        """Return a fact of each row."""
         return self._known[name].take(pa.array(self._of_row))
 
 
@@ -116,9 +114,7 @@ DECODED = (
     "offset BIGINT, event_time TIMESTAMP, source_partition INT, source_offset BIGINT, seq INT, "
     "letter STRUCT<reason: STRING, key: BINARY, value: BINARY>"
 )
-"""The columns of the result, in Spark's syntax: those of the log, and, if the message could not be read, of its dead
-letter.
-"""
+"""The columns of the result, in Spark's syntax: those of the log, and of the dead letter if the message could not be read."""
 
 NO_GROUP = ""
 """Group of a message whose key could not be read; its record type distinguishes it from a group of this name."""
@@ -191,7 +187,7 @@ def _with_raw_messages(
     is_raw = np.zeros(len(columns["key"]), bool)
     is_raw[[*messages]] = True
     mask = pa.array(is_raw)
-    texts = [raw_message.encode(message) for message in messages.values()]
+    texts = [record_types.encode(message) for message in messages.values()]
     others = {
         "group_id": columns["group_id"].filter(mask).fill_null(NO_GROUP),
         "record_type": pa.repeat(pa.scalar(record_types.RAW_MESSAGE, pa.int32()), len(texts)),
@@ -219,8 +215,6 @@ def _positions(partitions: npt.NDArray[Any], counts: dict[int, int]) -> npt.NDAr
 
 
 class _Answers:
-    """Content of a batch's messages apart from their keys."""
-
     def __init__(self, batch: pa.RecordBatch, keys: KeyFacts, homes: HomePartitions | None) -> None:
         self._batch = batch
         fault_of_key = keys.column("fault")
@@ -271,7 +265,6 @@ class _Answers:
 
     @cached_property
     def raw_messages(self) -> dict[int, RawMessage]:
-        """Invalid messages, by row and in the order of rows."""
         return {
             row: RawMessage(
                 self._batch["key"][row].as_py(), self._batch["value"][row].as_py(), fault

@@ -1,11 +1,8 @@
 """Reasons for the tombstones of a batch of mirrored rows, before the batch is appended to the log.
 
-The state before a tombstone is in the state tables, in later rows of the log, and in the batch itself. A small number
-of rows is handled on the driver, a batch that is too long for it by Spark's workers.
-
-A first load has every tombstone that the cleaner has not removed, and for most of them there are no rows: the removed
-records were cleaned long ago. So the groups with a value before a tombstone, in the batch, in the log or in the tables,
-are found first, and only these are replayed.
+A small number of rows is handled on the driver, a batch that is too long for it by Spark's workers. A first load has every tombstone
+that the cleaner has not removed, most of them without rows. So the groups with a value before a tombstone, in the batch, in the
+log or in the tables, are found first, and only these are replayed.
 """
 
 from __future__ import annotations
@@ -48,12 +45,7 @@ _REASONS = "source_partition int, source_offset long, reason string"
 
 
 def inferred(rows: DataFrame, batch: MirrorBatch) -> DataFrame:
-    """Return the reasons of a batch's tombstones: source_partition, source_offset, reason.
-
-    Args:
-        rows: of the batch, and the gap tombstones, with group_id and the columns of LoggedRow.
-        batch: facts in addition to the rows.
-    """
+    """Return the reasons of tombstones by source_partition and source_offset; the rows have group_id and LoggedRow's columns."""
     of_batch = rows.where(F.col(BATCH_ID.name) == batch.batch_id)
     with_tombstones = of_batch.where(_is_tombstone()).select(GROUP_ID.name).distinct()
     earlier = log_since(batch, last_folded_batch(batch)).join(
@@ -135,15 +127,10 @@ def _reasons_of_group(of_group: pa.Table, batch_id: int, cluster: ClusterFacts) 
     rows = map(LoggedRow, *columns)
     group = GroupSoFar(of_group[GROUP_ID.name][0].as_py(), before)
     found = list(infer_reasons(group, rows, batch_id, cluster))
+    kinds = (pa.int32(), pa.int64(), pa.string())
     return pa.table(
         {name: [getattr(one, name) for one in found] for name in InferredReason._fields},
-        pa.schema(
-            [
-                ("source_partition", pa.int32()),
-                ("source_offset", pa.int64()),
-                ("reason", pa.string()),
-            ]
-        ),
+        pa.schema(zip(InferredReason._fields, kinds, strict=True)),
     )
 
 
@@ -157,18 +144,11 @@ _MOST_GROUPS = 1_000
 
 
 def with_reasons(decoded: DataFrame, batch: MirrorBatch) -> DataFrame:
-    """Return the rows with the inferred reasons of their tombstones.
+    """Return the rows, as of coordinator_log without batch, with the inferred reasons of their tombstones.
 
-    A batch without tombstones costs one query for them; a batch with tombstones is read up to four times, so it should
-    be persisted.
-
-    Args:
-        decoded: columns of coordinator_log but batch_id and ingested_at; reason `mirrored` and inferred false.
-        batch: facts in addition to the rows.
+    A batch without tombstones costs one query; a batch with tombstones is read up to four times, so it should be persisted.
     """
-    tombstones = decoded.where(
-        F.col("value").isNull() & F.col("record_type").isin(*EXPLAINED)
-    ).select(GROUP_ID.name)
+    tombstones = decoded.where(_is_tombstone()).select(GROUP_ID.name)
     # One more than the limit shows if there are too many, without counting all.
     few = tombstones.limit(MOST_ROWS + 1).toArrow()
     if not few.num_rows:
@@ -205,9 +185,8 @@ def _found_on_driver(
     of_groups = _replayed(decoded, batch).where(F.col(GROUP_ID.name).isin(*groups))
     folded = last_folded_batch(batch)
     sizes = (size_of(of_groups), size_of_log(batch, folded, groups))
-    if not Size(
-        sum(each.rows for each in sizes), sum(each.bytes for each in sizes)
-    ).fits_the_driver:
+    size = Size(sum(each.rows for each in sizes), sum(each.bytes for each in sizes))
+    if not size.fits_the_driver:
         return None
     new, old = of_groups.toArrow(), log_of_groups(batch, folded, groups)
     rows = _by_group([*from_arrow(old), *from_arrow(new)])

@@ -3,9 +3,8 @@
 A value without Kafka's layout, or whose metadata would need an escape in JSON, is left to the decoder of single
 messages: this reader never decides that a message is damaged.
 
-A group has a home partition in __consumer_offsets. A broker writes the group's records to the partition given by the hash of its id
-and the topic's number of partitions at the broker's start. If the topic has got more partitions since then, this continues until
-the broker's restart. From then on the group starts from nothing in its new partition: its records in the old partition no longer
+A group's home partition is the hash of its id by the topic's number of partitions at the broker's start. More partitions count
+from the broker's restart on: then the group starts from nothing in its new partition, and its records in the old one no longer
 count, though tombstones are still written there as the offsets expire.
 """
 
@@ -46,7 +45,6 @@ class ByteColumn(NamedTuple):
 
     @classmethod
     def of(cls, column: pa.BinaryArray) -> ByteColumn:
-        """Wrap a column without a copy of its bytes."""
         _, ends, data = column.buffers()
         bounds = np.frombuffer(ends, np.int32)[column.offset : column.offset + len(column) + 1]
         starts = bounds.astype(np.int64)
@@ -54,7 +52,6 @@ class ByteColumn(NamedTuple):
         return cls(starts[:-1], np.diff(starts), content)
 
     def records(self, rows: Rows, layout: np.dtype[Any]) -> npt.NDArray[Any]:
-        """Return the fields of values that are as long as the layout."""
         places = self.starts[rows][:, np.newaxis] + np.arange(layout.itemsize)
         found: npt.NDArray[Any] = self.data[places].view(layout)
         return found[:, 0]
@@ -79,12 +76,10 @@ def layout_of(fields: dict[str, tuple[str, int]]) -> np.dtype[Any]:
 
 
 def characters(size: int) -> tuple[str, int]:
-    """Return the format of a field with this number of bytes."""
     return f"({size},)u1", size
 
 
 def texts(found: npt.NDArray[np.uint8]) -> pa.StringArray:
-    """Return a text per row, all of the same length."""
     count, size = found.shape
     ends = pa.py_buffer(np.arange(count + 1, dtype=np.int32) * np.int32(size))
     return pa.StringArray.from_buffers(count, ends, pa.py_buffer(np.ascontiguousarray(found)))
@@ -309,10 +304,7 @@ class HomePartitions:
     def strays(
         self, group_ids: pa.StringArray, partitions: npt.NDArray[np.int32]
     ) -> dict[int, str]:
-        """Return the rows outside their group's partition, with the reason why they do not count.
-
-        Rows without group are never among them.
-        """
+        """Return the rows outside their group's partition, with the reason; rows without a group are never among them."""
         encoded = group_ids.dictionary_encode()
         hashes = np.array([hash_of(group_id) for group_id in encoded.dictionary.to_pylist()])
         places = encoded.indices.fill_null(-1).to_numpy()

@@ -9,17 +9,11 @@ topic: its id, its number of partitions, and the last time without unread record
    (delete.retention.ms): some may be lost unseen.
 2. For a gap it logs the cause, and requests a gap repair in the checkpoint, before anything else changes.
 3. The next batch reads on from the records that are there, and compares the log with the topic. Keys that only the log has get
-   tombstones in front of the batch, in the same commit.
+   tombstones in front of the batch, in the same commit: without source coordinates, with the reason `mirrored` and `inferred` true.
 4. A repeat of that batch repeats the comparison. When a later batch begins, the request is removed.
 
 More partitions are no gap. But groups move between partitions when the brokers are restarted, and `groups_have_moved` requests a
 repair then (commit_columns.py).
-
-Gap repair: tombstones for keys that are in the log, and no longer in the topic. Their reason is unknown.
-
-They are rows of coordinator_log without source coordinates, with the reason `mirrored` and `inferred` true, at the time
-of detection. They come with the rows of a batch, in front of them, so that a table takes both or none. A repeated batch
-repeats the comparison.
 """
 
 from __future__ import annotations
@@ -37,6 +31,7 @@ from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.commit_columns import HomePartitions
+from group_coordinator.mirror.sinks import columns_of
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     Origin,
@@ -48,7 +43,7 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.plans import offsets_read
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, INGESTED_AT
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID
 
 _LOOKBACK_FILES = "lookback"
 _log = logging.getLogger(__name__)
@@ -75,13 +70,7 @@ class _Wish(Struct, frozen=True):
 
 
 class GapRepairs:
-    """Requests for gap repair, kept in the checkpoint, with the batch that did it.
-
-    Args:
-        folder: the mirror's checkpoint.
-        catalog: the tables.
-        cluster_id: the cluster that is mirrored.
-    """
+    """Requests for gap repair, kept in the checkpoint, with the batch that did it."""
 
     def __init__(self, folder: CheckpointFolder, catalog: TableCatalog, cluster_id: str) -> None:
         self._folder = folder
@@ -100,13 +89,7 @@ class GapRepairs:
     def gone(
         self, session: SparkSession, batch_id: int, present: Callable[[], DataFrame]
     ) -> DataFrame | None:
-        """Return the tombstones that come in front of the batch; None: no repair was requested.
-
-        Args:
-            session: that of the batch.
-            batch_id: its number in the tables.
-            present: reads the topic, as rows of arrow_decoder.DECODED.
-        """
+        """Return the tombstones in front of the batch; None: no repair was requested. `present` reads the topic as DECODED."""
         wish = self._read()
         if wish is None or batch_id <= wish.after:
             return None
@@ -126,7 +109,6 @@ class GapRepairs:
         )
 
     def _alive(self, session: SparkSession, batch_id: int) -> DataFrame:
-        """Return the keys whose last row before the batch has a value."""
         rows = self._catalog.read(session, COORDINATOR_LOG.name).where(
             (F.col(CLUSTER_ID.name) == self._cluster_id)
             & (F.col(BATCH_ID.name) < batch_id)
@@ -151,14 +133,7 @@ class GapRepairs:
             "source_topic_id": F.lit(None).cast("string"),
             "seq": (F.row_number().over(order) - _BEFORE_ALL).cast("int"),
         }
-        names = COORDINATOR_LOG.schema.names
-        return alive.select(
-            *(
-                others.get(name, F.col(name)).alias(name)
-                for name in names
-                if name not in {BATCH_ID.name, INGESTED_AT.name}
-            )
-        )
+        return columns_of(COORDINATOR_LOG, alive, others)
 
     def _read(self) -> _Wish | None:
         return self._folder.read_newest_as(_LOOKBACK_FILES, _Wish)
@@ -177,8 +152,6 @@ _DELETE_RETENTION_MS = 86_400_000
 
 
 class _Known(Struct, frozen=True):
-    """The checkpoint's memory of the topic."""
-
     topic_id: str
     partition_count: int
     """Number of partitions among which the brokers divide the groups."""
@@ -204,12 +177,7 @@ class Continuity:
         self._lookback = lookback
 
     def taken_up(self, found: TopicFacts, now_ms: int) -> Continuation:
-        """Compare, log a gap, and have the next batch repair it.
-
-        Args:
-            found: the present topic.
-            now_ms: the time.
-        """
+        """Compare, log a gap, and have the next batch repair it."""
         known = self._read()
         count = len(found.extent)
         # The first start: nothing was read, so nothing can be missing.
@@ -294,11 +262,8 @@ class Continuity:
         return origin.first_batch_id + last_planned_batch(self._folder)
 
     def _begin_anew(self) -> None:
-        """Let Spark read from the first record on; in the tables its batches continue after the last batch.
-
-        A crash between the two steps repeats both, and skips some numbers.
-        """
-        # Before Spark's files are removed, as their last batch number is needed.
+        # In the tables Spark's batches continue. A crash between the two steps repeats both, and skips some numbers. The origin
+        # first, as the last batch number is in the files that are removed.
         write_origin(self._folder, Origin(self._last_batch() + 1))
         remove_sparks_own(self._folder)
 

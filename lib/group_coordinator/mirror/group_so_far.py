@@ -1,7 +1,6 @@
 """A group while the rows of its log are applied: the facts that determine the reason of a tombstone.
 
-Members and state are core's; an offset stays an undecoded row until it is needed, as most offsets are committed again
-before that.
+Members and state are core's; an offset stays an undecoded row until it is needed: most offsets are committed again before.
 """
 
 from __future__ import annotations
@@ -88,12 +87,10 @@ class LoggedRow(NamedTuple):
 
     @property
     def is_lost_offset(self) -> bool:
-        """True if it removes an offset."""
         return self.value is None and self.record_type in OFFSETS
 
     @property
     def is_end_of_group(self) -> bool:
-        """True if it is the tombstone of a group, of any type."""
         return self.value is None and self.record_type in GROUPS
 
 
@@ -134,7 +131,6 @@ class GroupSoFar:
 
     @property
     def has_members(self) -> bool:
-        """True if it has members, by the log."""
         if self._foreign is not None:
             return self._foreign.has_members
         membership = self._group.membership
@@ -142,7 +138,6 @@ class GroupSoFar:
 
     @property
     def has_offsets(self) -> bool:
-        """True if it holds an offset."""
         return any(self._offsets.values())
 
     @property

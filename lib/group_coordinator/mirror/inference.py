@@ -1,10 +1,8 @@
 """Inferred reasons of a live cluster's tombstones, from the rows of the tombstone's group: Kafka does not write them.
 
-The records that an operation of the coordinator appends have the same timestamp (CoordinatorRuntime.append in Kafka 4.4),
-and a group's records are adjacent in it. So all rows of a group with the same timestamp count as an append, and an append
-has one reason. A sweep removes all due offsets and nothing else, DeleteGroups all offsets and the group, OffsetDelete
-offsets without subscribers, the deletion of a topic all its offsets, subscribed or not. jobs/reference/mirror.md has
-the rules as a table.
+The records that an operation of the coordinator appends have the same timestamp (CoordinatorRuntime.append in Kafka 4.4), and a
+group's records are adjacent in it. So all rows of a group with the same timestamp count as an append, which has one reason.
+jobs/reference/mirror.md has the rules as a table.
 """
 
 from __future__ import annotations
@@ -21,10 +19,9 @@ from group_coordinator.tables.compaction.share_rows import SHARE
 
 
 class ClusterFacts(NamedTuple):
-    """Facts of the cluster in addition to its log.
+    """Facts of the cluster in addition to its log: the ids of its present topics by name (empty: unknown), and `unseen` topics.
 
-    retention_ms: its offsets.retention.minutes. topics: the ids of its present topics, by name; empty: unknown. unseen:
-    topics whose existence is unknown, because ACLs hide them from the mirror's user.
+    ACLs hide unseen topics from the mirror's user, so that their existence is unknown.
     """
 
     retention_ms: int
@@ -33,8 +30,6 @@ class ClusterFacts(NamedTuple):
 
 
 class InferredReason(NamedTuple):
-    """The reason of the row from this place."""
-
     source_partition: int
     source_offset: int
     reason: str
@@ -68,11 +63,8 @@ def infer_reasons(
 ) -> Iterator[InferredReason]:
     """Yield the reasons of a batch's tombstones, as far as they can be inferred.
 
-    Args:
-        group: as the tables have it; it is updated.
-        rows: of the log, possibly older than the tables, up to the end of the batch; in any order.
-        batch_id: the batch whose rows need reasons.
-        cluster: facts in addition to the log.
+    The rows are of the log, possibly older than the tables, up to the end of the batch, in any order; the group is as the tables
+    have it, and is updated.
     """
     in_order = sorted(rows, key=attrgetter("batch_id", "seq", "source_partition"))
     for _, of_append in groupby(in_order, key=attrgetter("event_time")):
@@ -138,7 +130,6 @@ def _has_value_of_another_kind(rows: Sequence[LoggedRow], ends: Sequence[LoggedR
 def _reasons(
     append: _Append, group: GroupSoFar, batch_id: int, cluster: ClusterFacts
 ) -> Iterator[InferredReason]:
-    """Yield the reasons of an append's removals, in the order of the log's rows."""
     for row in append.ends:
         if append.ended and row.batch_id == batch_id:
             yield _inferred(row, _end_of_group(append, row))

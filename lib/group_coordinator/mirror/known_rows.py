@@ -1,8 +1,6 @@
 """A batch of mirrored rows, and the rows of its groups in the state tables and the log.
 
-Compaction writes groups last, so all tables have the groups' last batch, and every batch before. To apply their rows
-again changes nothing. The batch before this batch is read in any case: a limit on the source's batches may have divided
-an append, and its first half, with its reasons, is there.
+Compaction writes groups last, so all tables have the groups' last batch, and every batch before. To apply rows again changes nothing.
 """
 
 from __future__ import annotations
@@ -29,12 +27,7 @@ from group_coordinator.tables.state_tables import GROUPS, MEMBERS, OFFSETS
 
 
 class MirrorBatch(NamedTuple):
-    """Input of the inference in addition to the batch's own rows.
-
-    batch_id: as in the tables; all batches before it are in the log. retention: of the cluster. topics: the ids of the
-    cluster's present topics, by name; empty: unknown. unseen: topics whose existence is unknown. gone: tombstones that
-    come in front of the batch's rows (continuity.py), as rows of the log; None: there are none.
-    """
+    """Input of the inference in addition to the batch's own rows, whose number is as in the tables; `gone` as in continuity.py."""
 
     spark: SparkSession
     catalog: TableCatalog
@@ -47,7 +40,6 @@ class MirrorBatch(NamedTuple):
 
     @property
     def facts(self) -> ClusterFacts:
-        """The part of it that the inference needs."""
         return ClusterFacts(self.retention.retention_ms, self.topics, self.unseen)
 
 
@@ -66,7 +58,8 @@ def last_folded_batch(batch: MirrorBatch) -> int:
         groups = batch.catalog.read(batch.spark, GROUPS.name)
         of_cluster = groups.where(F.col(CLUSTER_ID.name) == batch.cluster_id)
         [(last,)] = of_cluster.agg(F.max(BATCH_ID.name)).collect()
-    # The batch before this one is read in any case, as an append may be divided between the two.
+    # The batch before this one is read in any case: a limit on the source's batches may have divided an append, and its first
+    # half, with its reasons, is there.
     return _NO_BATCH if last is None else min(int(last), batch.batch_id - 2)
 
 
@@ -83,7 +76,6 @@ def log_since(batch: MirrorBatch, after: int) -> DataFrame:
 
 
 def size_of_log(batch: MirrorBatch, after: int, groups: Sequence[str]) -> Size:
-    """Return the size of the result of log_of_groups."""
     # Asked first, as the rows of a few groups may exceed the driver's memory.
     if batch.catalog.direct_root is None:
         return size_of(_log_of_groups_by_spark(batch, after, groups))
@@ -122,8 +114,7 @@ def rows_of_groups(batch: MirrorBatch, groups: Sequence[str]) -> Mapping[str, Gr
     found: dict[str, GroupRows] = defaultdict(GroupRows)
     for definition in STATE:
         for columns in from_arrow(_present(batch, definition, groups)):
-            row = convert(columns, ROW_TYPES[definition.name])
-            found[row.group_id].add(row)
+            found[columns["group_id"]].add(convert(columns, ROW_TYPES[definition.name]))
     return found
 
 

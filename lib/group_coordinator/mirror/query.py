@@ -1,9 +1,8 @@
 """The mirror's streaming query: until it is stopped, or until it has read all present records.
 
-A lost checkpoint is made again from the log, which has every message that was read, with its source coordinates. The log has only
-whole batches of a topic's messages, since a table takes a batch in a single commit. So reading continues behind the last message
-of each partition in the log: control records and aborted records, which have no rows, are skipped again. The checkpoint's other
-knowledge is lost, such as the time of the last complete read. So the next batch does a gap repair, as after a gap (continuity.py).
+A lost checkpoint is made again from the log, which has every message that was read, with its source coordinates, in whole batches.
+So reading continues behind the last message of each partition in the log. The checkpoint's other knowledge is lost, such as the
+time of the last complete read. So the next batch does a gap repair, as after a gap (continuity.py).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.records import record_types
 from group_coordinator.mirror.continuity import GapRepairs
-from group_coordinator.mirror.sinks import MirrorSinks
+from group_coordinator.mirror.sinks import MirrorSinks, columns_of
 from group_coordinator.mirror.source import READING, MessageSource
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.batch_gate import BatchGate
@@ -39,7 +38,7 @@ from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
-from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, INGESTED_AT
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID
 from group_coordinator.tables.maintenance_work import session_conf
 
 QUERY_NAME = "mirror"
@@ -72,10 +71,10 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorRun:
-    """A run of the mirror; `stop` ends it early, between two batches, and each of `watches` receives the query meanwhile.
+    """A run of one or more queries; `stop` ends it between two batches, and each of `watches` receives the query meanwhile.
 
-    A run may take several queries: `take_up` returns how the next query reads the topic. A watch ends a query by
-    TopicChangedError; after a failed query `may_go_on` decides if another follows.
+    `take_up` returns how the next query reads the topic. A watch ends a query by TopicChangedError; after a failed query
+    `may_go_on` decides if another follows.
     """
 
     spark: SparkSession
@@ -156,15 +155,9 @@ class _Logged(NamedTuple):
 def make_again_if_lost(
     spark: SparkSession, job: JobSettings, topic: TopicFacts, now_ms: int
 ) -> None:
-    """Rebuild the checkpoint, if there is none and the log has messages of this very topic. Safe to repeat.
+    """Rebuild the checkpoint, if there is none and the log has messages of this very topic id. Safe to repeat.
 
     From here on no other checkpoint writes the cluster's rows: the run of a former owner ends.
-
-    Args:
-        spark: the session.
-        job: where tables and checkpoint are, and the name of the topic.
-        topic: the present topic. A topic that was created again has not been read: nothing is done then.
-        now_ms: the time.
 
     Raises:
         CheckpointError: the checkpoint is not lost but elsewhere, or reads another topic.
@@ -230,11 +223,7 @@ def _letters_not_written(spark: SparkSession, job: JobSettings, last_batch_id: i
         "value": F.unbase64(value.raw),
         "group_id": F.lit(None).cast("string"),
     }
-    by_batch = {BATCH_ID.name, INGESTED_AT.name}
-    names = [name for name in DEAD_LETTERS.schema.names if name not in by_batch]
-    return raw.join(there, place, "left_anti").select(
-        *(others.get(name, F.col(name)).alias(name) for name in names)
-    )
+    return columns_of(DEAD_LETTERS, raw.join(there, place, "left_anti"), others)
 
 
 def _is_ours(job: JobSettings) -> Column:

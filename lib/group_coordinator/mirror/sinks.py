@@ -1,8 +1,7 @@
 """Writer of the mirror's batches: a row for each message to coordinator_log, then invalid messages to dead_letters.
 
-As in the coordinator (streaming/batch_writer.py), Spark commits a batch after `MirrorSinks.write` returns, and repeats
-it after a failure. The messages are then the same, so the rows are; a table takes a batch once (tables/writer.py). The
-log has every message and is written first: a reader of a dead letter finds its row too.
+Spark commits a batch after `MirrorSinks.write` returns, and repeats it after a failure. The messages are then the same, so the rows
+are; a table takes a batch once (tables/writer.py). The log is written first: a reader of a dead letter finds its row too.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ from group_coordinator.tables.writer import Writer
 Gone = Callable[[SparkSession, int], DataFrame | None]
 """Returns tombstones that come in front of a batch (continuity.py), by its number in the tables; None: there are none."""
 Explain = Callable[[DataFrame, int, DataFrame | None], DataFrame]
-"""Adds the inferred reasons to the tombstones of a batch, by its number in the tables; the last argument has gap
-tombstones.
-"""
+"""Adds the inferred reasons to the tombstones of a batch, by its number in the tables; the last argument has gap tombstones."""
 
 
 _log = logging.getLogger(__name__)
@@ -120,7 +117,7 @@ class MirrorSinks:
             "source_topic_id": F.lit(self.topic_id).cast("string"),
             "inferred": F.lit(False),  # noqa: FBT003 - Spark's signature
         }
-        return _columns(batch, COORDINATOR_LOG, constants)
+        return columns_of(COORDINATOR_LOG, batch, constants)
 
     def _letters(self, batch: DataFrame) -> DataFrame:
         others = {
@@ -128,18 +125,16 @@ class MirrorSinks:
             "source_topic": F.lit(self.topic),
             **{name: F.col(f"letter.{name}") for name in ("reason", "key", "value")},
         }
-        return _columns(batch.where("letter IS NOT NULL"), DEAD_LETTERS, others)
+        return columns_of(DEAD_LETTERS, batch.where("letter IS NOT NULL"), others)
 
 
-def _columns(rows: DataFrame, table: TableDefinition, others: dict[str, Column]) -> DataFrame:
-    # The writer adds the columns of the batch.
+def columns_of(table: TableDefinition, rows: DataFrame, others: dict[str, Column]) -> DataFrame:
+    """Return the table's columns, from the rows or `others`, without those of the batch, which the writer adds."""
     names = [name for name in table.schema.names if name not in {BATCH_ID.name, INGESTED_AT.name}]
     return rows.select(*(others.get(name, F.col(name)).alias(name) for name in names))
 
 
 class _Volume(NamedTuple):
-    """Sizes of a batch by table."""
-
     found: MirroredBatch
     tombstones: int
     log: Size

@@ -1,12 +1,11 @@
 """Spark source of the mirrored topic: with internal topics, which Spark's own source omits, and only committed records.
 
-Spark fetches offsets with an Admin client, which needs no consumer group, and drops the partitions of internal topics.
-`useDeprecatedOffsetFetching` uses a consumer instead. A consumer needs a right on its group, and waits forever if the
-group has no coordinator.
+Spark fetches offsets with an Admin client, and drops the partitions of internal topics. `useDeprecatedOffsetFetching` uses a consumer
+instead, which needs a right on its group, and waits forever if the group has no coordinator.
 
-This subclass of the source uses the partitions of `assign` unchanged. Spark has no option for that, and py4j cannot
-subclass: Janino, the compiler of Spark's plans, compiles the class in the driver. Executors get offsets, and never the
-class. `@Override` makes the compilation fail on a Spark whose methods have other names.
+This subclass of the source uses the partitions of `assign` unchanged. py4j cannot subclass: Janino, the compiler of Spark's plans,
+compiles the class in the driver. Executors get offsets, and never the class. `@Override` makes the compilation fail on a Spark
+whose methods have other names.
 """
 
 from __future__ import annotations
@@ -101,11 +100,9 @@ _COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 
 @dataclass(frozen=True, slots=True)
 class MessageSource:
-    """A topic to read.
+    """A topic to read, with Spark's options for address and login; `homes` maps groups to partitions, if known.
 
-    `cluster` has Spark's options for address and login (cluster_options.py), `partitions` are the topic's partitions,
-    `homes` maps groups to partitions; without it they may be anywhere. `starts` are the first offsets to read;
-    partitions that are missing in it are read completely.
+    `starts` are the first offsets to read; partitions that are missing in it are read completely.
     """
 
     cluster: Mapping[str, str]
@@ -115,16 +112,12 @@ class MessageSource:
     starts: Mapping[int, int] = field(default_factory=dict)
 
     def stream(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
-        """Return the stream of `messages`, decoded: rows of DECODED."""
         return self._decoded(self.messages(spark, most_offsets, is_lossy=is_lossy))
 
     def messages(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:
         """Return a stream from `starts` on; once the checkpoint has begun, from its last offsets.
 
-        Args:
-            spark: the session.
-            most_offsets: limit of a batch; 0: no limit.
-            is_lossy: True to skip lost records, whose groups may be outdated in the tables.
+        `most_offsets` limits a batch, 0: no limit; a lossy stream skips lost records, whose groups may be outdated in the tables.
         """
         reader = (
             spark.readStream.options(**self._options())

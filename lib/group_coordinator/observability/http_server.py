@@ -1,7 +1,4 @@
-"""The HTTP server of metrics, health and reports: a few pages, short requests, few connections, and an own name.
-
-Prometheus and schedulers ask a run for /metrics, /healthz and /readyz.
-"""
+"""The HTTP server of metrics, health and reports: a few pages, short requests, few connections, and an own name."""
 
 from __future__ import annotations
 
@@ -40,7 +37,6 @@ class Page:
     content_type: str = "text/plain"
 
     def __call__(self, _: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Send the page with headers that keep it out of browsers' caches."""
         headers = [
             ("Content-Type", f"{self.content_type}; charset=utf-8"),
             ("Cache-Control", "no-store"),
@@ -51,11 +47,9 @@ class Page:
 
 
 def is_own_name(host: str | None, own_name: str) -> bool:
-    """Return True if a request's Host is this server.
-
-    Otherwise another site could point its own name to this machine's address, and read the responses in a browser that
-    trusts the name.
-    """
+    """Return True if a request's Host is this server."""
+    # Otherwise another site could point its own name to this machine's address, and read the responses in a browser that
+    # trusts the name.
     try:
         name = urlsplit(f"//{host or ''}").hostname or ""
         if name not in {"localhost", own_name.lower()}:
@@ -66,10 +60,7 @@ def is_own_name(host: str | None, own_name: str) -> bool:
 
 
 def is_addressed(host: str | None, listens_on: str) -> bool:
-    """Return True if a request is for a port at this host: on loopback other names are rejected.
-
-    Elsewhere the port has more names than its setting. A request without Host does not come from a browser.
-    """
+    """Return True if a request is for a port at this host: on loopback other names are rejected; no browser omits Host."""
     return host is None or not is_loopback(listens_on) or is_own_name(host, listens_on)
 
 
@@ -80,16 +71,10 @@ def http_server(
     pages: Mapping[str, Callable[[], WSGIApplication]],
     is_ours: Callable[[str | None, str], bool] = is_addressed,
 ) -> Iterator[int]:
-    """Serve pages while the block runs; yield the port's number, which is a free port if `address` has 0.
+    """Serve pages by path while the block runs, each in a thread of its own; yield the port's number, a free one for 0.
 
-    Args:
-        address: host and port.
-        name: of the thread.
-        pages: by path; called for each request, in a thread of its own.
-        is_ours: returns True if a request with this Host is for a port at this host.
-
-    Raises:
-        OSError: the port is taken, or the address is not this machine's.
+    `is_ours` returns True if a request with this Host is for a port at this host. Raises OSError if the port is taken, or the
+    address is not this machine's.
     """
 
     def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -115,8 +100,6 @@ def http_server(
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A server with a thread for each of a few connections; it closes further connections at once."""
-
     daemon_threads = True
 
     def __init__(self, *given: Any) -> None:
@@ -131,7 +114,6 @@ class _Server(ThreadingMixIn, WSGIServer):
         self.setup_environ()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002 - the base's signature
-        """Return True if a thread is free."""
         return self._free.acquire(blocking=False)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -165,11 +147,7 @@ class _Handler(WSGIRequestHandler):
 
 
 def _head(connection: socket) -> bytes:
-    """Return the request up to its empty line; empty if it is too long, or incomplete when the client ends.
-
-    Raises:
-        TimeoutError: it takes too long.
-    """
+    """Return the request up to its empty line; empty if it is too long, or incomplete when the client ends."""
     until_s = monotonic() + REQUEST_TIMEOUT_S
     head = b""
     while b"\r\n\r\n" not in head:

@@ -16,7 +16,6 @@ _OURS = "group_coordinator"
 
 
 def set_level(name: str) -> None:
-    """Set the level of our own lines."""
     logging.getLogger(_OURS).setLevel(name.upper())
 
 

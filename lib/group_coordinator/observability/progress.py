@@ -1,7 +1,7 @@
 """Progress of the job: a line a second if there were events, and a small file for monitoring.
 
-The query is polled. A StreamingQueryListener would receive every batch, but in Python each call takes the JVM dozens of
-searches through its whole class path: a tenth of the processor time of a job with short batches.
+The query is polled: a StreamingQueryListener would take a tenth of the processor time of a job with short batches, as in Python
+each call takes the JVM dozens of searches through its whole class path.
 """
 
 from __future__ import annotations
@@ -17,18 +17,13 @@ _log = logging.getLogger(__name__)
 
 
 class ProgressReport:
-    """Logs the latest batch of a query that had events, and keeps the latest batch in a file.
-
-    Args:
-        file: JSON file of the latest batch; None: no file.
-    """
+    """Logs the latest batch of a query that had events, and keeps the latest batch in a file, if one is given."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._reported = -1
 
     def look(self, query: StreamingQuery) -> None:
-        """Report the latest batch, unless it has been reported."""
         progress = query.lastProgress
         if progress is None or progress.batchId == self._reported:
             return

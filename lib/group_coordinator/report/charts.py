@@ -44,7 +44,6 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 
 def spec_of(chart: Chart, height: int | alt.Step) -> dict[str, Any]:
-    """Vega-Lite specification, as wide as its place on the page."""
     sized = chart.properties(width="container", height=height)
     spec: dict[str, Any] = sized.to_dict()
     return spec | {"config": _CONFIG, "autosize": {"type": "fit-x", "contains": "padding"}}
@@ -89,7 +88,6 @@ def time_axis(scope: Scope, field: str = "at") -> alt.X:
 
 
 def time_tooltip(field: str = "at", title: str = "UTC") -> alt.Tooltip:
-    """Tooltip with a time to the minute."""
     return alt.Tooltip(
         f"{field}:T", title=title, timeUnit="utcyearmonthdatehoursminutes", format="%Y-%m-%d %H:%M"
     )

@@ -47,11 +47,6 @@ class Report(NamedTuple):
 def ask(root: str, scope: Scope, moment: AsOfTime | None = None) -> Report:
     """Run the queries of all sections on the same version of each table.
 
-    Args:
-        root: the tables' folder.
-        scope: the time, and the cluster.
-        moment: time travel; None: the current tables.
-
     Raises:
         TablesUnavailableError: there are no tables under the root.
         QueryError: the tables cannot be read at all, or have other clusters than the scope's.
@@ -105,13 +100,12 @@ def _with_names_to_show(row: Row) -> Row:
 
 
 def _rows(tables: Session, query: str) -> list[Row]:
-    # Python's datetime has microseconds, but DataFusion may return nanoseconds.
     answer = tables.sql(query)
+    # Python's datetime has microseconds, but DataFusion may return nanoseconds.
+    kinds = ((field, field.type) for field in answer.schema)
     fields = [
-        field.with_type(pa.timestamp("us", field.type.tz))
-        if pa.types.is_timestamp(field.type)
-        else field
-        for field in answer.schema
+        field.with_type(pa.timestamp("us", kind.tz)) if pa.types.is_timestamp(kind) else field
+        for field, kind in kinds
     ]
     return answer.cast(pa.schema(fields)).to_pylist()  # type: ignore[no-any-return]
 

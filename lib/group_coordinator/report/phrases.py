@@ -27,10 +27,10 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def name_text(name: str) -> str:
-    """Escape a name that a client chose, so that different names look different on a page.
+    """Escape a name that a client chose, so that different names look different on a page; nearly all names stay unchanged.
 
-    Nearly all names stay unchanged. Invisible characters, spaces at an end or next to a space, and letters that are not
-    NFC become Python's escapes. A name that already contains the form of an escape has its backslashes doubled.
+    Invisible characters, spaces at an end or next to a space, and letters that are not NFC become Python's escapes.
+    A name that already contains the form of an escape has its backslashes doubled.
     """
     doubled = name.replace("\\", r"\\")
     # Two names that differ only in their normal form look the same.
@@ -44,7 +44,6 @@ def name_text(name: str) -> str:
 
 
 def is_seen(character: str) -> bool:
-    """Return True if a character is visible; a space is."""
     return character.isprintable() and not _BLANKS.match(character)
 
 
@@ -102,6 +101,5 @@ def time_text(at: datetime | None) -> str:
 
 
 def time_left(until: datetime, now: datetime) -> str:
-    """Duration from now until a time."""
     left = until - now
     return "due" if left <= timedelta() else f"in {duration(left.total_seconds())}"

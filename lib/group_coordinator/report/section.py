@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -30,7 +30,6 @@ class Scope(NamedTuple):
         return f"{column} >= {instant(self.begin)} AND {column} <= {instant(self.end)} AND {self.is_of_cluster()}"
 
     def is_of_cluster(self, table: str = "") -> str:
-        """Condition for rows of the cluster."""
         if self.cluster is None:
             return "true"
         # A join needs the table's name.
@@ -45,7 +44,6 @@ class Scope(NamedTuple):
         return next((step for step in _STEPS_S if least_s <= step), weeks * _WEEK_S)
 
     def step_of(self, column: str) -> str:
-        """Begin of the step that contains a time."""
         # date_bin computes in nanoseconds of 64 bits, which end in 1677 and 2262.
         begin = floor_of(f"CAST({column} AS BIGINT)", self.step_s * 1_000_000)
         # The first step may begin before the earliest time that can be shown.
@@ -53,7 +51,6 @@ class Scope(NamedTuple):
         return f"arrow_cast({begin}, 'Timestamp(Microsecond, Some(\"UTC\"))')"
 
     def steps(self) -> list[datetime]:
-        """Begins of the complete steps."""
         step = timedelta(seconds=self.step_s)
         # Rounded up: the first step that is complete.
         first = _EPOCH - (_EPOCH - self.begin) // step * step
@@ -88,6 +85,11 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
+def headings(titles: Iterable[str]) -> list[Cell]:
+    """Return headings of a table; a title that begins with # is of numbers."""
+    return [Cell(title.lstrip("#"), "number" if title[0] == "#" else "") for title in titles]
+
+
 class Legend(NamedTuple):
     """Name in a chart, and its colour: a variable of the page's style."""
 
@@ -116,7 +118,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Content of a section; a section without figures and listings shows its sentence `nothing`."""
+    """Content of a section; without figures and listings it shows its sentence `nothing`."""
 
     tiles: Sequence[Tile] = ()
     figures: Sequence[TitledChart] = ()
@@ -126,12 +128,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """Question that queries of the tables answer.
-
-    lead: a sentence about the content.
-    nothing: the sentence without content.
-    example: the query of all rows, for `group-coordinator sql`.
-    """
+    """Question that queries of the tables answer: `nothing` is its sentence without content, `example` the query of all rows."""
 
     name: str
     title: str
@@ -143,10 +140,8 @@ class Section:
 
 
 def name_of(row: Row, scope: Scope, column: str = "group_id") -> str:
-    """Return the name of a group or topic on the page, with its cluster if the page shows all clusters.
-
-    A slash in a cluster's name is doubled, so that different pairs of names have different texts.
-    """
+    """Return the name of a group or topic on the page, with its cluster if the page shows all clusters."""
+    # A slash in a cluster's name is doubled, so that different pairs of names have different texts.
     # A page of a single cluster needs no cluster in names.
     name = str(row[column])
     return name if scope.cluster else f"{row['cluster_id'].replace('/', '//')} / {name}"

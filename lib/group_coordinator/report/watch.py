@@ -12,8 +12,6 @@ from group_coordinator.observability.http_server import Page, http_server, is_ow
 
 
 class Texts(NamedTuple):
-    """Whole page, and the part of it that changes."""
-
     page: str
     content: str
 
@@ -27,15 +25,12 @@ class Current:
         self.trouble = ""
 
     def renew(self) -> None:
-        """Make both texts of the page again."""
         self._texts, self.trouble = self._make(), ""
 
     def page(self) -> Page:
-        """Whole page, or the error."""
         return self._shown(self._texts.page)
 
     def content(self) -> Page:
-        """Part of the page that changes."""
         return self._shown(self._texts.content)
 
     def _shown(self, text: str) -> Page:
@@ -47,11 +42,7 @@ class Current:
 
 @contextmanager
 def served(current: Current, host: str, port: int) -> Iterator[str]:
-    """Serve the page for the length of the block; yield its address.
-
-    Raises:
-        OSError: the address cannot be used.
-    """
+    """Serve the page for the length of the block; yield its address. Raises OSError if the address cannot be used."""
     pages = {"/": current.page, "/content": current.content}
     with http_server((host, port), "report", pages, is_own_name) as number:
         yield f"http://{written(host, number)}/"

@@ -1,13 +1,9 @@
 """Appends that leave a mark, by which the next append sees the content of the table; and limits of data on the driver.
 
-On a local disk small appends go through the deltalake package: it writes the same commit as Spark in a fiftieth of the
-time, which is most of the time between two batches. Both leave the same mark in the table's log, so that each sees the
-other's appends.
-
-On S3 an append is two PUTs: a data file, and the commit. The deltalake package takes six requests, in turn: it looks for the
-table's last version before the commit, and reads the commit afterwards. Here the package appends to an empty copy of the table on
-this machine's disk, and the files that it wrote there are put to the store. The commit is a conditional PUT of the version
-after the last known version, so a commit of another process is noticed and never replaced.
+On a local disk the deltalake package makes the same commit as Spark in a fiftieth of the time, which is most of the time between
+two batches. On S3 it would take six requests in turn. Here it appends to an empty copy of the table on this machine's disk, and
+two PUTs follow: the data file, and the commit, a conditional PUT of the version after the last known version. So a commit of
+another process is noticed and never replaced. All ways leave the same mark in the table's log, so that each sees the others' appends.
 """
 
 from __future__ import annotations
@@ -42,19 +38,15 @@ MOST_ROWS = 50_000
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of rows that the driver may hold."""
 
-
 Frame = TypeVar("Frame", pa.Table, pa.RecordBatch)
 
 
 class Size(NamedTuple):
-    """Rows and bytes of an append."""
-
     rows: int
     bytes: int
 
     @property
     def fits_the_driver(self) -> bool:
-        """True if the driver may hold it."""
         return self.rows <= MOST_ROWS and self.bytes <= MOST_BYTES
 
 
@@ -62,18 +54,14 @@ class Rows(Protocol):
     """Rows of a table, except the columns that the writer adds: for the driver, or in Spark."""
 
     @property
-    def spark(self) -> SparkSession:
-        """The session of the rows."""
+    def spark(self) -> SparkSession: ...
 
     @property
-    def fits_the_driver(self) -> bool:
-        """True if `arrow` may be called."""
+    def fits_the_driver(self) -> bool: ...
 
-    def arrow(self) -> pa.RecordBatchReader:
-        """Return the rows, to be read once."""
+    def arrow(self) -> pa.RecordBatchReader: ...
 
-    def frame(self) -> DataFrame:
-        """Return the rows as a DataFrame."""
+    def frame(self) -> DataFrame: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +102,7 @@ def append_rows(
     table: TableDefinition,
     mark: Transaction,
 ) -> None:
-    """Append a few rows, or only the mark, unless the table has this mark or a later mark.
-
-    Raises:
-        TableWriteError: the write to the table's folder failed.
-    """
+    """Append a few rows, or only the mark, unless the table has this mark or a later mark. Raises TableWriteError."""
     folder = catalog.direct(table.name)
     # Only Spark can write to a catalog or to other stores; Delta itself then compares the mark.
     if folder is None:
@@ -135,11 +119,7 @@ def append_rows(
 def append_on_disk(
     table: DeltaTable, folder: Path | str, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
 ) -> None:
-    """Append to a table without Spark. It fails if another process has committed such a mark meanwhile.
-
-    Raises:
-        TableWriteError: the write to the table's folder failed.
-    """
+    """Append without Spark. Raises TableWriteError, also if another process has committed such a mark meanwhile."""
     properties = CommitProperties(app_transactions=[mark])
     with write_errors(folder), commit_of_deltalake(folder):
         commit_rows(table, rows, properties)
@@ -198,11 +178,7 @@ def append_frame(
 def append_few(
     rows: pa.Table, spark: SparkSession, catalog: TableCatalog, table: TableDefinition
 ) -> None:
-    """Append a few rows by Spark, as one file and without a mark: a repeat appends them twice.
-
-    Raises:
-        TableWriteError: the table is missing, or the write failed.
-    """
+    """Append a few rows by Spark, as one file and without a mark: a repeat appends them twice. Raises TableWriteError."""
     location = catalog.location(table.name)
     with spark_write_errors(location):
         # Spark would create it.
@@ -257,11 +233,7 @@ class AppendByPut:
 
     @classmethod
     def to(cls, spark: SparkSession, location: Path | str, table: DeltaTable) -> AppendByPut | None:
-        """Return None if the package has to append by itself.
-
-        That is outside S3, if this session lacks the class that puts (checkpoint/object_store.py), and for a table
-        whose protocol differs from the protocol of the package's copy.
-        """
+        """Return None outside S3, without the Java class that puts, or if the table's protocol differs from the copy's."""
         if isinstance(location, Path) or not is_on_s3(location) or _files(spark) is None:
             return None
         folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="group-coordinator-")
@@ -278,11 +250,7 @@ class AppendByPut:
         return cls(spark, location, table.version(), copy, folder)
 
     def append(self, rows: pa.Table | pa.RecordBatchReader, mark: Transaction) -> None:
-        """Append the rows and the mark as the next version.
-
-        Raises:
-            TableWriteError: the write to the store failed, or another process has committed since the last append.
-        """
+        """Append the rows and the mark as the next version. Raises TableWriteError, also if another process has committed."""
         commit_rows(self._copy, rows, CommitProperties(app_transactions=[mark]))
         commit = _commit_file(self._copy.version())
         written = Path(self._folder.name, commit)
@@ -308,7 +276,6 @@ def _commit_file(version: int) -> str:
 
 
 def _files(spark: SparkSession) -> Any:
-    """Return the Java class that puts; None: this session lacks it."""
     session: Any = spark
     found = getattr(session._jvm, LOG_STORE)  # noqa: SLF001 - PySpark has no public way
     return found if isinstance(found, JavaClass) else None

@@ -1,10 +1,8 @@
 """Location of the tables: folders under a root, or names in a catalog's schema; and the lock of commits on a disk.
 
-For a commit Spark looks if the next version exists, and then gives its file that name. On a disk that replaces a file
-created in between: the commit of another process would be lost, though that process has seen it succeed. So a commit by Spark must
-be alone there. Commits of the deltalake package never replace a file, and may run at the same time.
-
-On S3 both commit by a conditional PUT (checkpoint/object_store.py); catalogs and other stores have ways of their own.
+A commit by Spark must be alone on a disk: it replaces a file that another process has created after Spark looked for it, and that
+commit would be lost. Commits of the deltalake package never replace a file, and may run at the same time. On S3 both commit by
+a conditional PUT (checkpoint/object_store.py); catalogs and other stores have ways of their own.
 """
 
 from __future__ import annotations
@@ -24,20 +22,12 @@ from group_coordinator.tables.roots import URL, is_folder, is_on_s3
 
 
 def commit_of_spark(folder: Path | str | None) -> AbstractContextManager[None]:
-    """Lock out all other commits to a table during the block, after waiting for their end.
-
-    Args:
-        folder: the table's; nothing happens if it is no path of this machine's disk.
-    """
+    """Lock out all other commits to a table during the block, after waiting for their end; only on this machine's disk."""
     return _locked(folder, fcntl.LOCK_EX)
 
 
 def commit_of_deltalake(folder: Path | str | None) -> AbstractContextManager[None]:
-    """Lock out Spark's commits to a table during the block, after waiting for their end.
-
-    Args:
-        folder: as for `commit_of_spark`.
-    """
+    """Lock out Spark's commits to a table during the block, after waiting for their end; only on this machine's disk."""
     return _locked(folder, fcntl.LOCK_SH)
 
 
@@ -74,7 +64,7 @@ class TableCatalog:
     root: str
 
     def __post_init__(self) -> None:
-        if not self._is_folder and not _SCHEMA_OF_A_CATALOG.fullmatch(self.root):
+        if self.is_schema and not _SCHEMA_OF_A_CATALOG.fullmatch(self.root):
             raise TablesRootError(
                 f"tables.root = {self.root}: write a folder with a slash, ./{self.root}, and the schema of a catalog "
                 "as catalog.schema, with ` around a part that has dots or spaces"
@@ -87,22 +77,16 @@ class TableCatalog:
             )
 
     @property
-    def _is_folder(self) -> bool:
-        return is_folder(self.root)
-
-    @property
     def is_schema(self) -> bool:
         """True if the root is `catalog.schema`; a folder of such a name is written ./a.b."""
-        return not self._is_folder
+        return not is_folder(self.root)
 
     @property
     def schema_name(self) -> str:
-        """The schema's name in SQL, with quoted parts."""
         return ".".join(f"`{part.strip('`')}`" for part in re.findall(_PART, self.root))
 
     @property
     def local_root(self) -> Path | None:
-        """The root folder if it is on this machine's disk."""
         if self.is_schema or URL.match(self.root):
             return None
         return Path(self.root).absolute()
@@ -115,29 +99,21 @@ class TableCatalog:
         return str(folder) if folder else f"{self.root.rstrip('/')}/{table}"
 
     def local_folder(self, table: str) -> Path | None:
-        """Return the table's folder if it is on this machine's disk."""
         return self.local_root and self.local_root / table
 
     @property
     def direct_root(self) -> Path | str | None:
-        """The root for the deltalake package, which needs no Spark: a folder of this machine's disk, or on S3.
-
-        None: only Spark can write there. All commits to S3 are conditional PUTs, including Spark's
-        (checkpoint/object_store.py).
-        """
+        """The root for the deltalake package, which needs no Spark: a folder of this machine, or on S3; None: only Spark writes there."""
         on_s3 = self.root.rstrip("/") if is_on_s3(self.root) else None
         return self.local_root or on_s3
 
     def direct(self, table: str) -> Path | str | None:
-        """Return the table's folder for the deltalake package."""
         return self.local_folder(table) or (self.direct_root and self.location(table))
 
     def sql_name(self, table: str) -> str:
-        """Return the table's name in SQL."""
         return self.location(table) if self.is_schema else f"delta.`{self.location(table)}`"
 
     def exists(self, spark: SparkSession, table: str) -> bool:
-        """Return True if the table has been created."""
         location = self.location(table)
         if self.is_schema:
             return spark.catalog.tableExists(location)
@@ -147,7 +123,7 @@ class TableCatalog:
         return DeltaTable.isDeltaTable(spark, location)
 
     def read(self, spark: SparkSession, table: str) -> DataFrame:
-        return self._delta(spark, table).toDF()
+        return self.writable(spark, table).toDF()
 
     def read_stream(self, spark: SparkSession, table: str) -> DataFrame:
         """Return the table as a stream of its appended rows."""
@@ -160,8 +136,10 @@ class TableCatalog:
         return reader.table(location) if self.is_schema else reader.load(location)
 
     def writable(self, spark: SparkSession, table: str) -> DeltaTable:
-        """Return the table, for MERGE and maintenance."""
-        return self._delta(spark, table)
+        location = self.location(table)
+        if self.is_schema:
+            return DeltaTable.forName(spark, location)
+        return DeltaTable.forPath(spark, location)
 
     def save(self, writer: DataFrameWriter, table: str) -> None:
         """Finish a write into the table; on this machine's disk no other process commits to it meanwhile."""
@@ -171,9 +149,3 @@ class TableCatalog:
             return
         with commit_of_spark(self.local_folder(table)):
             writer.save(location)
-
-    def _delta(self, spark: SparkSession, table: str) -> DeltaTable:
-        location = self.location(table)
-        if self.is_schema:
-            return DeltaTable.forName(spark, location)
-        return DeltaTable.forPath(spark, location)

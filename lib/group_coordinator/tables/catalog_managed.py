@@ -25,7 +25,6 @@ class CatalogManagedError(DeltaError):
 
 @contextmanager
 def opening(location: str | Path) -> Iterator[None]:
-    """Turn the deltalake package's error about a catalog-managed table into CatalogManagedError."""
     try:
         yield
     except DeltaError as error:
@@ -38,11 +37,6 @@ def opening(location: str | Path) -> Iterator[None]:
 
 
 def open_table(location: str | Path) -> DeltaTable:
-    """Return the table in a folder.
-
-    Raises:
-        CatalogManagedError: a catalog manages the table.
-        DeltaError, OSError: it cannot be read.
-    """
+    """Return the table in a folder. Raises CatalogManagedError, or DeltaError or OSError if it cannot be read."""
     with opening(location):
         return DeltaTable(location)

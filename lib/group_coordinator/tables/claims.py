@@ -7,44 +7,37 @@ table rejects a batch of a former owner.
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StringType, StructType, TimestampType
 
 from group_coordinator.tables.append import append_rows
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, required
+from group_coordinator.tables.definition import CLUSTER_ID, required, table_of
 
-WRITERS = TableDefinition(
+WRITERS = table_of(
     "writers",
     "A row each time a checkpoint claimed a cluster's rows; only the checkpoint with the highest epoch may write",
-    StructType(
-        [
-            CLUSTER_ID,
-            required(
-                "epoch", LongType(), "1 for the cluster's first checkpoint, then 1 higher each time"
-            ),
-            required(
-                "writer_id",
-                StringType(),
-                "The checkpoint; it stays the same when the checkpoint is moved",
-            ),
-            required("checkpoint", StringType(), "Location of the checkpoint at the claim"),
-            required("events_topic", StringType(), "Topic of its events"),
-            required("program_version", StringType(), "The version of this program"),
-            required("claimed_at", TimestampType(), "Time of the claim, by the wall clock"),
-        ]
-    ),
+    [
+        CLUSTER_ID,
+        required(
+            "epoch", "bigint", "1 for the cluster's first checkpoint, then 1 higher each time"
+        ),
+        required(
+            "writer_id", "string", "The checkpoint; it stays the same when the checkpoint is moved"
+        ),
+        required("checkpoint", "string", "Location of the checkpoint at the claim"),
+        required("events_topic", "string", "Topic of its events"),
+        required("program_version", "string", "The version of this program"),
+        required("claimed_at", "timestamp", "Time of the claim, by the wall clock"),
+    ],
 )
 
 
 class Claim(NamedTuple):
-    """A row of the table, without the time."""
-
     cluster_id: str
     epoch: int
     writer_id: str
@@ -55,13 +48,13 @@ class Claim(NamedTuple):
 
 def newest_claim(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> Claim | None:
     """Return the valid claim; None: the cluster's rows were never claimed."""
-    claims = [Claim(*row) for row in _rows(spark, catalog) if row[0] == cluster_id]
+    claims = [claim for claim in _rows(spark, catalog) if claim.cluster_id == cluster_id]
     return max(claims, key=lambda claim: claim.epoch, default=None)
 
 
 def clusters(spark: SparkSession, catalog: TableCatalog) -> set[str]:
     """Return the clusters whose rows were ever claimed."""
-    return {Claim(*row).cluster_id for row in _rows(spark, catalog)}
+    return {claim.cluster_id for claim in _rows(spark, catalog)}
 
 
 def write_claim(spark: SparkSession, catalog: TableCatalog, claim: Claim) -> None:
@@ -79,12 +72,11 @@ def first_claimed_ms(spark: SparkSession, catalog: TableCatalog, cluster_id: str
     return None if first is None else int(first)
 
 
-def _rows(spark: SparkSession, catalog: TableCatalog) -> list[tuple[Any, ...]]:
+def _rows(spark: SparkSession, catalog: TableCatalog) -> list[Claim]:
     # Without Spark if possible, as this runs while the job runs. All claims: there are few.
     folder = catalog.direct(WRITERS.name)
     if folder is not None:
         table = DeltaTable(folder).to_pyarrow_table(columns=list(Claim._fields))
-        return [tuple(row.values()) for row in table.to_pylist()]
-    return [
-        tuple(row) for row in catalog.read(spark, WRITERS.name).select(*Claim._fields).collect()
-    ]
+        return [Claim(**row) for row in table.to_pylist()]
+    rows = catalog.read(spark, WRITERS.name).select(*Claim._fields).collect()
+    return [Claim(*row) for row in rows]

@@ -23,7 +23,7 @@ from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.views.all_views import VIEWS, named_in
-from group_coordinator.tables.views.definition import SPARK, ViewColumn, ViewDefinition
+from group_coordinator.tables.views.definition import SPARK, ViewDefinition
 
 # Spark's message about a catalog without views; the error's name differs from version to version.
 _NO_VIEWS = "does not support views"
@@ -48,14 +48,13 @@ def create_views(spark: SparkSession, catalog: TableCatalog) -> list[str]:
 
 def _statement(view: ViewDefinition, catalog: TableCatalog) -> str:
     sources = {name: catalog.sql_name(name) for name in view.sources}
+    columns = ", ".join(
+        f"`{column.name}` COMMENT {quoted(column.meaning)}" for column in view.columns
+    )
     return (
-        f"CREATE OR REPLACE VIEW {catalog.sql_name(view.name)} ({', '.join(map(_column, view.columns))}) "
+        f"CREATE OR REPLACE VIEW {catalog.sql_name(view.name)} ({columns}) "
         f"COMMENT {quoted(view.meaning)} AS {view.sql(SPARK, sources)}"
     )
-
-
-def _column(column: ViewColumn) -> str:
-    return f"`{column.name}` COMMENT {quoted(column.meaning)}"
 
 
 def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: str) -> list[str]:
@@ -90,13 +89,8 @@ class MissingTablesError(RuntimeError):
 
 
 def create_tables(root: str, make_session: Callable[[], SparkSession]) -> list[str]:
-    """Create missing tables under a root; return the names, or addresses, of all. A schema of a catalog gets the views too.
-
-    Spark, whose start takes a while, is needed only if the root is no folder of this machine.
-
-    Raises:
-        StorageError: the storage, or the catalog, refuses.
-    """
+    """Create missing tables under a root, and views in a schema; return the names, or addresses, of all. Raises StorageError."""
+    # Spark, whose start takes a while, is needed only if the root is no folder of this machine.
     catalog = TableCatalog(root)
     if catalog.local_root is not None:
         with storage_named("tables.root", root):
@@ -120,11 +114,7 @@ def _create_by_spark(spark: SparkSession, catalog: TableCatalog) -> None:
 
 
 def upgrade_tables(spark: SparkSession, root: str) -> None:
-    """Add tables and columns of later versions to existing tables. Their rows stay.
-
-    Raises:
-        StorageError: the storage, or the catalog, refuses.
-    """
+    """Add tables and columns of later versions to existing tables. Raises StorageError if storage or catalog refuse."""
     with storage_named("tables.root", root):
         _upgrade(spark, TableCatalog(root))
 

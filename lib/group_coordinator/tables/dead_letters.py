@@ -4,54 +4,40 @@ from __future__ import annotations
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BinaryType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.types import BinaryType
 
 from group_coordinator.runtime.outputs import DeadLetterRow
 from group_coordinator.tables.definition import (
     BATCH_ID,
     CLUSTER_ID,
     INGESTED_AT,
-    TableDefinition,
     optional,
     required,
+    table_of,
 )
 from group_coordinator.tables.log_rows import instant, line_schema
 
-DEAD_LETTERS = TableDefinition(
+DEAD_LETTERS = table_of(
     "dead_letters",
     "A row for each invalid event, and each message of a mirrored topic that could not be decoded; it changed no group",
-    StructType(
-        [
-            required("source_topic", StringType(), "Topic of the event"),
-            optional(
-                "source_partition", IntegerType(), "Partition of the event; null: a deadline failed"
-            ),
-            optional("source_offset", LongType(), "Offset of the event; null: a deadline failed"),
-            required("reason", StringType(), "The fault"),
-            optional("value", BinaryType(), "The event's bytes; null: it had none"),
-            required("event_time", TimestampType(), "The event's own timestamp"),
-            INGESTED_AT,
-            CLUSTER_ID,
-            optional(
-                "group_id",
-                StringType(),
-                "The event's key; bytes that are not UTF-8 are replaced; null: a mirrored message",
-            ),
-            BATCH_ID,
-            optional(
-                "key",
-                BinaryType(),
-                "The bytes of a mirrored message's key; null: no key, or an event",
-            ),
-        ]
-    ),
+    [
+        required("source_topic", "string", "Topic of the event"),
+        optional("source_partition", "int", "Partition of the event; null: a deadline failed"),
+        optional("source_offset", "bigint", "Offset of the event; null: a deadline failed"),
+        required("reason", "string", "The fault"),
+        optional("value", "binary", "The event's bytes; null: it had none"),
+        required("event_time", "timestamp", "The event's own timestamp"),
+        *(INGESTED_AT, CLUSTER_ID),
+        optional(
+            "group_id",
+            "string",
+            "The event's key; bytes that are not UTF-8 are replaced; null: a mirrored message",
+        ),
+        BATCH_ID,
+        optional(
+            "key", "binary", "The bytes of a mirrored message's key; null: no key, or an event"
+        ),
+    ],
     properties={"delta.dataSkippingNumIndexedCols": "0"},
 )
 

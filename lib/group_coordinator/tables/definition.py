@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import deltalake
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.types import DataType, LongType, StringType, StructField, StructType, TimestampType
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.catalog_managed import opening
+from group_coordinator.tables.views import definition as views
 
 _LOG_RETENTION = "delta.logRetentionDuration"
 
@@ -28,31 +40,48 @@ _PROPERTIES = {
 _PROPERTIES_ON_DISK = {
     # The deltalake package lists every file of the Delta log's folder, several times per append
     # (python -m tests.benchmarks.upkeep).
-    _LOG_RETENTION: "interval 30 minutes",
+    _LOG_RETENTION: "interval 30 minutes"
 }
 
 _MEGABYTE = 1024 * 1024
 
 
-def required(name: str, kind: DataType, meaning: str) -> StructField:
-    """Return a column that is never null."""
-    return StructField(name, kind, nullable=False, metadata={"comment": meaning})
+_KINDS = {
+    "string": StringType(),
+    "int": IntegerType(),
+    "bigint": LongType(),
+    "timestamp": TimestampType(),
+    "binary": BinaryType(),
+    "boolean": BooleanType(),
+}
 
 
-def optional(name: str, kind: DataType, meaning: str) -> StructField:
+def required(name: str, kind: str | DataType, meaning: str) -> StructField:
+    """Return a column that is never null; the kind is a name of Spark's SQL, or a type."""
+    return optional(name, kind, meaning, nullable=False)
+
+
+def optional(
+    name: str, kind: str | DataType, meaning: str, *, nullable: bool = True
+) -> StructField:
     """Return a column that may be null; its meaning has the cases."""
-    return StructField(name, kind, nullable=True, metadata={"comment": meaning})
+    of_spark = _KINDS[kind] if isinstance(kind, str) else kind
+    return StructField(name, of_spark, nullable, {"comment": meaning})
+
+
+def described(text: str) -> list[StructField]:
+    """Return columns, as views describe theirs."""
+    found = views.described(text)
+    return [optional(each.name, each.type, each.meaning, nullable=each.nullable) for each in found]
 
 
 # Columns of more than one table.
-CLUSTER_ID = required("cluster_id", StringType(), "The Kafka cluster, setting cluster.id")
-GROUP_ID = required("group_id", StringType(), "The group")
-BATCH_ID = required("batch_id", LongType(), "The job's batch that wrote the row")
-INGESTED_AT = required("ingested_at", TimestampType(), "Time of writing the row, by the wall clock")
-UPDATED_AT = required(
-    "updated_at", TimestampType(), "Event time of the record that changed the row"
-)
-UPDATE_BATCH_ID = required("batch_id", LongType(), "The coordinator's batch that changed the row")
+CLUSTER_ID = required("cluster_id", "string", "The Kafka cluster, setting cluster.id")
+GROUP_ID = required("group_id", "string", "The group")
+BATCH_ID = required("batch_id", "bigint", "The job's batch that wrote the row")
+INGESTED_AT = required("ingested_at", "timestamp", "Time of writing the row, by the wall clock")
+UPDATED_AT = required("updated_at", "timestamp", "Event time of the record that changed the row")
+UPDATE_BATCH_ID = required("batch_id", "bigint", "The coordinator's batch that changed the row")
 
 GROUP_KEY = (CLUSTER_ID.name, GROUP_ID.name)
 MEMBER_KEY = (*GROUP_KEY, "member_id")
@@ -88,16 +117,12 @@ class TableDefinition:
         return (16 if self.key else 128) * _MEGABYTE
 
     def no_rows(self) -> pa.Table:
-        """Return the table's columns in Arrow's types, without a row.
-
-        Without their comments too: Delta rejects rows whose comments differ from the table's, which an earlier version
-        may have created.
-        """
+        """Return the table's columns in Arrow's types, without a row."""
+        # Without comments: Delta rejects rows whose comments differ from the table's, which may be of an earlier version.
         columns = pa.schema(deltalake.Schema.from_json(self.schema.json()))
         return pa.schema([column.remove_metadata() for column in columns]).empty_table()
 
     def create(self, spark: SparkSession, catalog: TableCatalog) -> None:
-        """Create the table by Spark, unless it exists."""
         properties = {**_PROPERTIES, **self.properties}
         columns = ", ".join(self.partitioned_by)
         clause = f"PARTITIONED BY ({columns})" if columns else ""
@@ -109,7 +134,6 @@ class TableDefinition:
         )
 
     def create_on_disk(self, folder: Path) -> None:
-        """Create the table in a folder of this machine, without Spark, unless it exists."""
         with opening(folder):
             deltalake.DeltaTable.create(
                 folder,
@@ -122,8 +146,17 @@ class TableDefinition:
             )
 
 
+def table_of(
+    name: str,
+    meaning: str,
+    columns: Iterable[StructField],
+    key: tuple[str, ...] = (),
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> TableDefinition:
+    return TableDefinition(name, meaning, StructType([*columns]), key, properties)
+
+
 def column_in_sql(column: StructField) -> str:
-    """Return a column in the syntax of CREATE TABLE and ADD COLUMNS."""
     needed = "" if column.nullable else " NOT NULL"
     comment = quoted(column.metadata["comment"])
     # A plain `timestamp` depends on the session, and may have no time zone.
@@ -136,6 +169,5 @@ def column_in_sql(column: StructField) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a literal of Spark's SQL."""
     escaped = text.replace("\\", r"\\").replace("'", r"\'")
     return f"'{escaped}'"

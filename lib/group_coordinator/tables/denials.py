@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
 
 from group_coordinator.runtime.outputs import DenialRow
 from group_coordinator.tables.definition import (
@@ -12,36 +11,30 @@ from group_coordinator.tables.definition import (
     CLUSTER_ID,
     GROUP_ID,
     INGESTED_AT,
-    TableDefinition,
     required,
+    table_of,
 )
 from group_coordinator.tables.log_rows import instant, line_schema
 
-DENIALS = TableDefinition(
+DENIALS = table_of(
     "denials",
     "A row for each authorization failure; an event may have several",
-    StructType(
-        [
-            GROUP_ID,
-            required("api", StringType(), "Kafka's name of the API"),
-            required("principal", StringType(), "The sender, as the event names it"),
-            required(
-                "client_host",
-                StringType(),
-                "The sender's address, as the event names it; may be empty",
-            ),
-            required("operation", StringType(), "The operation that the ACLs do not allow"),
-            required("resource_type", StringType(), "The type of the resource: GROUP, TOPIC, ..."),
-            required("resource_name", StringType(), "The name of the resource"),
-            required("event_time", TimestampType(), "Event time of the denial"),
-            required("source_topic", StringType(), "Topic of the event"),
-            required("source_partition", IntegerType(), "Partition of the event"),
-            required("source_offset", LongType(), "Offset of the event"),
-            INGESTED_AT,
-            CLUSTER_ID,
-            BATCH_ID,
-        ]
-    ),
+    [
+        GROUP_ID,
+        required("api", "string", "Kafka's name of the API"),
+        required("principal", "string", "The sender, as the event names it"),
+        required(
+            "client_host", "string", "The sender's address, as the event names it; may be empty"
+        ),
+        required("operation", "string", "The operation that the ACLs do not allow"),
+        required("resource_type", "string", "The type of the resource: GROUP, TOPIC, ..."),
+        required("resource_name", "string", "The name of the resource"),
+        required("event_time", "timestamp", "Event time of the denial"),
+        required("source_topic", "string", "Topic of the event"),
+        required("source_partition", "int", "Partition of the event"),
+        required("source_offset", "bigint", "Offset of the event"),
+        *(INGESTED_AT, CLUSTER_ID, BATCH_ID),
+    ],
 )
 
 LINE = line_schema(DenialRow)

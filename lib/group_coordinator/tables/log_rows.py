@@ -1,8 +1,7 @@
 """Rows of coordinator_log: packed by a worker, and converted to the table's columns, without access to single rows.
 
-They pass through the JVM as opaque bytes. A worker imports this module: nothing here needs Delta. Constants of the job are added
-here: workers do not write them a million times. The Spark schema of a line of JSON comes from the Struct that writes it
-(runtime/outputs.py).
+A worker imports this module: nothing here needs Delta. Constants of the job are added here, so that workers do not write them a
+million times. The Spark schema of a line of JSON comes from the Struct that writes it (runtime/outputs.py).
 """
 
 from __future__ import annotations
@@ -70,8 +69,6 @@ _ARROW = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class LogOrigin:
-    """Constants of all rows of a job."""
-
     cluster_id: str
     source_topic: str
 
@@ -98,11 +95,7 @@ class LogOrigin:
 
 @dataclass(frozen=True, slots=True)
 class PackedRows:
-    """Packed rows of the log, and their size in bytes.
-
-    `packed` makes the DataFrame with them in one column, `here` are the same rows in the driver; None: it does not have
-    them.
-    """
+    """Packed rows of the log: `packed` makes a DataFrame with them in one column; in the driver they are `here`, if at all."""
 
     spark: SparkSession
     packed: Callable[[], DataFrame]
@@ -116,16 +109,12 @@ class PackedRows:
         return self.packed_bytes <= MOST_BYTES
 
     def arrow(self) -> pa.RecordBatchReader:
-        """Return the rows, for the driver."""
-        contents = self._contents() if self.here is None else self.here
-        rows = self.origin.table_rows(contents)
-        return pa.RecordBatchReader.from_batches(_ARROW, rows)
-
-    def _contents(self) -> Iterator[bytes]:
-        return (content.as_py() for content in self.packed().toArrow().column(0))
+        contents: Iterable[bytes] = self.here or ()
+        if self.here is None:
+            contents = (content.as_py() for content in self.packed().toArrow().column(0))
+        return pa.RecordBatchReader.from_batches(_ARROW, self.origin.table_rows(contents))
 
     def frame(self) -> DataFrame:
-        """Return the rows as a DataFrame."""
         origin = self.origin
 
         def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,10 +1,8 @@
 """Maintenance of tables: gathers and sorts their files, removes old files, and thins history.
 
-A catalog-managed table is left to its catalog, except the history, which follows from our own settings.
-
-An append never conflicts with it. A MERGE may: then Delta accepts one of the two commits, and the other is retried
-later; compaction does the maintenance of its tables between two of its batches. If two processes want the same table,
-one waits for the next time.
+A catalog-managed table is left to its catalog, except the history. An append never conflicts with maintenance. A MERGE may: then
+Delta accepts one of the two commits, and the other is retried later; compaction maintains its tables between two of its batches.
+If two processes want the same table, one waits for the next time.
 """
 
 from __future__ import annotations
@@ -56,12 +54,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """Storage of the notes between two runs; without them a table gets its maintenance once more."""
+    """Storage of the notes by table between two runs; without them a table gets its maintenance once more."""
 
     notes: Callable[[], dict[str, MaintenanceNote]]
-    """Returns the notes by table."""
     replace: Callable[[dict[str, MaintenanceNote]], None]
-    """Replaces the notes."""
 
 
 class Maintenance:
@@ -90,14 +86,12 @@ class Maintenance:
         self._left_to_the_catalog: set[str] = set()
 
     def run(self, ended: Event) -> None:
-        """Look now and then until `ended` is set, in a thread of its own."""
         repeat(self.look_if_time, ended, self._interval_s, first_s=0)
 
     def look_if_time(self) -> None:
-        """Look, unless the interval has not passed."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + self._interval_s
-            self.look(_now_ms())
+            self.look(time.time_ns() // 1_000_000)
 
     def look(self, now_ms: int) -> None:
         """Do the due work. Failed work stays due, which only slows readers down."""
@@ -204,7 +198,3 @@ def _others_were_faster(failure: Exception) -> bool:
     # The other process holds the table's lock, or has removed old files of its log first.
     is_of_the_log = isinstance(failure, FileNotFoundError) and "_delta_log" in str(failure)
     return is_of_the_log or isinstance(failure, Timeout)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

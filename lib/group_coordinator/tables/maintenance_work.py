@@ -1,7 +1,4 @@
-"""Maintenance of a table's files: when it is due, and its work, by the deltalake package if possible, otherwise by Spark.
-
-Processes of this machine lock a table's files to rewrite them.
-"""
+"""Maintenance of a table's files: when it is due, and its work, by the deltalake package if possible, otherwise by Spark."""
 
 from __future__ import annotations
 
@@ -30,11 +27,7 @@ from group_coordinator.tables.thinning import (
 
 
 def files_held(catalog: TableCatalog, table: TableDefinition) -> AbstractContextManager[object]:
-    """Hold the files of a table during the block; an object store has no such lock.
-
-    Raises:
-        Timeout: another process holds them. It is raised on entering.
-    """
+    """Hold the files of a table during the block; an object store has no such lock. Raises Timeout if another process does."""
     folder = catalog.local_folder(table.name)
     if folder is None:
         return nullcontext()
@@ -43,10 +36,7 @@ def files_held(catalog: TableCatalog, table: TableDefinition) -> AbstractContext
 
 @contextmanager
 def session_conf(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set Spark settings during the block.
-
-    A session outlives its batch: remaining settings would apply to later writes.
-    """
+    """Set Spark settings during the block. A session outlives its batch: remaining settings would apply to later writes."""
     # One call into the JVM instead of one per key.
     all_of_them = session.conf.getAll
     before = {key: all_of_them[key] for key in settings if key in all_of_them}
@@ -70,10 +60,7 @@ class MaintenanceRule(NamedTuple):
 
 
 class MaintenanceNote(Struct, frozen=True):
-    """Notes on a table: its number of files after they were gathered, or less since; its last complete maintenance.
-
-    `thinned_ms`: the days before this midnight have been thinned.
-    """
+    """The number of files after they were gathered, or less since; the last complete maintenance; midnight after thinned days."""
 
     files: int = 0
     version: int = -1
@@ -82,15 +69,11 @@ class MaintenanceNote(Struct, frozen=True):
 
 
 class TableFiles(NamedTuple):
-    """The present number of files of a table, and its version."""
-
     files: int
     version: int
 
 
 class DueMaintenance(Enum):
-    """Due maintenance of a table."""
-
     NONE = "none"
     GATHER = "many small files become few large ones"
     REMOVE = "files that no reader needs any more are removed"
@@ -101,7 +84,7 @@ def due(
     note: MaintenanceNote, table: TableFiles, rule: MaintenanceRule, now_ms: int
 ) -> DueMaintenance:
     """Return the due maintenance. A clock that was set back makes it due once too often, or an interval later."""
-    # Also true if the clock was set back before the last maintenance.
+    # A clock that was set back makes it due once too often, or an interval later.
     if not 0 <= now_ms - note.at_ms < rule.interval_ms:
         return DueMaintenance.ALL if table.version > note.version else DueMaintenance.REMOVE
     if table.files - note.files >= rule.new_files:
@@ -121,29 +104,20 @@ _FILE_BYTES = (
 
 
 class TableWork(Protocol):
-    """Maintenance work on a table."""
+    def now(self) -> TableFiles: ...
 
-    def now(self) -> TableFiles:
-        """Return the present number of files and version."""
+    def is_catalog_managed(self) -> bool: ...
 
-    def is_catalog_managed(self) -> bool:
-        """Return True if only its catalog commits to it."""
-
-    def put_together(self, *, is_sorted: bool) -> None:
-        """Turn many small files into few large files."""
+    def put_together(self, *, is_sorted: bool) -> None: ...
 
     def thin(self, cut: ThinningLimits) -> None: ...
 
-    def remove_those_of_the_past(self) -> None:
-        """Remove files that no reader needs any more."""
+    def remove_those_of_the_past(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FolderMaintenance:
-    """A table on this machine's disk, which Spark should not write, or in a folder of a process without Spark.
-
-    Spark's commits have to be alone on a disk (catalog.py), and appends would have to wait.
-    """
+    """A table in a folder of this disk, where Spark's commits have to be alone (catalog.py), or of a process without Spark."""
 
     catalog: TableCatalog
     table: TableDefinition
@@ -159,14 +133,7 @@ class FolderMaintenance:
         return False
 
     def put_together(self, *, is_sorted: bool) -> None:
-        """Gather files, or fail if another process does.
-
-        The deltalake package does not notice that another OPTIMIZE has replaced the same files: rows would be
-        duplicated.
-
-        Raises:
-            Timeout: another process holds the table's lock.
-        """
+        # The package does not notice that another OPTIMIZE has replaced the same files: rows would be duplicated.
         with files_held(self.catalog, self.table), self._commit():
             self._put_together(is_sorted=is_sorted)
 
@@ -180,7 +147,6 @@ class FolderMaintenance:
             table.optimize.compact(ours, target_size=size)
 
     def thin(self, cut: ThinningLimits) -> None:
-        """Thin the history. Raises Timeout if another process replaces files."""
         with files_held(self.catalog, self.table), self._commit():
             thin_in_folder(self.catalog.location(self.table.name), self.cluster_id, cut)
 
@@ -198,8 +164,6 @@ class FolderMaintenance:
 
 @dataclass(frozen=True, slots=True)
 class SparkMaintenance:
-    """A table at any other place."""
-
     spark: SparkSession
     catalog: TableCatalog
     table: TableDefinition
@@ -240,10 +204,7 @@ class SparkMaintenance:
 
 @dataclass(slots=True)
 class S3Maintenance:
-    """A table that Spark and the deltalake package may write.
-
-    Spark replaces files, as only Spark notices concurrent replacements.
-    """
+    """A table that both may write. Spark replaces files, as only Spark notices concurrent replacements."""
 
     by_spark: SparkMaintenance
     location: str

@@ -32,9 +32,7 @@ from group_coordinator.tables.timestamps import shown_ms
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 OVERDUE_MS = 3_600_000
-"""Time for which rows stay after their retention, as a file with rows of both kinds is rewritten, and not for every
-sample.
-"""
+"""Time for which rows stay after their retention: not for every sample a file with rows of both kinds is rewritten."""
 _THINNED = "thinned"
 _FIRST_OF_THE_HOUR = """
 SELECT * FROM (
@@ -52,46 +50,32 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class PositionsFolder:
-    """A cluster's rows of the table.
-
-    In an object store only a single process per cluster may write them: it has no lock against gathering the same files
-    twice.
-    """
+    """A cluster's rows; in an object store, which has no lock against gathering twice, only one process may write them."""
 
     catalog: TableCatalog
     cluster_id: str
 
     @property
     def location(self) -> str:
-        """The address of the folder."""
         return self.catalog.location(TOPIC_POSITIONS.name)
 
     def exists(self) -> bool:
-        """Return True if the table has been created.
-
-        Raises:
-            TableWriteError: the folder is unreachable.
-        """
+        """Return True if the table has been created. Raises TableWriteError if the folder is unreachable."""
         with write_errors(self.location):
             return DeltaTable.is_deltatable(self.location)
 
     def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
-        """Add a sample, in a single commit.
-
-        Raises:
-            TableWriteError: the write to the folder failed.
-        """
+        """Add a sample, in a single commit. Raises TableWriteError."""
         with write_errors(self.location):
             self._append(position_rows(self.cluster_id, positions, sampled_at_ms))
 
     def remove_old(self, retention_ms: int, now_ms: int) -> int:
-        """Remove older rows, once a row is older by OVERDUE_MS; return the number of removed rows.
-
-        The decision depends on the table alone, so that a restart changes nothing.
+        """Remove rows, once one is older than the retention by OVERDUE_MS; return the number of removed rows.
 
         Raises:
             TableWriteError: the write to the folder failed, or another process holds its files.
         """
+        # By the table alone, so that a restart changes nothing.
         with write_errors(self.location):
             table = DeltaTable(self.location)
             oldest = self._oldest(table)
@@ -110,8 +94,6 @@ class PositionsFolder:
     def thin(self, full_ms: int, now_ms: int) -> bool:
         """Keep only the first sample of each hour and partition, on older days; return True if there was such a day.
 
-        The commit has the day up to which it thinned: a restart changes nothing, nor does another process.
-
         Raises:
             TableWriteError: the write to the folder failed, or another process holds its files.
         """
@@ -120,7 +102,7 @@ class PositionsFolder:
             table = DeltaTable(self.location)
             done_ms = table.transaction_version(self._mark(_THINNED)) or 0
             oldest = self._oldest(table)
-            # The commit's mark has the day up to which an earlier run thinned.
+            # By the table alone, so that a restart changes nothing: the commit's mark has the day up to which it thinned.
             if until_ms <= done_ms or oldest is None or oldest >= _instant(until_ms):
                 return False
             with files_held(self.catalog, TOPIC_POSITIONS):
@@ -196,10 +178,7 @@ _HOUR = "unix_millis(sampled_at) div 3600000"
 
 @dataclass(slots=True)
 class PositionsBySpark:
-    """A cluster's rows of the table; only a single process per cluster may write them.
-
-    The notebook has the day up to which they are thinned, next to its notes of the table's maintenance.
-    """
+    """A cluster's rows, which only one process may write; the notebook has the day up to which they are thinned."""
 
     spark: SparkSession
     catalog: TableCatalog
@@ -211,28 +190,16 @@ class PositionsBySpark:
 
     @property
     def location(self) -> str:
-        """The table's full name in the catalog."""
         return self.catalog.location(TOPIC_POSITIONS.name)
 
     def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
-        """Add a sample, in a single commit and file.
-
-        Raises:
-            TableWriteError: the write to the catalog failed.
-        """
+        """Add a sample, in a single commit and file. Raises TableWriteError."""
         rows = position_rows(self.cluster_id, positions, sampled_at_ms)
         append_few(rows, self.spark, self.catalog, TOPIC_POSITIONS)
 
     def remove_old(self, retention_ms: int, now_ms: int) -> None:
-        """Remove older rows, once a row is older by OVERDUE_MS.
-
-        The decision depends on the table alone, so that a restart changes nothing; it is read again when its oldest row
-        is due.
-
-        Raises:
-            TableWriteError: the write to the catalog failed.
-        """
-        # A Spark query per sample would cost more than the sample.
+        """Remove rows, once one is older than the retention by OVERDUE_MS. Raises TableWriteError."""
+        # By the table alone, which is read again when its oldest row is due: a query per sample would cost more than the sample.
         if now_ms <= self._overdue_ms:
             return
         with spark_write_errors(self.location):
@@ -245,11 +212,7 @@ class PositionsBySpark:
         self._overdue_ms = (now_ms if oldest_ms is None else oldest_ms) + retention_ms + OVERDUE_MS
 
     def thin(self, full_ms: int, now_ms: int) -> None:
-        """Keep only the first sample of each hour and partition, on older days.
-
-        Raises:
-            TableWriteError: the write to the catalog failed.
-        """
+        """Keep only the first sample of each hour and partition, on older days. Raises TableWriteError."""
         until_ms = midnight(now_ms - full_ms)
         if until_ms <= self._thinned_ms:
             return

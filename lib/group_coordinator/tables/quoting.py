@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def in_datafusion(text: str) -> str:
-    """Return a text as a literal of DataFusion's SQL: unlike in Spark's, a backslash stands for itself."""
+    # Unlike in Spark's SQL, a backslash stands for itself.
     return "'" + text.replace("'", "''") + "'"

@@ -15,10 +15,8 @@ def is_folder(root: str) -> bool:
 
 
 def is_url_elsewhere(location: str) -> bool:
-    """Return True if a location has a scheme other than that of this machine's disk."""
     return URL.match(location) is not None and not location.startswith("file:")
 
 
 def is_on_s3(location: str) -> bool:
-    """Return True if a location is on S3, by its scheme in Spark's Hadoop."""
     return urlsplit(location).scheme == "s3a"

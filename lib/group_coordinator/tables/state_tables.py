@@ -1,21 +1,15 @@
-"""The state tables: groups, members, offsets, group_configs, and the snapshots of the groups.
-
-Each has a row for each key that exists after the latest records. group_configs also has the configurations of groups that do not
-exist yet or any more.
-"""
+"""The state tables, with a row for each key that exists after the latest records; and the snapshots of the groups."""
 
 from __future__ import annotations
 
 from pyspark.sql.types import (
     ArrayType,
-    BinaryType,
     IntegerType,
     LongType,
     MapType,
     StringType,
     StructField,
     StructType,
-    TimestampType,
 )
 
 from group_coordinator.tables.definition import (
@@ -27,9 +21,10 @@ from group_coordinator.tables.definition import (
     OFFSET_KEY,
     UPDATE_BATCH_ID,
     UPDATED_AT,
-    TableDefinition,
+    described,
     optional,
     required,
+    table_of,
 )
 
 RESOLVED_REGEXES = ArrayType(
@@ -43,90 +38,50 @@ RESOLVED_REGEXES = ArrayType(
     )
 )
 
-GROUPS = TableDefinition(
+GROUPS = table_of(
     "groups",
     "A row for each existing group",
-    StructType(
-        [
-            CLUSTER_ID,
-            GROUP_ID,
-            required(
-                "group_type",
-                StringType(),
-                "classic or consumer; in a mirrored cluster also share or streams",
-            ),
-            required(
-                "state",
-                StringType(),
-                "State by the log; a classic group is Stable with members, Empty without",
-            ),
-            optional(
-                "protocol_type",
-                StringType(),
-                "Null, or empty in a mirrored cluster: a simple group, which only stores offsets",
-            ),
-            optional(
-                "protocol",
-                StringType(),
-                "Assignor that the members agreed on, or that most members of a consumer group ask for",
-            ),
-            required(
-                "generation_or_epoch",
-                IntegerType(),
-                "Generation of a classic group, epoch of any other group",
-            ),
-            optional(
-                "leader",
-                StringType(),
-                "The member that assigns; null: not a classic group, or no members",
-            ),
-            required("member_count", IntegerType(), "Number of members"),
-            required("offset_count", IntegerType(), "Number of committed offsets"),
-            optional(
-                "empty_since",
-                TimestampType(),
-                "Time when the last member left; null: it has members, or is a simple group",
-            ),
-            optional(
-                "next_expiration",
-                TimestampType(),
-                "Time when the next offset expires, unless the group commits; null: no offset will",
-            ),
-            UPDATED_AT,
-            UPDATE_BATCH_ID,
-            required(
-                "expiration_base",
-                StringType(),
-                "Start of the age of its offsets: commit, empty (empty_since) or never",
-            ),
-            required(
-                "protected_topics", ArrayType(StringType()), "Topics whose offsets do not expire"
-            ),
-            # Columns that are null for classic groups.
-            optional(
-                "assignment_epoch",
-                IntegerType(),
-                "The epoch of the members' target assignments",
-            ),
-            optional(
-                "assignment_timestamp",
-                TimestampType(),
-                "Time when the target assignments were computed; null: not known",
-            ),
-            optional("metadata_hash", LongType(), "Hash of its topics when its epoch was set"),
-            optional(
-                "resolved_regexes",
-                RESOLVED_REGEXES,
-                "The topics that its members' patterns matched",
-            ),
-            optional(
-                "records",
-                StringType(),
-                "JSON: the newest values of a share or streams group's records, by record type; of a consumer group "
-                "targets of members that have no other record yet",
-            ),
-        ]
-    ),
+    [
+        *(CLUSTER_ID, GROUP_ID),
+        *described(
+            """
+            group_type string classic or consumer; in a mirrored cluster also share or streams
+            state string State by the log; a classic group is Stable with members, Empty without
+            protocol_type? string Null, or empty in a mirrored cluster: a simple group, which only stores offsets
+            protocol? string Assignor that the members agreed on, or that most members of a consumer group ask for
+            generation_or_epoch int Generation of a classic group, epoch of any other group
+            leader? string The member that assigns; null: not a classic group, or no members
+            member_count int Number of members
+            offset_count int Number of committed offsets
+            empty_since? timestamp Time when the last member left; null: it has members, or is a simple group
+            next_expiration? timestamp Time when the next offset expires, unless the group commits; null: no offset will
+            """
+        ),
+        *(UPDATED_AT, UPDATE_BATCH_ID),
+        required(
+            "expiration_base",
+            "string",
+            "Start of the age of its offsets: commit, empty (empty_since) or never",
+        ),
+        required("protected_topics", ArrayType(StringType()), "Topics whose offsets do not expire"),
+        # Columns that are null for classic groups.
+        optional("assignment_epoch", "int", "The epoch of the members' target assignments"),
+        optional(
+            "assignment_timestamp",
+            "timestamp",
+            "Time when the target assignments were computed; null: not known",
+        ),
+        optional("metadata_hash", "bigint", "Hash of its topics when its epoch was set"),
+        optional(
+            "resolved_regexes", RESOLVED_REGEXES, "The topics that its members' patterns matched"
+        ),
+        optional(
+            "records",
+            "string",
+            "JSON: the newest values of a share or streams group's records, by record type; of a consumer group "
+            "targets of members that have no other record yet",
+        ),
+    ],
     key=GROUP_KEY,
 )
 
@@ -155,143 +110,102 @@ OWNED_PARTITIONS = ArrayType(
     )
 )
 
-MEMBERS = TableDefinition(
+MEMBERS = table_of(
     "members",
     "A row for each member of a group",
-    StructType(
-        [
-            CLUSTER_ID,
-            GROUP_ID,
-            required("member_id", StringType(), "The member's id"),
-            optional(
-                "group_instance_id",
-                StringType(),
-                "Instance id of a static member; null: a dynamic member",
-            ),
-            optional("client_id", StringType(), "The client id"),
-            optional("client_host", StringType(), "Address of the client"),
-            optional(
-                "session_timeout_ms",
-                IntegerType(),
-                "Session timeout; null: the group's",
-            ),
-            optional(
-                "rebalance_timeout_ms",
-                IntegerType(),
-                "Timeout to rejoin, or to give partitions back",
-            ),
-            optional("subscribed_topics", ArrayType(StringType()), "By name; null: not readable"),
-            optional(
-                "assigned_partitions", TOPIC_PARTITIONS, "Assigned partitions; null: not readable"
-            ),
-            optional(
-                "member_epoch", IntegerType(), "Member epoch; null: a member of a classic group"
-            ),
-            UPDATED_AT,
-            UPDATE_BATCH_ID,
-            # Columns that are null for members of classic groups.
-            optional(
-                "member_type",
-                StringType(),
-                "Protocol of the member: classic, consumer, share or streams",
-            ),
-            optional("rack_id", StringType(), "Rack of the client"),
-            optional("subscribed_regex", StringType(), "Subscribed pattern"),
-            optional("server_assignor", StringType(), "Requested assignor"),
-            optional(
-                "previous_member_epoch",
-                IntegerType(),
-                "The previous epoch, which requests may still name",
-            ),
-            optional("member_state", StringType(), "State of its reconciliation"),
-            optional(
-                "current_assignment",
-                OWNED_PARTITIONS,
-                "Partitions that it owns, each with its first epoch",
-            ),
-            optional(
-                "pending_revocation", OWNED_PARTITIONS, "Partitions that it must still give back"
-            ),
-            optional("target_assignment", TARGET_PARTITIONS, "Partitions that it shall own"),
-        ]
-    ),
+    [
+        *(CLUSTER_ID, GROUP_ID),
+        required("member_id", "string", "The member's id"),
+        optional(
+            "group_instance_id", "string", "Instance id of a static member; null: a dynamic member"
+        ),
+        optional("client_id", "string", "The client id"),
+        optional("client_host", "string", "Address of the client"),
+        optional("session_timeout_ms", "int", "Session timeout; null: the group's"),
+        optional("rebalance_timeout_ms", "int", "Timeout to rejoin, or to give partitions back"),
+        optional("subscribed_topics", ArrayType(StringType()), "By name; null: not readable"),
+        optional(
+            "assigned_partitions", TOPIC_PARTITIONS, "Assigned partitions; null: not readable"
+        ),
+        optional("member_epoch", "int", "Member epoch; null: a member of a classic group"),
+        *(UPDATED_AT, UPDATE_BATCH_ID),
+        # Columns that are null for members of classic groups.
+        optional(
+            "member_type", "string", "Protocol of the member: classic, consumer, share or streams"
+        ),
+        optional("rack_id", "string", "Rack of the client"),
+        optional("subscribed_regex", "string", "Subscribed pattern"),
+        optional("server_assignor", "string", "Requested assignor"),
+        optional(
+            "previous_member_epoch", "int", "The previous epoch, which requests may still name"
+        ),
+        optional("member_state", "string", "State of its reconciliation"),
+        optional(
+            "current_assignment",
+            OWNED_PARTITIONS,
+            "Partitions that it owns, each with its first epoch",
+        ),
+        optional("pending_revocation", OWNED_PARTITIONS, "Partitions that it must still give back"),
+        optional("target_assignment", TARGET_PARTITIONS, "Partitions that it shall own"),
+    ],
     key=MEMBER_KEY,
 )
 
 
-OFFSETS = TableDefinition(
+OFFSETS = table_of(
     "offsets",
     "A row for each committed offset",
-    StructType(
-        [
-            CLUSTER_ID,
-            GROUP_ID,
-            required("topic", StringType(), "The topic"),
-            optional("topic_id", StringType(), "The topic's id; null: the commit had none"),
-            required("partition", IntegerType(), "The partition"),
-            required("committed_offset", LongType(), "The next offset that the group reads"),
-            optional(
-                "leader_epoch",
-                IntegerType(),
-                "Leader epoch of the last record read; null: not known",
-            ),
-            optional("metadata", StringType(), "The client's text with the offset"),
-            required("commit_timestamp", TimestampType(), "Time of the commit"),
-            optional(
-                "expire_timestamp",
-                TimestampType(),
-                "Time of expiration, if the client set it; null: not set",
-            ),
-            optional(
-                "expires_at",
-                TimestampType(),
-                "Time of expiration, unless committed again; null: the offset is protected",
-            ),
-            UPDATED_AT,
-            UPDATE_BATCH_ID,
-        ]
-    ),
+    [
+        *(CLUSTER_ID, GROUP_ID),
+        *described(
+            """
+            topic string The topic
+            topic_id? string The topic's id; null: the commit had none
+            partition int The partition
+            committed_offset bigint The next offset that the group reads
+            leader_epoch? int Leader epoch of the last record read; null: not known
+            metadata? string The client's text with the offset
+            commit_timestamp timestamp Time of the commit
+            expire_timestamp? timestamp Time of expiration, if the client set it; null: not set
+            expires_at? timestamp Time of expiration, unless committed again; null: the offset is protected
+            """
+        ),
+        *(UPDATED_AT, UPDATE_BATCH_ID),
+    ],
     key=OFFSET_KEY,
 )
 
 
-GROUP_CONFIGS = TableDefinition(
+# Also of groups that do not exist yet or any more.
+GROUP_CONFIGS = table_of(
     "group_configs",
     "A row for each group configuration; the group need not exist",
-    StructType(
-        [
-            CLUSTER_ID,
-            GROUP_ID,
-            required(
-                "name", StringType(), "The name of the setting, as in IncrementalAlterConfigs"
-            ),
-            required("value", StringType(), "Its value, as DescribeConfigs shows it"),
-            UPDATED_AT,
-            UPDATE_BATCH_ID,
-        ]
-    ),
+    [
+        *(CLUSTER_ID, GROUP_ID),
+        required("name", "string", "The name of the setting, as in IncrementalAlterConfigs"),
+        required("value", "string", "Its value, as DescribeConfigs shows it"),
+        *(UPDATED_AT, UPDATE_BATCH_ID),
+    ],
     key=CONFIG_KEY,
 )
 
 
-SNAPSHOTS = TableDefinition(
+SNAPSHOTS = table_of(
     "snapshots",
     "Each group as it was after a batch: a rebuild starts from these rows; for this program alone",
-    StructType(
-        [
-            CLUSTER_ID,
-            optional("group_id", StringType(), "The group; null: the row that is about all groups"),
-            required("batch_id", LongType(), "The last batch of the log in the snapshot"),
-            required("layout", IntegerType(), "The state version"),
-            optional("state", BinaryType(), "The group; null: the row that is about all groups"),
-            optional("events_topic", StringType(), "In the row about all groups: the events topic"),
-            optional(
-                "handled",
-                MapType(IntegerType(), LongType()),
-                "In the same row: the last event of each partition that changed the tables",
-            ),
-            required("taken_at", TimestampType(), "Time of the snapshot, by the wall clock"),
-        ]
-    ),
+    [
+        CLUSTER_ID,
+        optional("group_id", "string", "The group; null: the row that is about all groups"),
+        required("batch_id", "bigint", "The last batch of the log in the snapshot"),
+        required("layout", "int", "The state version"),
+        optional("state", "binary", "The group; null: the row that is about all groups"),
+        optional("events_topic", "string", "In the row about all groups: the events topic"),
+        optional(
+            "handled",
+            MapType(IntegerType(), LongType()),
+            "In the same row: the last event of each partition that changed the tables",
+        ),
+        required("taken_at", "timestamp", "Time of the snapshot, by the wall clock"),
+    ],
     key=GROUP_KEY,
 )

@@ -1,7 +1,4 @@
-"""Storage errors of a start in a sentence: the setting, the location, and the storage's message.
-
-A commit has its own errors after another process has changed files that it read or replaces.
-"""
+"""Storage errors of a start in a sentence: the setting, the location, and the storage's message."""
 
 from __future__ import annotations
 
@@ -48,7 +45,6 @@ class StorageError(RuntimeError):
 
 @contextmanager
 def storage_named(setting: str, location: str) -> Iterator[None]:
-    """Turn a storage error inside the block into StorageError, which names the setting and the location."""
     try:
         yield
     except (DeltaError, OSError) as error:
@@ -67,7 +63,6 @@ def root_cause(trace: str) -> str:
 
 
 def with_cure(said: str, failure: str) -> str:
-    """Return the message, with the remedy if the whole failure matches a known pattern."""
     return cured(said, failure, _CURES)
 
 
@@ -83,4 +78,4 @@ CONFLICTS: Final[tuple[type[Exception], ...]] = (
     exceptions.MetadataChangedException,
     exceptions.ProtocolChangedException,
 )
-"""Errors of the deltalake package, and of Spark."""
+"""Errors of a commit, of the deltalake package and of Spark, after another process has changed files that it uses."""

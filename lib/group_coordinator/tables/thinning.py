@@ -4,20 +4,7 @@ A row is removed if it is an ordinary commit between two others of its partition
 member, or by a group that never had members, forward, outside of transactions, by the same principal, in the same life
 of the group, of the same topic id. So each hour keeps its first and its last commit, and every change that the views
 show - audit, lost_offsets, group_timeline, expiring_soon - keeps its own row and the row before it. As in a log that
-Kafka has compacted, the remaining rows make the same state.
-
-It takes a single commit, so that a reader has the rows of before or those of after, and compaction, which reads the table as
-a stream, skips it (tables/catalog.py).
-
-Removal of old files of a Delta log: in a table's maintenance, and not with each commit of the deltalake package.
-
-The package lets every commit remove old files. If two do so at the same time, one fails over a file that the other has
-removed, although it is committed; a batch or a sample would count as failed. So every commit has LEFT_TO_UPKEEP, and
-the maintenance of the table removes the files, once a minute.
-
-OPTIMIZE and VACUUM remove them all the same: the package (1.6.6) accepts the properties there, and ignores them. They
-are part of maintenance, which has just removed the old files, and which is retried if another process was faster
-(maintenance.py). Commits of Spark remove old files with each of their checkpoints.
+Kafka has compacted, the remaining rows make the same state. A single commit rewrites the rows, and compaction skips it.
 """
 
 from __future__ import annotations
@@ -44,16 +31,15 @@ from group_coordinator.tables.views.group_records import GROUP_RECORDS
 from group_coordinator.tables.views.offset_changes import RECENT_HOURS
 from group_coordinator.tables.views.position_steps import micros
 
+# The package would remove old files with every commit: of two at the same time one fails over a file that the other has removed,
+# although it is committed. So maintenance removes them, once a minute. OPTIMIZE and VACUUM ignore the properties (1.6.6): they are
+# part of maintenance, which is retried. Commits of Spark remove old files with each of their checkpoints.
 LEFT_TO_UPKEEP = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """Properties of every commit by the deltalake package."""
 
 
 def remove_old_log(location: str) -> None:
-    """Remove files that are older than the table's delta.logRetentionDuration, and than its last checkpoint.
-
-    Args:
-        location: the table's folder, or its URL.
-    """
+    """Remove files of the log in a folder that are older than delta.logRetentionDuration and than the last checkpoint."""
     # Another process was faster; the rest is removed the next time.
     with suppress(FileNotFoundError):
         DeltaTable(location).cleanup_metadata()
@@ -61,8 +47,8 @@ def remove_old_log(location: str) -> None:
 
 DAY_MS = 86_400_000
 OPEN_MS = (RECENT_HOURS + 1) * 3_600_000
-"""Time for which a day stays unchanged after its end: files sorted by group have rows of all times, and a reader of the
-last hours would read them all. An hour more: now is the newest sample, which may be a little old.
+"""Time for which a day stays unchanged after its end: a reader of the last hours would read all files sorted by group. An hour
+more: now is the newest sample, which may be a little old.
 """
 STEP_MS = 31 * DAY_MS
 """The length of a stretch; stretches are counted from 1970."""
@@ -76,10 +62,9 @@ class HistoryRule(NamedTuple):
 
 
 class ThinningLimits(NamedTuple):
-    """The limits of thinning, each a midnight, in milliseconds.
+    """Midnights, in milliseconds.
 
-    Rows from `closed_ms` on are unchanged. Before `hourly_ms` an hour keeps few ordinary rows, before `daily_ms` a day
-    does.
+    Rows from `closed_ms` on are unchanged; an hour before `hourly_ms` and a day before `daily_ms` keep few ordinary rows.
     """
 
     closed_ms: int
@@ -99,10 +84,7 @@ def cut_now(rule: HistoryRule, done_ms: int, now_ms: int) -> ThinningLimits | No
 
 
 def steps(cut: ThinningLimits, stretches: Collection[int]) -> Iterator[ThinningLimits]:
-    """Yield the steps to a cut: one for each stretch with rows before it, in order. Each step relies on the steps before it.
-
-    Stretches without rows have no step, as the time of a row may be any year.
-    """
+    """Yield a step to the cut for each stretch with rows before it, in order: the time of a row may be any year."""
     for stretch in stretches:
         end_ms = (stretch + 1) * STEP_MS
         # Old stretches are rewritten singly, so that a first run over years fits into memory and disk.
@@ -113,7 +95,6 @@ def steps(cut: ThinningLimits, stretches: Collection[int]) -> Iterator[ThinningL
 
 
 def midnight(time_ms: int) -> int:
-    """Return the beginning of the day in UTC."""
     return time_ms // DAY_MS * DAY_MS
 
 
@@ -128,7 +109,6 @@ _OF_BOTH_NEIGHBOURS = ("stretch", "life", "principal", "topic_id")
 
 
 def _beside(column: str) -> str:
-    """Return columns with the value in the row before, and in the row behind."""
     return (
         f"lag({column}) OVER ({_OF_PARTITION}) AS {column}_before, "
         f"lead({column}) OVER ({_OF_PARTITION}) AS {column}_behind"
@@ -198,11 +178,6 @@ class GroupRange(NamedTuple):
 def thin_in_folder(location: str, cluster_id: str, cut: ThinningLimits) -> None:
     """Rewrite a cluster's rows; months that have never been thinned take a commit each.
 
-    Args:
-        location: the folder of coordinator_log, or its URL.
-        cluster_id: the cluster.
-        cut: the limits of thinning.
-
     Raises:
         CommitFailedError: old rows were added meanwhile, or another process rewrote the files. The table is unchanged, or
             thinned up to a month.
@@ -212,13 +187,11 @@ def thin_in_folder(location: str, cluster_id: str, cut: ThinningLimits) -> None:
 
 
 def _old(cluster_id: str, cut: ThinningLimits) -> str:
-    """Return SQL for the condition that a row is rewritten."""
     closed = f"{DATAFUSION.instant}({cut.closed_ms * 1_000})"
     return f"cluster_id = {in_datafusion(cluster_id)} AND event_time < {closed}"
 
 
 def _stretches(location: str, old: str) -> list[int]:
-    """Return the stretches with old rows."""
     stretch_us = STEP_MS * 1_000
     begin = floor_of("arrow_cast(event_time, 'Int64')", stretch_us)
     answer = (
@@ -230,7 +203,6 @@ def _stretches(location: str, old: str) -> list[int]:
 
 
 def _rewrite(table: DeltaTable, cluster_id: str, cut: ThinningLimits) -> None:
-    """Rewrite the rows before a cut."""
     ours = f"cluster_id = {in_datafusion(cluster_id)}"
     old = _old(cluster_id, cut)
     closed = _EPOCH + timedelta(milliseconds=cut.closed_ms)
@@ -254,7 +226,6 @@ def _rewrite(table: DeltaTable, cluster_id: str, cut: ThinningLimits) -> None:
 def _thinned(
     builder: QueryBuilder, old: str, cut: ThinningLimits, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the remaining rows, group by group, in the order of each group."""
     counts = builder.execute(
         f"SELECT group_id, count(*) FROM log WHERE {old} GROUP BY group_id ORDER BY group_id"  # noqa: S608 - texts of our own
     )
@@ -296,14 +267,7 @@ _OLD = "old_rows_of_coordinator_log"
 def thin_by_spark(
     spark: SparkSession, catalog: TableCatalog, cluster_id: str, cut: ThinningLimits
 ) -> None:
-    """Rewrite a cluster's rows in a single commit.
-
-    Args:
-        spark: the session.
-        catalog: the tables.
-        cluster_id: the cluster.
-        cut: the limits of thinning.
-    """
+    """Rewrite a cluster's rows in a single commit."""
     closed = f"timestamp_millis({cut.closed_ms})"
     old = f"{CLUSTER_ID.name} = {quoted(cluster_id)} AND event_time < {closed}"
     catalog.read(spark, COORDINATOR_LOG.name).where(old).createOrReplaceTempView(_OLD)

@@ -17,7 +17,6 @@ def shown_ms(milliseconds: int) -> int:
 
 
 def shown_ms_or_none(milliseconds: int | None) -> int | None:
-    """Return shown_ms of a time that may be missing."""
     return None if milliseconds is None else shown_ms(milliseconds)
 
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructType, TimestampType
 
 from group_coordinator.tables.append import (
     append_few,
@@ -20,31 +19,24 @@ from group_coordinator.tables.append import (
     write_errors,
 )
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, required
+from group_coordinator.tables.definition import CLUSTER_ID, required, table_of
 
-TOPIC_IDS = TableDefinition(
+TOPIC_IDS = table_of(
     "topic_ids",
     "A row for each topic id that was seen in a cluster; rows stay when the topic is deleted",
-    StructType(
-        [
-            CLUSTER_ID,
-            required(
-                "topic_id",
-                StringType(),
-                "The topic's id; a topic that is created again gets another id",
-            ),
-            required("topic", StringType(), "The topic"),
-            required(
-                "first_seen_at", TimestampType(), "Time when it was first seen, by the wall clock"
-            ),
-        ]
-    ),
+    [
+        CLUSTER_ID,
+        required(
+            "topic_id", "string", "The topic's id; a topic that is created again gets another id"
+        ),
+        required("topic", "string", "The topic"),
+        required("first_seen_at", "timestamp", "Time when it was first seen, by the wall clock"),
+    ],
     key=(CLUSTER_ID.name, "topic_id"),
 )
 
 
 def topic_id_rows(cluster_id: str, topics: Mapping[str, str], seen_at_ms: int) -> pa.Table:
-    """Return rows with the table's columns from names by id."""
     of_all = {"cluster_id": cluster_id, "first_seen_at": seen_at_ms * 1_000}
     return pa.Table.from_pylist(
         [{"topic_id": topic_id, "topic": topic, **of_all} for topic_id, topic in topics.items()],
@@ -53,14 +45,12 @@ def topic_id_rows(cluster_id: str, topics: Mapping[str, str], seen_at_ms: int) -
 
 
 def topic_names_in(folder: str, cluster_id: str) -> dict[str, str]:
-    """Return the names of a cluster's topics by id, from the table's folder."""
     ours = [(CLUSTER_ID.name, "=", cluster_id)]
     rows = DeltaTable(folder).to_pyarrow_table(filters=ours, columns=["topic_id", "topic"])
     return dict(zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True))
 
 
 def topic_names(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> dict[str, str]:
-    """Return the names of a cluster's topics by id, from a folder or a catalog."""
     folder = catalog.direct(TOPIC_IDS.name)
     if folder is not None:
         return topic_names_in(str(folder), cluster_id)
@@ -82,15 +72,7 @@ class TopicIds:
     _known: set[str] | None = field(default=None, init=False)
 
     def note(self, topics: Mapping[str, str], seen_at_ms: int) -> None:
-        """Add the new ids, in a single commit.
-
-        Args:
-            topics: names by id.
-            seen_at_ms: the time when they were seen.
-
-        Raises:
-            TableWriteError: the table cannot be read or written.
-        """
+        """Add the new ids of names by id, in a single commit. Raises TableWriteError."""
         with self.errors():
             # Read once: rows are only added, and the sampler runs for months.
             if self._known is None:
@@ -102,7 +84,6 @@ class TopicIds:
 
 
 def topic_ids_in_folder(catalog: TableCatalog, cluster_id: str) -> TopicIds:
-    """Return the rows of a table in a folder, written without a JVM."""
     location = catalog.location(TOPIC_IDS.name)
     return TopicIds(
         cluster_id,
@@ -114,7 +95,6 @@ def topic_ids_in_folder(catalog: TableCatalog, cluster_id: str) -> TopicIds:
 
 
 def topic_ids_by_spark(spark: SparkSession, catalog: TableCatalog, cluster_id: str) -> TopicIds:
-    """Return the rows of a table in a catalog, where only Spark writes."""
     return TopicIds(
         cluster_id,
         partial(topic_names, spark, catalog, cluster_id),

@@ -1,11 +1,9 @@
 """The writer of a cluster's rows: a table takes each of its batches once.
 
-A table is read again only after other processes' commits. Each commit seen in this way stays a separate piece in the
-package's memory, and an append passes through all of them. A new read of the table joins them.
-
-A mark is one number: the writer's epoch (claims.py) above the batch. So the next batch has a higher mark, and so has
-every batch of the next owner. An equal mark in the table is a repeated batch. A higher mark is an error: the checkpoint
-is older than the table, or another checkpoint has taken over.
+A table is read again only after other processes' commits: each commit seen in this way stays a separate piece in the package's
+memory, until a new read joins them. A mark is one number: the writer's epoch (claims.py) above the batch. So the next batch has a
+higher mark, and so has every batch of the next owner. An equal mark in the table is a repeated batch. A higher mark is an error:
+the checkpoint is older than the table, or another checkpoint has taken over.
 """
 
 from __future__ import annotations
@@ -53,12 +51,10 @@ class CachedTable:
 
     @property
     def version(self) -> int:
-        """The last known version of the table."""
         return self.table.version() if self._by_put is None else self._by_put.version
 
     @property
     def way(self) -> str:
-        """The way of the next append, for the log."""
         return "deltalake" if self._by_put is None else "put"
 
     def last_mark(self, application: str) -> int | None:
@@ -73,13 +69,8 @@ class CachedTable:
     def append(
         self, spark: SparkSession, rows: pa.Table | pa.RecordBatchReader, mark: Transaction
     ) -> None:
-        """Append rows and this mark, after a call of `last_mark`.
-
-        On S3 the package appends first, and resolves other processes' commits since the table was read; PUTs follow.
-
-        Raises:
-            TableWriteError: the write to the table's folder failed.
-        """
+        """Append rows and this mark, after a call of `last_mark`. Raises TableWriteError if the write fails."""
+        # On S3 the package appends first, and resolves other processes' commits since the table was read; PUTs follow.
         if self._by_put is not None:
             self._by_put.append(rows, mark)
         else:
@@ -103,13 +94,8 @@ class TableCache:
 
     @contextmanager
     def newest(self, folder: Path | str) -> Iterator[CachedTable]:
-        """Yield the present table, which the block may write; after a failure its cached state is dropped.
-
-        On S3 it is the table after the last block, as a look takes three requests: a commit notices newer commits.
-
-        Raises:
-            TableWriteError: the table is missing, or its log cannot be read.
-        """
+        """Yield the present table, which the block may write; a failure drops its cached state. Raises TableWriteError."""
+        # On S3 it is the table after the last block, as a look takes three requests: a commit notices newer commits.
         # Taken out during the block: after a failure nothing is known, and another thread reads the table itself.
         known = self._known.pop(folder, None)
         with write_errors(folder):

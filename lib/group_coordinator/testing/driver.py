@@ -272,11 +272,7 @@ class GroupDriver:
     # Answers.
 
     def response_to(self, outcome: Outcome[R_co]) -> R_co:
-        """Return the response to a request, including a request that was pending at first.
-
-        Raises:
-            NotAnsweredError: the request is still pending.
-        """
+        """Return the response to a request, also one that was pending at first. Raises NotAnsweredError while it is pending."""
         if outcome.correlation_id not in self.responses:
             raise NotAnsweredError(outcome.correlation_id)
         return cast("R_co", self.responses[outcome.correlation_id])

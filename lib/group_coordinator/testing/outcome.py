@@ -1,7 +1,4 @@
-"""The outcome of a request to GroupDriver: records, responses and denials.
-
-Requests of the consumer protocol (KIP-848) have the member epochs that a client remembers.
-"""
+"""The outcome of a request to GroupDriver, and requests of the consumer protocol (KIP-848) with the epochs that a client keeps."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ class NotAnsweredError(LookupError):
 
 @dataclass(frozen=True)
 class Outcome(Generic[R_co]):
-    """The effects of a request, or of time that passed.
-
-    `responses` has the responses by correlation id, also those to earlier pending requests.
-    """
+    """The effects of a request, or of time; `responses` has also those to earlier pending requests, by correlation id."""
 
     correlation_id: str
     records: tuple[Record, ...]
@@ -35,11 +29,7 @@ class Outcome(Generic[R_co]):
 
     @property
     def response(self) -> R_co:
-        """The response to the request itself.
-
-        Raises:
-            NotAnsweredError: the request is pending. GroupDriver.response_to has its response later.
-        """
+        """The response to the request itself. Raises NotAnsweredError if it is pending: see GroupDriver.response_to."""
         if self.correlation_id not in self.responses:
             raise NotAnsweredError(self.correlation_id)
         return cast("R_co", self.responses[self.correlation_id])

@@ -16,47 +16,53 @@ def caused_by(text: str) -> str:
     return f"Job aborted.\nCaused by: {text}\n\tat ..."
 
 
-def test_an_acl_is_missing() -> None:
-    refusal = "TopicAuthorizationException: Not authorized to access topics: [group-responses]"
-
-    assert sentence(caused_by(f"org.apache.kafka.common.errors.{refusal}"), JOB) == (
-        "Kafka at localhost:9092 denies this user: Not authorized to access topics: [group-responses]"
-    )
-
-
-def test_an_acl_is_missing_where_the_driver_sends() -> None:
-    refusal = "Kafka at localhost:9092 denies user ANONYMOUS access: group-responses"
-    error = f"group_coordinator.clients.errors.AccessDeniedError: {refusal}"
-
-    assert sentence(caused_by(error), JOB) == refusal
-
-
-def test_a_table_cannot_be_written() -> None:
-    error = "/data/tables/coordinator_log cannot be written: No space left on device"
-
-    assert (
-        sentence(caused_by(f"group_coordinator.tables.append.TableWriteError: {error}"), JOB)
-        == error
-    )
+STORAGE = "(tables.root = /data/tables, checkpoint.location = /data/state)"
+FULL = "/data/tables/coordinator_log cannot be written: No space left on device"
+DENIED = "Kafka at localhost:9092 denies user ANONYMOUS access: group-responses"
+S3_DENIED = (
+    "java.nio.file.AccessDeniedException: coordinator/offsets/7: org.apache.hadoop.fs.s3a.X\n\tat a.b\n"
+    "Caused by: software.amazon.awssdk.services.s3.model.S3Exception: Access Denied (Service: S3, Status Code: 403, "
+    "Request ID: 7A)"
+)
+S3_DENIED_SAID = (
+    f"a request to S3 failed {STORAGE}: S3Exception: Access Denied (Service: S3, Status Code: 403): check the key "
+    "(fs.s3a.access.key, or AWS_ACCESS_KEY_ID) and its rights in the bucket"
+)
+SECOND_RUN = (
+    "org.apache.spark.SparkException: [CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming "
+    "jobs detected for 7."
+)
+SECOND_RUN_SAID = (
+    "checkpoint.location = /data/state: another run works on this checkpoint, and has written a batch "
+    "before this run: this run ends, and nothing is lost"
+)
 
 
-def test_another_run_has_written_the_batch() -> None:
-    error = (
-        "org.apache.spark.SparkException: [CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming "
-        "jobs detected for 7."
-    )
-
-    assert sentence(caused_by(error), JOB) == (
-        "checkpoint.location = /data/state: another run works on this checkpoint, and has written a batch "
-        "before this run: this run ends, and nothing is lost"
-    )
-
-
-def test_another_folder_cannot_be_written() -> None:
-    assert sentence(caused_by("java.io.IOException: Disk quota exceeded"), JOB) == (
-        "a folder of the job cannot be written (tables.root = /data/tables, "
-        "checkpoint.location = /data/state): Caused by: java.io.IOException: Disk quota exceeded"
-    )
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "org.apache.kafka.common.errors.TopicAuthorizationException: Not authorized to access topics: [group-responses]",
+            "Kafka at localhost:9092 denies this user: Not authorized to access topics: [group-responses]",
+        ),
+        (f"group_coordinator.clients.errors.AccessDeniedError: {DENIED}", DENIED),
+        (f"group_coordinator.tables.append.TableWriteError: {FULL}", FULL),
+        (SECOND_RUN, SECOND_RUN_SAID),
+        (
+            "java.io.IOException: Disk quota exceeded",
+            f"a folder of the job cannot be written {STORAGE}: Caused by: java.io.IOException: Disk quota exceeded",
+        ),
+        (S3_DENIED, S3_DENIED_SAID),
+        (TIMEOUT, f"Kafka at localhost:9092 does not respond: {TIMEOUT}"),
+        ("java.lang.IllegalStateException: a defect", None),
+    ],
+    ids=[
+        *("ACL", "ACL of the driver", "table", "another run", "folder", "S3", "no broker"),
+        "a defect is not the user's",
+    ],
+)
+def test_a_failure_is_a_sentence(text: str, said: str | None) -> None:
+    assert sentence(caused_by(text), JOB) == said
 
 
 @pytest.mark.parametrize(
@@ -76,27 +82,7 @@ def test_hdfs_does_not_answer(said: str) -> None:
     text = f"{said}; For more details see:  http://wiki.apache.org/hadoop/ConnectionRefused"
 
     assert sentence(caused_by(f"java.io.IOException: {text}"), JOB) == (
-        f"HDFS does not respond (tables.root = /data/tables, checkpoint.location = /data/state): {said}"
-    )
-
-
-def test_s3_denies() -> None:
-    text = (
-        "java.nio.file.AccessDeniedException: coordinator/offsets/7: org.apache.hadoop.fs.s3a.X\n\tat a.b\n"
-        "Caused by: software.amazon.awssdk.services.s3.model.S3Exception: Access Denied (Service: S3, Status Code: 403, "
-        "Request ID: 7A)"
-    )
-
-    assert sentence(caused_by(text), JOB) == (
-        "a request to S3 failed (tables.root = /data/tables, checkpoint.location = /data/state): S3Exception: "
-        "Access Denied (Service: S3, Status Code: 403): check the key (fs.s3a.access.key, or "
-        "AWS_ACCESS_KEY_ID) and its rights in the bucket"
-    )
-
-
-def test_the_broker_does_not_answer() -> None:
-    assert (
-        sentence(caused_by(TIMEOUT), JOB) == f"Kafka at localhost:9092 does not respond: {TIMEOUT}"
+        f"HDFS does not respond {STORAGE}: {said}"
     )
 
 
@@ -135,10 +121,6 @@ def test_a_timestamp_that_spark_cannot_read_is_told_where_its_kafka_source_met_i
         "it is not within 9223372036854775 ms of 1970. "
     )
     assert sentence(caused_by(overflow), JOB) is None
-
-
-def test_a_defect_of_ours_is_not_told_as_the_users() -> None:
-    assert sentence(caused_by("java.lang.IllegalStateException: a defect"), JOB) is None
 
 
 def test_only_a_broker_that_does_not_answer_is_waited_for() -> None:

@@ -14,33 +14,29 @@ def log() -> MirroredLog:
 
 
 @pytest.mark.parametrize(("late_ms", "reason"), [(-1, "offset-deleted"), (0, "offset-expired")])
-def test_a_simple_group_s_offset_is_due_by_its_commit(
-    log: MirroredLog, late_ms: int, reason: str
+@pytest.mark.parametrize(
+    ("became_empty_ms", "own_ms", "due_ms"),
+    [
+        (None, {}, 1_000 + HOUR),
+        (5_000, {}, 5_000 + HOUR),
+        (None, {"expireTimestamp": 3_000}, 3_000),
+    ],
+    ids=["a simple group's by its commit", "by the time the group became empty", "by its own time"],
+)
+def test_an_offset_is_due(
+    log: MirroredLog,
+    became_empty_ms: int | None,
+    own_ms: dict[str, int],
+    due_ms: int,
+    late_ms: int,
+    reason: str,
 ) -> None:
-    log.commit(1_000, "orders-0")
-    log.lose(1_000 + HOUR + late_ms, "orders-0")
-
-    assert log.reasons() == [f"orders-0 {reason}"]
-
-
-@pytest.mark.parametrize(("late_ms", "reason"), [(-1, "offset-deleted"), (0, "offset-expired")])
-def test_an_empty_group_s_offset_is_due_by_the_time_it_became_empty(
-    log: MirroredLog, late_ms: int, reason: str
-) -> None:
-    log.classic(0, "orders")
-    log.commit(1_000, "orders-0")
-    log.classic(5_000)
-    log.lose(5_000 + HOUR + late_ms, "orders-0")
-
-    assert log.reasons() == [f"orders-0 {reason}"]
-
-
-@pytest.mark.parametrize(("late_ms", "reason"), [(-1, "offset-deleted"), (0, "offset-expired")])
-def test_an_offset_s_own_time_counts_before_the_retention(
-    log: MirroredLog, late_ms: int, reason: str
-) -> None:
-    log.commit(1_000, "orders-0", expireTimestamp=3_000)
-    log.lose(3_000 + late_ms, "orders-0")
+    if became_empty_ms is not None:
+        log.classic(0, "orders")
+    log.commit(1_000, "orders-0", **own_ms)
+    if became_empty_ms is not None:
+        log.classic(became_empty_ms)
+    log.lose(due_ms + late_ms, "orders-0")
 
     assert log.reasons() == [f"orders-0 {reason}"]
 

@@ -191,6 +191,14 @@ def commits_in(folder: Path) -> list[Path]:
     return list((folder / "_delta_log").glob("*.json"))
 
 
+def let_optimize_fail(patch: pytest.MonkeyPatch, failure: Exception) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    patch.setattr("deltalake.table.TableOptimizer.z_order", fail)
+    patch.setattr("deltalake.table.TableOptimizer.compact", fail)
+
+
 @pytest.mark.parametrize(
     ("failure", "files_after"),
     [(FileNotFoundError("_delta_log/1.json"), 1), (FileNotFoundError("part-1.parquet"), 5)],
@@ -205,13 +213,8 @@ def test_who_finds_that_others_were_faster_looks_again_the_next_minute(
     folder = made(job, COORDINATOR_LOG)
     append(folder, COORDINATOR_LOG, 5)
     maintenance = Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook)
-
-    def fail(*_: object, **__: object) -> None:
-        raise failure
-
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr("deltalake.table.TableOptimizer.z_order", fail)
-        meanwhile.setattr("deltalake.table.TableOptimizer.compact", fail)
+        let_optimize_fail(meanwhile, failure)
         maintenance.look(NOON)
     assert files(folder)[0] == 5
 
@@ -230,11 +233,7 @@ def test_that_another_process_changes_the_table_is_no_failure(
 ) -> None:
     append(made(job, COORDINATOR_LOG), COORDINATOR_LOG)
 
-    def fail(*_: object, **__: object) -> None:
-        raise failure
-
-    monkeypatch.setattr("deltalake.table.TableOptimizer.z_order", fail)
-    monkeypatch.setattr("deltalake.table.TableOptimizer.compact", fail)
+    let_optimize_fail(monkeypatch, failure)
     Maintenance(NO_SPARK, job, [COORDINATOR_LOG], notebook).look(NOON)
 
     assert caplog.messages == [

@@ -11,36 +11,13 @@ from group_coordinator.runtime.outputs import LogRow
 from group_coordinator.tables.log_rows import LogOrigin, arrow_rows, packed, unpacked
 
 COMMIT = LogRow(
-    "billing-ü",
-    1,
-    b'{"version":1,"group":"billing-\xc3\xbc","topic":"orders","partition":3}',
-    b'{"version":3,"offset":42}',
-    "orders",
-    3,
-    None,
-    42,
-    "offset-commit",
-    "User:anna",
-    1_767_225_600_123,
-    7,
-    1_742,
-    0,
+    *("billing-ü", 1, b'{"version":1,"group":"billing-\xc3\xbc","topic":"orders","partition":3}'),
+    *(b'{"version":3,"offset":42}', "orders", 3, None, 42, "offset-commit", "User:anna"),
+    *(1_767_225_600_123, 7, 1_742, 0),
 )
 EXPIRED = LogRow(
-    "billing-ü",
-    1,
-    b'{"version":1}',
-    None,
-    "orders",
-    3,
-    None,
-    None,
-    "offset-expired",
-    None,
-    2**62,
-    None,
-    None,
-    1,
+    *("billing-ü", 1, b'{"version":1}', None, "orders", 3, None, None, "offset-expired", None),
+    *(2**62, None, None, 1),
 )
 
 
@@ -53,22 +30,11 @@ def in_the_table(*rows: LogRow) -> list[dict[str, Any]]:
 def test_columns_have_the_types_of_the_row() -> None:
     columns = arrow_rows([COMMIT]).schema
 
-    assert [f"{column.name}: {column.type}" for column in columns] == [
-        "group_id: string",
-        "record_type: int32",
-        "key: string",
-        "value: string",
-        "topic: string",
-        "partition: int32",
-        "member_id: string",
-        "offset: int64",
-        "reason: string",
-        "principal: string",
-        "event_time_ms: int64",
-        "source_partition: int32",
-        "source_offset: int64",
-        "seq: int32",
-    ]
+    assert ", ".join(f"{column.name} {column.type}" for column in columns) == (
+        "group_id string, record_type int32, key string, value string, topic string, partition int32, "
+        "member_id string, offset int64, reason string, principal string, event_time_ms int64, "
+        "source_partition int32, source_offset int64, seq int32"
+    )
 
 
 def test_packed_rows_come_out_in_order() -> None:

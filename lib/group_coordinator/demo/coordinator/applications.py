@@ -85,11 +85,7 @@ LATER_MEMBERS = 3
 
 
 def other_groups(group_count: int, member_count: int) -> list[ShopGroup]:
-    """Return the groups that the story does not name, with the remaining members, evenly divided.
-
-    Raises:
-        TooFewMembersError: a group would have no member.
-    """
+    """Return the other groups, with the remaining members, evenly divided. Raises TooFewMembersError."""
     groups = group_count - len(LEADING) - len(WITHOUT_MEMBERS)
     members = member_count - sum(group.member_count for group in LEADING) - LATER_MEMBERS
     if groups < 1 or members < groups:

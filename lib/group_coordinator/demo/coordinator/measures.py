@@ -96,7 +96,6 @@ class MeasuredChannel:
         return reply
 
     def requests_per_s(self) -> float:
-        """Return the rate of the last seconds."""
         now_s = self.clock()
         while self._sent and self._sent[0] < now_s - _WINDOW_S:
             self._sent.popleft()
@@ -105,22 +104,19 @@ class MeasuredChannel:
         return len(self._sent) / max(1.0, min(_WINDOW_S, now_s - self._sent[0]))
 
     def recent(self) -> Latency | None:
-        """Return the latency of the last seconds."""
         since_s = self.clock() - _WINDOW_S
         while self._responses and self._responses[0][0] < since_s:
             self._responses.popleft()
         return latency_of([wait_s for _, wait_s in self._responses.copy()])
 
     def overall(self) -> Latency | None:
-        """Return the latency of all responses."""
         return latency_of(self._waits_s.copy())
 
 
 class Survey:
-    """Descriptions of all groups, a round at a time; the properties are of the last complete round.
+    """Descriptions of all groups, a round at a time; the properties are of the last complete round."""
 
-    A group is described by the API of its protocol; if that API does not know it, by the other API in the same round.
-    """
+    # A group is described by the API of its protocol; if that API does not know it, by the other API in the same round.
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -175,7 +171,6 @@ class Survey:
 
 
 def shown_of(page: str) -> list[str]:
-    """Return selected lines of the page."""
     lines = page.splitlines()
     return [line for begin in _SHOWN for line in lines if line.startswith(begin)]
 
@@ -191,7 +186,6 @@ def on_the_dashboard(page: str) -> str:
 
 
 def queries() -> Iterator[tuple[str, str]]:
-    """Yield title, letter and query of each line of the dashboard's panels."""
     dashboard: Any = json.decode(DASHBOARD.read_bytes())
     for panel in dashboard["panels"]:
         for target in panel.get("targets", ()):
@@ -199,5 +193,4 @@ def queries() -> Iterator[tuple[str, str]]:
 
 
 def names_in(query: str) -> set[str]:
-    """Return the series that a query of the dashboard reads."""
     return set(_SELECTED.findall(query))

@@ -23,15 +23,12 @@ _COMMIT_INTERVAL_S = 5.0
 
 
 class ShopTopics(NamedTuple):
-    """Facts of the shop's topics that the members need."""
-
     partition_counts: Mapping[str, int]
     ids: Mapping[str, str]
     end_of: Callable[[TopicPartition], int]
     """Returns the offset after the last record of a partition."""
 
     def partitions_of(self, group: ShopGroup) -> list[TopicPartition]:
-        """Return all partitions that a group reads."""
         return [
             TopicPartition(topic, number)
             for topic in group.topics
@@ -49,10 +46,9 @@ class ShopTopics(NamedTuple):
 
 
 class ShopMember:
-    """A member: starts at its group's committed offsets, commits, sends heartbeats.
+    """A member, which starts at its group's committed offsets. The clock has the same seconds that `tick` gets.
 
-    It reads no records: a consumer for every member would take more of two cores than the coordinator does. It commits
-    the offsets of the records that the shop has written. The clock has the same seconds that `tick` gets.
+    It reads no records, which would take more of two cores than the coordinator: it commits the offsets that the shop has written.
     """
 
     def __init__(
@@ -174,13 +170,11 @@ class ShopGroups:
         self._group_ids[group.group_id] = None
 
     def start_committing(self, group: ShopGroup) -> None:
-        """Add a group that only stores offsets."""
         committer = OffsetCommitter(self._here(group), self._channel, self._topics)
         self._committers[group.group_id] = committer
         self._group_ids[group.group_id] = None
 
     def stop_committing(self, group: ShopGroup) -> None:
-        """Stop its commits, so that its offsets expire."""
         del self._committers[group.group_id]
 
     def leave(self, group: ShopGroup) -> None:
@@ -188,11 +182,9 @@ class ShopGroups:
             self.leave_newest(group)
 
     def leave_newest(self, group: ShopGroup) -> None:
-        """Let the member that joined last leave."""
         self._members[group.group_id].pop().leave()
 
     def leave_eldest(self, group: ShopGroup) -> None:
-        """Let the member that joined first leave."""
         self._members[group.group_id].pop(0).leave()
 
     def stop_heartbeats(self, group: ShopGroup) -> None:
@@ -240,7 +232,6 @@ class Arrivals:
         self._arrived = 0
 
     def tick(self, share: float) -> None:
-        """Take steps up to a share of all."""
         arrived = max(self._arrived, round(len(self._steps) * min(1.0, share)))
         for step in self._steps[self._arrived : arrived]:
             step()

@@ -28,8 +28,6 @@ _EXPIRY_AT_S = 60
 
 
 class CoordinatorScenes(NamedTuple):
-    """All scenes, with the parts that act in them."""
-
     options: DemoOptions
     groups: ShopGroups
     administrator: Administrator

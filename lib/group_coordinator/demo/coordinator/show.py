@@ -92,11 +92,9 @@ class CoordinatorFigures:
 
     @property
     def shown_states(self) -> dict[str, int]:
-        """Groups by state; the states of a rebalance are combined."""
         rebalancing = sum(self.states.get(state, 0) for state in _REBALANCING)
-        return {state: self.states.get(state, 0) for state in _STATES} | {
-            "Rebalancing": rebalancing
-        }
+        states = {state: self.states.get(state, 0) for state in _STATES}
+        return states | {"Rebalancing": rebalancing}
 
     def panels(self) -> Sequence[RenderableType]:
         counts, latency = self.shown_states, self.latency
@@ -278,7 +276,6 @@ class CoordinatorShow:
 def settings_of(
     options: DemoOptions, bootstrap_servers: str, metrics_address: str
 ) -> dict[str, str | int]:
-    """Return the settings that differ from conf/coordinator.toml."""
     return {
         "bootstrap.servers": bootstrap_servers,
         "cluster.id": CoordinatorShow.cluster,

@@ -1,8 +1,7 @@
 """All checks of a start at once; a start itself ends with the first failed check.
 
-Partition counts have two checks: the events topic's, which orders a group's events, and the state's, set by the first run.
-Kafka's hash maps a group to a partition by that number. After an increase a group's events are in two partitions, and
-their offsets do not show which was sent first. Events of both are still handled, only without their order.
+Kafka's hash maps a group to a partition of the events topic by their number. After an increase a group's events are in two
+partitions, and their offsets do not show which was sent first. Events of both are still handled, only without their order.
 """
 
 from __future__ import annotations
@@ -68,11 +67,7 @@ _log = logging.getLogger(__name__)
 
 
 def check_batch_limit(job: JobSettings, partitions: int) -> None:
-    """Refuse a limit that would suspend the session timers of dead members as long as others are busy.
-
-    Raises:
-        JobRefusedError: the message names the limit and the lowest valid value.
-    """
+    """Refuse, with JobRefusedError, a limit that would suspend the timers of dead members as long as others are busy."""
     limit, least = job.max_offsets_per_trigger, lowest_limit(partitions)
     # 0 is no limit.
     if 0 < limit < least:
@@ -84,12 +79,7 @@ def check_batch_limit(job: JobSettings, partitions: int) -> None:
 
 
 def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
-    """Refuse a topic that got partitions while no job read it, as the order of the events since then is unknown.
-
-    Args:
-        topic: events.topic.
-        read: its number of partitions when the checkpoint read it last; None: it never did.
-        present: its present number of partitions.
+    """Refuse a topic with more partitions than were `read` before (None: none were), as the order of the events is unknown.
 
     Raises:
         JobRefusedError: the message names both numbers and the remedy.
@@ -166,10 +156,7 @@ def _chosen(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> 
 
 
 class CheckResult(NamedTuple):
-    """The result of a check: the state of a prerequisite, or its fault and the remedy.
-
-    `is_needed` is false if the program runs without it, with less function.
-    """
+    """The result of a check: the state of a prerequisite, or its fault and the remedy; the program may run without it."""
 
     subject: str
     is_right: bool
@@ -178,10 +165,7 @@ class CheckResult(NamedTuple):
 
 
 def preflight(settings: Settings, make_session: MakeSession) -> Iterator[CheckResult]:
-    """Check all prerequisites of a run of the coordinator.
-
-    Only a Tick in every partition of the events topic, and the checkpoint's empty folder, stay behind.
-    """
+    """Check all prerequisites of a run; only Ticks in the events topic, and the checkpoint's empty folder, stay behind."""
     job, connection = settings.job, Connection.of(settings.job)
     topics = _looked("topics", lambda: _topics(connection, job))
     yield topics
@@ -221,7 +205,6 @@ def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterato
 
 
 def identity_of_clients(job: JobSettings, connection: Connection) -> Iterator[CheckResult]:
-    """Report if the clients of a gateway with these settings share a user."""
     if clients_share_one_user(job, connection.options):
         yield CheckResult("gateway", is_right=False, text=ONE_USER_TOLD, is_needed=False)
 
@@ -273,7 +256,6 @@ def _looked(subject: str, look: Callable[[], str]) -> CheckResult:
 
 
 def _in_one_line(failure: str) -> str:
-    """Return the first line with text, and the remedy if it is known."""
     said = next((line.strip() for line in failure.splitlines() if line.strip()), "no reason given")
     return with_cure(said, failure)
 

@@ -43,12 +43,7 @@ _SEVERAL, _FIELDS = "scala.collection.Iterable", "scala.Product"
 
 
 def check_query(spark: SparkSession, query: str, known: Iterable[str]) -> None:
-    """Refuse a query that does anything but read our tables and views.
-
-    Args:
-        spark: its parser reads the text; nothing is run.
-        query: the text.
-        known: the names of the tables and views.
+    """Refuse a query that does anything but read the tables and views with these names; nothing is run.
 
     Raises:
         JobRefusedError: the query is refused; the message names the reason.
@@ -75,12 +70,7 @@ class _Tree:
         self._kinds: dict[str, str] = {}
 
     def check(self, plan: JavaObject, names: frozenset[str]) -> None:
-        """Check all nodes, without recursion: a chain of ANDs is a deep tree.
-
-        Args:
-            plan: the root.
-            names: the tables and views; in lower case.
-        """
+        """Check all nodes, without recursion: a chain of ANDs is a deep tree. Names are in lower case."""
         left: list[tuple[Any, frozenset[str]]] = [(plan, names)]
         while left:
             node, names = left.pop()

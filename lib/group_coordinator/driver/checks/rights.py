@@ -1,7 +1,5 @@
 """The rights that each program needs at brokers with an authorizer, and their check with commands that grant them.
 
-`check` looks at these rights, deploy/security/rights.md shows them, and tests/end_to_end/test_rights.py runs each program
-with its rights alone.
 As in Kafka's StandardAuthorizer, READ and WRITE imply DESCRIBE; the table leaves out implied rights.
 """
 
@@ -34,10 +32,9 @@ ITS_TOPICS, ITS_GROUPS = "<its topics>", "<its groups>"
 
 
 class NeededRight(NamedTuple):
-    """A right that a program needs, and its purpose.
+    """A right that a program needs. If it is missing, `without` follows; None: the program does not run, or ends.
 
-    `without` is the consequence of a missing right; None: the program does not run, or ends. `due` returns True if
-    these settings need the right, and `only` names the condition.
+    `due` returns True if these settings need the right, and `only` names the condition.
     """
 
     right: Right
@@ -181,7 +178,6 @@ RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
 
 
 def right_of(need: NeededRight, job: JobSettings) -> Right:
-    """Return the right with topic names from the settings."""
     # The table is fixed for the page deploy/security/rights.md, the topics are a setting.
     names = {EVENTS: job.events_topic, RESPONSES: job.responses_topic}
     return need.right._replace(name=names.get(need.right.name, need.right.name))
@@ -213,11 +209,7 @@ class CheckedRight(NamedTuple):
 def look_at_rights(
     program: str, job: JobSettings, connection: Connection
 ) -> Iterator[CheckedRight]:
-    """Ask the brokers for each right that the program needs with these settings.
-
-    Raises:
-        ChannelError: the cluster does not respond, or the login fails.
-    """
+    """Ask the brokers for each right that the program needs with these settings. Raises ChannelError."""
     with connection.opened(KafkaAdminClient) as admin:
         for need in RIGHTS[program]:
             if need.due(job):
@@ -236,7 +228,6 @@ def missing_message(program: str, missing: CheckedRight, connection: Connection)
 
 
 def named(right: Right) -> str:
-    """Name the right in Kafka's words."""
     return f"{right.operation} on {right.kind} {right.name}"
 
 

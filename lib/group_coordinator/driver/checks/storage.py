@@ -31,8 +31,6 @@ _PROBES = 32
 def check_storage(spark: SparkSession, job: JobSettings) -> None:
     """Refuse stores on which one driver can overwrite another's files, and folders that driver and executors do not share.
 
-    A path without a scheme is this machine's disk to the driver, and to each executor its own.
-
     Raises:
         JobRefusedError: the message names the setting, the folder and the remedy.
         StorageError: it cannot be reached.
@@ -44,7 +42,7 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
     for name, location in settings.items():
         if is_on_s3(location) and DATABRICKS not in os.environ:
             _check_one_writes(spark, name, location)
-    # Driver and executors share the disk here.
+    # Driver and executors share the disk here; otherwise a path without a scheme is a disk of each.
     if is_on_this_machine(spark):
         return
     for name, location in settings.items():
@@ -55,26 +53,15 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
 
 
 def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse a checkpoint location that is unreachable or read-only. Only the folder stays there.
-
-    Raises:
-        JobRefusedError: the message names the setting, the folder and the storage's error.
-        StorageError: likewise.
-    """
+    """Refuse a location that is unreachable or read-only, with JobRefusedError or StorageError. Only the folder stays there."""
     with storage_named("checkpoint.location", job.checkpoint_location):
         folder = CheckpointFolder(spark, job.checkpoint_location)
     check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
 
 
 def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse tables by a file: URL that another cluster's coordinator writes too.
-
-    The two could replace each other's commits. On a disk whose path has no scheme a lock prevents that
-    (tables/catalog.py).
-
-    Raises:
-        JobRefusedError: the message has the remedy.
-    """
+    """Refuse tables by a file: URL that another cluster's coordinator writes too. Raises JobRefusedError."""
+    # The two could replace each other's commits. On a path without a scheme a lock prevents that (tables/catalog.py).
     if urlsplit(job.tables_root).scheme != "file":
         return
     others = clusters(spark, TableCatalog(job.tables_root)) - {job.cluster_id}
@@ -101,7 +88,6 @@ def _check_one_writes(spark: SparkSession, name: str, location: str) -> None:
 
 
 def _on_a_disk(location: str) -> Path | None:
-    """Return the folder of a path or of a file: URL; None for other schemes."""
     if not URL.match(location):
         return Path(location)
     url = urlsplit(location)
@@ -153,11 +139,7 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
 
 
 def check_tables_take_files(spark: SparkSession, root: str) -> None:
-    """Refuse a root with a table whose folder is read-only. Nothing stays there.
-
-    Raises:
-        JobRefusedError: the message names the folder.
-    """
+    """Refuse a root with a table whose folder is read-only; nothing stays there. Raises JobRefusedError with the folder."""
     catalog = TableCatalog(root)
     for table in TABLES:
         if catalog.exists(spark, table.name):
@@ -166,11 +148,7 @@ def check_tables_take_files(spark: SparkSession, root: str) -> None:
 
 
 def check_catalog_takes_appends(spark: SparkSession, root: str) -> None:
-    """Append no rows to each table, as a catalog checks our rights first. Delta then commits nothing and writes no file.
-
-    Raises:
-        PySparkException: the catalog names the missing right.
-    """
+    """Append no rows to each table, as a catalog checks our rights first; Delta writes no file. Raises PySparkException."""
     catalog = TableCatalog(root)
     for table in TABLES:
         if catalog.exists(spark, table.name):
@@ -179,11 +157,7 @@ def check_catalog_takes_appends(spark: SparkSession, root: str) -> None:
 
 
 def check_takes_files(folder: CheckpointFolder, named: str) -> None:
-    """Refuse a folder in which no file can be created or removed.
-
-    Raises:
-        JobRefusedError: the message begins with `named`.
-    """
+    """Refuse a folder in which no file can be created or removed. Raises JobRefusedError, which begins with `named`."""
     probe = f".probe-{token_hex(8)}"
     try:
         folder.write(probe, "")

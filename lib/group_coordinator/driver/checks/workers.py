@@ -59,20 +59,12 @@ class Worker(NamedTuple):
 
 
 def check_workers(spark: SparkSession, exchange: Wanted) -> None:
-    """Refuse workers whose Python lacks a package, or has other versions than the driver's; log the exchange of rows.
-
-    Raises:
-        JobRefusedError: the message has their versions and the remedy.
-    """
+    """Refuse workers unlike the driver, and log the exchange of rows. Raises JobRefusedError."""
     _log.info("%s", exchange_message(exchange, workers_like_the_driver(spark)))
 
 
 def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
-    """Return the packages of the workers, with the driver's versions.
-
-    Raises:
-        JobRefusedError: their Python lacks a package, or has other versions; the message has the remedy.
-    """
+    """Return the packages of the workers, with the driver's versions. Raises JobRefusedError with the remedy."""
     here = worker_here()
     # On this machine the workers are started by the driver's own Python.
     workers = {here} if is_on_this_machine(spark) else _asked(spark)
@@ -81,7 +73,6 @@ def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
 
 
 def worker_here() -> Worker:
-    """Return the packages of this process."""
     packages = (f"{name} {_version_of(name)}" for name in _PACKAGES)
     python = ".".join(platform.python_version_tuple()[:2])
     ours = f"group_coordinator {group_coordinator.__version__}"
@@ -91,11 +82,7 @@ def worker_here() -> Worker:
 
 
 def check_versions(here: str, workers: Iterable[Worker]) -> None:
-    """Refuse workers with other versions.
-
-    Raises:
-        JobRefusedError: the message has the first versions that differ.
-    """
+    """Refuse workers with other versions. Raises JobRefusedError, with the first versions that differ."""
     others = sorted(worker.versions for worker in workers if worker.versions != here)
     if others:
         raise JobRefusedError(
@@ -104,11 +91,7 @@ def check_versions(here: str, workers: Iterable[Worker]) -> None:
 
 
 def exchange_message(wanted: Wanted, workers: Iterable[Worker]) -> str:
-    """Return the exchange that the workers will choose, for the log.
-
-    Raises:
-        JobRefusedError: `lean` is required, and untested with the PySpark of a worker.
-    """
+    """Return the exchange that the workers will choose. Raises JobRefusedError if `lean` is untested with a worker's PySpark."""
     digests = sorted({str(worker.pyspark_digest) for worker in workers})
     try:
         exchanges = {chosen(wanted, digest) for digest in digests}
@@ -141,11 +124,7 @@ _FIELDS = ("ssl_truststore_location", "ssl_keystore_location")
 
 
 def check_certificates(spark: SparkSession, security: Security) -> None:
-    """Refuse executors that lack a PEM file of the settings, or have another file in its place.
-
-    Raises:
-        JobRefusedError: the message names the setting, the file, a machine and the remedy.
-    """
+    """Refuse executors that lack a PEM file of the settings, or have another file in its place, with JobRefusedError."""
     files = {key_of(name): file for name in _FIELDS if (file := getattr(security, name))}
     if not files or is_on_this_machine(spark):
         return
@@ -170,7 +149,6 @@ def _found(files: dict[str, str]) -> Iterable[tuple[str, str, str]]:
 
 
 def _content(file: str) -> str:
-    """Return a hash of the file; empty: it cannot be read."""
     try:
         return sha256(Path(file).read_bytes()).hexdigest()
     except OSError:

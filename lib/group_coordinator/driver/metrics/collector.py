@@ -1,7 +1,6 @@
 """Metrics of a run, their port, and the threads that measure independently of batches.
 
-The port is open from the run's first moment; metrics are added later. The lag of the job in its events topic is the number of
-unhandled events, and the age of the oldest.
+The port is open from the run's first moment; metrics are added later.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from group_coordinator.driver.errors import JobRefusedError
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
-from group_coordinator.driver.session import Figures, gauge
+from group_coordinator.driver.session import Figures, figure
 from group_coordinator.driver.tasks.acls import AclTask
 from group_coordinator.gateway.cluster.addresses import listen_address
 from group_coordinator.observability.http_server import Trouble, metrics_port
@@ -55,7 +54,6 @@ class Endpoint:
         self.watch: Trouble | None = None
 
     def trouble(self) -> str | None:
-        """Return the text of /readyz."""
         return "the job starts" if self.watch is None else self.watch()
 
 
@@ -97,13 +95,7 @@ class UnhandledEvents(NamedTuple):
 
 
 class Unread(LastingClient[KafkaConsumer]):
-    """Client that measures the lag over lasting connections, and connects again after a failure.
-
-    Args:
-        connection: the cluster.
-        topic: the events topic.
-        read_to: returns by partition the offset behind the handled events.
-    """
+    """Client that measures the lag over lasting connections; `read_to` returns the offset behind the handled events."""
 
     def __init__(
         self, connection: Connection, topic: str, read_to: Callable[[], Mapping[int, int]]
@@ -151,7 +143,6 @@ class Unread(LastingClient[KafkaConsumer]):
 
 
 def behind_families(backlog: UnhandledEvents) -> Iterator[Metric]:
-    """Yield the gauges of a backlog."""
     behind_s = 0.0
     if backlog.oldest_ms is not None:
         behind_s = max(0.0, time.time_ns() / 1e9 - backlog.oldest_ms / 1e3)
@@ -159,7 +150,7 @@ def behind_families(backlog: UnhandledEvents) -> Iterator[Metric]:
         ("events", "Events that are not handled yet", backlog.events),
         ("seconds", "The age of the oldest event that is not handled yet", behind_s),
     ):
-        yield gauge(f"group_coordinator_behind_{name}", meaning, (), [((), number)])
+        yield figure(f"group_coordinator_behind_{name}", meaning, number)
 
 
 def _oldest_ms(consumer: KafkaConsumer, behind: Mapping[TopicPartition, int]) -> int | None:
@@ -184,14 +175,7 @@ _log = logging.getLogger(__name__)
 
 
 class Measuring:
-    """Receiver of batches in the thread that runs them, without any request.
-
-    Args:
-        endpoint: shows the metrics.
-        job: the settings.
-        folder: the coordinator's checkpoint, which has the totals.
-        totals: of the meters.
-    """
+    """Receiver of batches in the thread that runs them, without any request."""
 
     def __init__(
         self, endpoint: Endpoint, job: JobSettings, folder: CheckpointFolder, totals: MeterTotals
@@ -204,16 +188,13 @@ class Measuring:
         endpoint.registry.register(Figures(self.counts.families))
 
     def begin(self, batch_id: int, plans: Plans) -> None:
-        """Note the begin of a batch, by Spark's number."""
         events = sum(len(offsets) for _, offsets in plans.ranges_of(batch_id))
         self.batches.begin(plans.of(batch_id), events)
 
     def end(self, counts: BatchCounts) -> None:
-        """Note that the batch is written."""
         self.batches.end(counts, self._topic)
 
     def meters(self, batch_id: int, meters: BatchMeters) -> None:
-        """Add a batch's increments, by its number in the tables."""
         self.counts.add(batch_id, meters)
 
     def read_to(self) -> dict[int, int]:
@@ -276,10 +257,7 @@ def _looking(
 
 
 def repeat_quietly(look: Callable[[], None], interval_s: float, ended: Event) -> None:
-    """Look at once, and repeatedly until `ended` is set; less often if a look takes long.
-
-    A failed look is logged, unless the last look failed in the same way, and the next look retries.
-    """
+    """Look at once, and repeatedly; less often if a look takes long. Equal failures in a row are logged once."""
     reported = ""
 
     def failed(failure: Exception, count: int) -> None:

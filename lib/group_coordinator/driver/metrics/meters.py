@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, UnknownMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from group_coordinator.driver.session import Figures, gauge
+from group_coordinator.driver.session import Figures, figure
 from group_coordinator.runtime.meters import METERS
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 from group_coordinator.streaming.meter_totals import MeterTotals
@@ -65,12 +65,7 @@ _PATIENCE_S = 60.0
 
 
 class Batches:
-    """Metrics of the batches, received in the thread that runs them.
-
-    Args:
-        registry: shows the metrics.
-        idle_s: the longest pause of an idle job.
-    """
+    """Metrics of the batches, received in the thread that runs them; `idle_s` is the longest pause of an idle job."""
 
     def __init__(self, registry: CollectorRegistry, idle_s: float) -> None:
         self._idle_s = idle_s
@@ -90,11 +85,9 @@ class Batches:
         registry.register(Figures(self.families))
 
     def begin(self, plan: PlannedBatch | None, events: int) -> None:
-        """Note the begin of a batch with this number of events."""
         self._begun = plan, events
 
     def end(self, counts: BatchCounts, topic: str) -> None:
-        """Note that the batch is written."""
         plan, events = self._begun
         with self._lock:
             self._last_s, self._has_any = time.monotonic(), True
@@ -121,26 +114,21 @@ class Batches:
         return None
 
     def families(self) -> Iterator[Metric]:
-        """Yield all metrics but the histogram, which the registry has itself."""
         with self._lock:
             totals, duration_s = dict(self._totals), self._duration_s
         for name, number in totals.items():
             yield CounterMetricFamily(f"group_coordinator_{name}", _MEANINGS[name], number)
         ready = float(self.trouble() is None)
-        yield gauge("group_coordinator_ready", "1: the status of /readyz is 200", (), [((), ready)])
+        yield figure("group_coordinator_ready", "1: the status of /readyz is 200", ready)
         if self._has_any:
-            yield gauge(
-                "group_coordinator_last_batch_seconds",
-                "The duration of the last batch",
-                (),
-                [((), duration_s)],
+            yield figure(
+                "group_coordinator_last_batch_seconds", "The duration of the last batch", duration_s
             )
-            yield gauge(
+            yield figure(
                 "group_coordinator_last_batch_age_seconds",
                 "The time since the last batch ended; without events the next batch may wait for up to "
                 "idle.interval.ms",
-                (),
-                [((), self._age_s())],
+                self._age_s(),
             )
 
     def _age_s(self) -> float:
@@ -183,7 +171,7 @@ class Counts:
         for meter in METERS:
             name = f"{KAFKAS}_{meter.name.replace('-', '_')}_rate"
             rate = self._rates.per_second(meter.name, now_s)
-            yield gauge(name, f"Per second: {meter.meaning}", (), [((), rate)])
+            yield figure(name, f"Per second: {meter.meaning}", rate)
         counts = self._totals.counts()
         if counts is None:
             return

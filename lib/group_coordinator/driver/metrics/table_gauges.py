@@ -21,7 +21,7 @@ from group_coordinator.clients import sql_tables
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.core.model.classic_member import ClassicState, ConsumerState
 from group_coordinator.driver.metrics.meters import KAFKAS
-from group_coordinator.driver.session import Point, gauge
+from group_coordinator.driver.session import Point, figure, gauge
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
@@ -41,11 +41,9 @@ _STATES = {
 
 
 def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator[Metric]:
-    """Yield the gauges of the existing groups.
+    """Yield the gauges of the existing groups: group_id, group_type, state and offset_count of each.
 
-    Args:
-        groups: group_id, group_type, state and offset_count of each.
-        rebalancing: by group id the state of the classic groups between two generations, which the log does not have.
+    `rebalancing` has by group id the state of the classic groups between two generations, which the log does not have.
     """
     counts = _counted(groups, rebalancing)
     by_type = [((kind,), sum(counts[kind, state] for state in _STATES[kind])) for kind in _STATES]
@@ -55,16 +53,15 @@ def group_families(groups: pa.Table, rebalancing: Mapping[str, str]) -> Iterator
         meaning = f"Groups of type {kind} by state"
         yield gauge(f"{KAFKAS}_{kind}_group_count", meaning, ("state",), points)
     offsets = pc.sum(groups["offset_count"]).as_py() or 0
-    yield gauge(f"{KAFKAS}_offset_count", "Committed offsets", (), [((), offsets)])
-    yield gauge(f"{_MANAGER}_numoffsets", "Committed offsets", (), [((), offsets)])
-    yield gauge(f"{_MANAGER}_numgroups", "Classic groups", (), [((), by_type[0][1])])
+    yield figure(f"{KAFKAS}_offset_count", "Committed offsets", offsets)
+    yield figure(f"{_MANAGER}_numoffsets", "Committed offsets", offsets)
+    yield figure(f"{_MANAGER}_numgroups", "Classic groups", by_type[0][1])
     for state in _STATES[_CLASSIC]:
         name = f"{_MANAGER}_numgroups{state.lower()}"
-        yield gauge(name, f"Classic groups that are {state}", (), [((), counts[_CLASSIC, state])])
+        yield figure(name, f"Classic groups that are {state}", counts[_CLASSIC, state])
 
 
 def _counted(groups: pa.Table, rebalancing: Mapping[str, str]) -> Counter[tuple[str, str]]:
-    """Return the number of groups by type and state, including classic groups without records."""
     counts = _by_type_and_state(groups)
     if not rebalancing:
         return counts
@@ -107,10 +104,8 @@ Row = Mapping[str, Any]
 def lag_families(groups: pa.Table, lag: pa.Table, granularity: str) -> Iterator[Metric]:
     """Yield the gauges of lag and offsets.
 
-    Args:
-        groups: group_id and member_count.
-        lag: group_id, topic, partition, committed_offset, lag of the committed offsets, and the sampled offsets.
-        granularity: metrics.lag.granularity.
+    `groups` has group_id and member_count; `lag` has group_id, topic, partition, committed_offset and lag of the committed offsets,
+    and the sampled offsets; `granularity` is metrics.lag.granularity.
     """
     if granularity not in _LABELS:
         return
@@ -171,13 +166,7 @@ _LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, log_start_of
 
 
 class TableGauges:
-    """Gauges from the tables: one thread reads them, another shows the last result.
-
-    Args:
-        ask: queries the tables.
-        granularity: metrics.lag.granularity.
-        rebalancing: returns the classic groups that rebalance now.
-    """
+    """Gauges from the tables: one thread reads them, another shows the last result. `rebalancing` is as in group_families."""
 
     def __init__(
         self, ask: Ask, granularity: str, rebalancing: Callable[[], Mapping[str, str]]
@@ -198,16 +187,15 @@ class TableGauges:
         self._read_s = time.monotonic()
 
     def families(self) -> Iterable[Metric]:
-        """Yield the last gauges, and their age."""
         yield from self._families
         if self._read_s is not None:
             age_s = time.monotonic() - self._read_s
             meaning = "Time since the tables were read for the gauges of groups"
-            yield gauge("group_coordinator_tables_age_seconds", meaning, (), [((), age_s)])
+            yield figure("group_coordinator_tables_age_seconds", meaning, age_s)
         if self._sampled_at is not None:
             age_s = time.time_ns() / 1e9 - self._sampled_at.timestamp()
             meaning = "Time since the sample of the topics' ends that lag is computed from"
-            yield gauge("group_coordinator_positions_age_seconds", meaning, (), [((), age_s)])
+            yield figure("group_coordinator_positions_age_seconds", meaning, age_s)
 
     def _of(self, groups: pa.Table, lag: pa.Table | None) -> Iterator[Metric]:
         yield from group_families(groups, self._rebalancing())

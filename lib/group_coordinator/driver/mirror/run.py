@@ -1,7 +1,4 @@
-"""Run of `group-coordinator mirror` and jobs/mirror_offsets_topic.py, from settings to the end.
-
-Facts of the mirrored cluster: reasons of tombstones, and retention of offsets.
-"""
+"""Run of `group-coordinator mirror` and jobs/mirror_offsets_topic.py, from settings to the end."""
 
 from __future__ import annotations
 
@@ -77,11 +74,7 @@ class MirrorReasons:
         self._connection = connection
 
     def explain(self, rows: DataFrame, batch_id: int, gone: DataFrame | None) -> DataFrame:
-        """Return the rows with these reasons, behind the tombstones `gone`.
-
-        Raises:
-            ChannelError: the cluster does not respond, or rejects the login.
-        """
+        """Return the rows with these reasons, behind the tombstones `gone`. Raises ChannelError."""
         lost = rows.where("value IS NULL AND topic IS NOT NULL").select("topic").distinct()
         # The offsets topic exists: a response in which all requested topics are missing would not be credible.
         asked = {self._topic, *(row.topic for row in lost.toLocalIterator())}
@@ -102,11 +95,7 @@ _log = logging.getLogger(__name__)
 def with_retention_of_brokers(
     settings: Settings, given: Collection[str], connection: Connection
 ) -> Settings:
-    """Return the settings with the brokers' retention of offsets, for forecasts, unless it is `given`.
-
-    Raises:
-        ChannelError: the cluster does not respond, or rejects the login.
-    """
+    """Return the settings with the brokers' retention of offsets, unless it is `given`. Raises ChannelError."""
     coordinator = settings.coordinator
     # A setting of the user takes precedence.
     if {RETENTION, "offsets.retention.ms"} & set(given):
@@ -136,10 +125,7 @@ def with_retention_of_brokers(
 
 @dataclass(frozen=True, slots=True)
 class MirrorOptions:
-    """Options of a mirror: until a signal or until all is read, with compaction in the same process or without.
-
-    `java` and `python` are additional options of the Java and Python clients, under their own names.
-    """
+    """Options of a run; `java` and `python` are additional options of the Java and Python clients, under their own names."""
 
     drain: bool
     with_compaction: bool
@@ -161,11 +147,7 @@ def run_mirror(
 ) -> None:
     """Mirror the topic `events_topic` of mirror_settings, and end between two batches after a signal.
 
-    Args:
-        settings: those of mirror_settings.
-        given: the keys of settings that are not defaults: the brokers' own retention does not replace these.
-        make_session: makes Spark's session.
-        options: the options of the run.
+    The brokers' own retention does not replace settings with keys in `given`.
 
     Raises:
         JobRefusedError: the message has the cause of the end, and the remedy.
@@ -210,9 +192,6 @@ def _prepare(spark: SparkSession, job: JobSettings) -> None:
         _log.info("tables.root = %s: the tables were created", job.tables_root)
     prepare_tables(spark, job)
     check_other_clusters(spark, job)
-
-
-def _is_well() -> None: ...
 
 
 class _Mirror:
@@ -275,7 +254,6 @@ class _Mirror:
             CompactionQuery(self._spark, self._settings).drain()
 
     def run(self) -> None:
-        """Mirror until `stop` is set."""
         with ExitStack() as beside:
             if self._endpoint is not None:
                 beside.enter_context(self._measuring(self._endpoint))
@@ -294,12 +272,11 @@ class _Mirror:
 
     def _measuring(self, endpoint: Endpoint) -> AbstractContextManager[None]:
         # A mirror is ready while it runs, as its failure ends it, and without commits no batch is due.
-        endpoint.watch = _is_well
+        endpoint.watch = lambda: None
         return tables_read(endpoint, self._spark, self._settings.job, dict, self._stop)
 
     @contextmanager
     def _rounds(self) -> Iterator[PositionRounds | None]:
-        """Yield the sampler of the topics' ends; None: the setting is 0."""
         job = self._settings.job
         if not job.mirror_positions_interval_ms:
             yield None

@@ -1,7 +1,4 @@
-"""The topic of a running mirror: the way it is read, the progress in its log, and the events after which reading starts again.
-
-Progress is the number of records read, their speed, the lag, and open transactions that delay it.
-"""
+"""The topic of a running mirror: the way it is read, the progress in its log, and the events after which reading starts again."""
 
 from __future__ import annotations
 
@@ -39,16 +36,7 @@ _LOOK_S = 30
 
 
 class MirroredTopic:
-    """Reads the topic's metadata, and keeps the checkpoint's memory of it.
-
-    Args:
-        spark: the session.
-        job: names the topic, the tables and the checkpoint.
-        connection: to the brokers.
-        cluster: Spark's options for the same brokers.
-        now_ms: this machine's wall clock.
-        clock: seconds that never go back.
-    """
+    """Reads the topic's metadata, and keeps the checkpoint's memory of it; `cluster` has Spark's options for its brokers."""
 
     def __init__(
         self,
@@ -72,12 +60,7 @@ class MirroredTopic:
         self._looked_s = clock()
 
     def take_up(self) -> Reading:
-        """Return the way the topic is read from now on.
-
-        Raises:
-            BrokerUnreachableError: the topic does not exist.
-            ChannelError: the cluster does not respond, or rejects the login.
-        """
+        """Return the way the topic is read from now on. Raises BrokerUnreachableError if it does not exist, or ChannelError."""
         facts = self._ask()
         thread = self._continuity.taken_up(facts, self._now_ms())
         self._topic_id = facts.topic_id
@@ -94,11 +77,7 @@ class MirroredTopic:
         return self._lookback.gone(session, batch_id, lambda: self._source.present(session))
 
     def look(self, query: StreamingQuery) -> None:
-        """Check the topic, now and then.
-
-        Raises:
-            TopicChangedError: the query must be started again.
-        """
+        """Check the topic, now and then. Raises TopicChangedError if the query must be started again."""
         if self._clock() - self._looked_s < _LOOK_S:
             return
         self._looked_s, now_ms = self._clock(), self._now_ms()
@@ -160,12 +139,7 @@ class MirroredTopic:
 
 
 def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:
-    """Return the topic's metadata, or fail if it does not exist.
-
-    Raises:
-        JobRefusedError: it does not exist.
-        ChannelError: the cluster does not respond, or rejects the login.
-    """
+    """Return the topic's metadata. Raises JobRefusedError if it does not exist, or ChannelError."""
     facts = topic_facts(connection, job.events_topic)
     if facts is None:
         raise JobRefusedError(
@@ -188,13 +162,7 @@ _log = logging.getLogger(__name__)
 
 
 class MirrorProgress:
-    """Receives batches and samples, and logs a line now and then.
-
-    Args:
-        topic: the topic that is mirrored.
-        now_ms: this machine's wall clock.
-        clock: seconds that never go back.
-    """
+    """Receives batches and samples, and logs a line now and then."""
 
     def __init__(self, topic: str, now_ms: Callable[[], int], clock: Callable[[], float]) -> None:
         self._topic = topic
@@ -207,7 +175,6 @@ class MirrorProgress:
         self._report_question_s = clock() + FIRST_S
 
     def batch_done(self, batch_id: int, found: MirroredBatch) -> None:
-        """Note a batch that is in the tables."""
         self._records += found.records + found.dead_letters
         if found.newest_ms is not None:
             # The brokers' clock may be ahead of this machine's.
@@ -234,13 +201,11 @@ class MirrorProgress:
         self._held = held
 
     def look(self, query: StreamingQuery) -> None:
-        """Log progress if it is due."""
         self._look_at_question(query.status)
         if self._clock() - self._since_s >= _INTERVAL_S:
             self.report()
 
     def _look_at_question(self, status: Mapping[str, object]) -> None:
-        """Log that Spark waits for the end offsets: until the brokers respond, there is no batch."""
         asks = str(status["message"]).startswith(ASKS_FOR_OFFSETS)
         if not (status["isTriggerActive"] and asks):
             self._report_question_s = self._clock() + FIRST_S

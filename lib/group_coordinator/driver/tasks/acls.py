@@ -24,7 +24,7 @@ from group_coordinator.codecs.acls import super_users_of
 from group_coordinator.codecs.fields import FieldError
 from group_coordinator.core.acls import Acls
 from group_coordinator.driver.outages import look_again_and_again
-from group_coordinator.driver.session import gauge
+from group_coordinator.driver.session import figure
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.acl_log import AclLog
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -32,11 +32,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
 @contextmanager
 def reader_of_acls(job: JobSettings, connection: Connection) -> Iterator[Callable[[], Acls] | None]:
-    """Yield a function that reads the ACLs of `acls.source`; None: no ACLs are checked.
-
-    Raises:
-        AclsUnreadableError: `super.users` is wrong.
-    """
+    """Yield a function that reads the ACLs of `acls.source`; None: no ACLs are checked. Raises AclsUnreadableError."""
     if job.acls_source == "none":
         yield None
         return
@@ -49,11 +45,7 @@ def reader_of_acls(job: JobSettings, connection: Connection) -> Iterator[Callabl
 
 
 def way_past_rules(job: JobSettings, connection: Connection) -> str | None:
-    """Describe in a sentence how clients can bypass the ACLs of a file; None: they cannot.
-
-    Raises:
-        ChannelError: the cluster does not respond, or rejects the login.
-    """
+    """Describe in a sentence how clients can bypass the ACLs of a file; None: they cannot. Raises ChannelError."""
     if job.acls_source != "file" or has_authorizer(connection):
         return None
     return (
@@ -64,11 +56,7 @@ def way_past_rules(job: JobSettings, connection: Connection) -> str | None:
 
 
 def rules_in(file: Path) -> Acls:
-    """Return the ACLs of a file.
-
-    Raises:
-        AclsUnreadableError: the message names the file, and the wrong field.
-    """
+    """Return the ACLs of a file. Raises AclsUnreadableError, which names the file, and the wrong field."""
     try:
         return codec.decode(file.read_bytes())
     except (OSError, FieldError) as error:
@@ -95,13 +83,7 @@ _log = logging.getLogger(__name__)
 
 
 class AclTask:
-    """Background task that passes the ACLs to a run, and again when they have changed.
-
-    Args:
-        read: returns the present ACLs.
-        take: receives them.
-        clock: seconds that never go back.
-    """
+    """Background task that passes the ACLs to a run, and again when they have changed."""
 
     def __init__(
         self,
@@ -116,12 +98,7 @@ class AclTask:
         self._read_s: float | None = None
 
     def begin(self) -> None:
-        """Pass the first ACLs of the run.
-
-        Raises:
-            AclsUnreadableError: there are no ACLs.
-            ChannelError: the cluster does not respond.
-        """
+        """Pass the first ACLs of the run. Raises AclsUnreadableError if there are none, or ChannelError."""
         self._give()
 
     def run(self, stop: Event, interval_s: float) -> None:
@@ -129,11 +106,7 @@ class AclTask:
         look_again_and_again(self.look, stop, interval_s, "ACLs are read", _log)
 
     def look(self) -> None:
-        """Pass the present ACLs. If they cannot be read, the last ACLs stay, with a warning once an hour.
-
-        Raises:
-            ChannelError: the cluster does not respond; the next look catches up.
-        """
+        """Pass the present ACLs. If they cannot be read, the last ACLs stay, with a warning once an hour. Raises ChannelError."""
         try:
             self._give()
         except AclsUnreadableError as error:
@@ -146,7 +119,7 @@ class AclTask:
         if self._read_s is not None:
             age_s = self._clock() - self._read_s
             meaning = "Time since the ACLs were last read"
-            yield gauge("group_coordinator_acls_age_seconds", meaning, (), [((), age_s)])
+            yield figure("group_coordinator_acls_age_seconds", meaning, age_s)
 
     def _give(self) -> None:
         self._take(self._read())
@@ -173,12 +146,7 @@ class AclsOfRun:
 def acls_of_run(
     spark: SparkSession, job: JobSettings, connection: Connection
 ) -> Iterator[AclsOfRun]:
-    """Read the ACLs once before the first response.
-
-    Raises:
-        AclsUnreadableError: there are no ACLs, and the settings require them.
-        ChannelError: the cluster does not respond.
-    """
+    """Read the ACLs once before the first response. Raises AclsUnreadableError if they are missing, or ChannelError."""
     # Only a warning: brokers without authorizer may be shielded by the network.
     if (way := way_past_rules(job, connection)) is not None:
         _log.warning(way)

@@ -33,13 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class KafkaMonitor:
-    """Asks Kafka every other second, in a thread of its own.
-
-    Args:
-        ask: returns when the leaders of the events topic have responded; BrokerUnreachableError: they have not.
-        note: receives an outage.
-        stop: the end of the run.
-    """
+    """Asks Kafka every other second, in a thread of its own; `ask` returns when the leaders of the events topic have responded."""
 
     def __init__(
         self, ask: Callable[[], None], note: Callable[[Outage], None], stop: Event
@@ -51,11 +45,9 @@ class KafkaMonitor:
         self._is_away = False
 
     def run(self, ended: Event) -> None:
-        """Look repeatedly until `ended` is set."""
         repeat(self.look, ended, _LOOK_S)
 
     def look(self) -> None:
-        """Ask once; note an outage that has ended."""
         try:
             self._ask()
         except BrokerUnreachableError as failure:
@@ -102,11 +94,7 @@ class OwnerMonitor:
         self._next_s = time.monotonic() + self._interval_s
 
     def look(self, _query: StreamingQuery) -> None:
-        """Look, if it is due.
-
-        Raises:
-            NotTheWriterError: another checkpoint is the owner.
-        """
+        """Look, if it is due. Raises NotTheWriterError if another checkpoint is the owner."""
         if time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + self._interval_s
@@ -138,11 +126,7 @@ _CLOCK_LOOK_S = 60.0
 
 
 def check_clock(ahead_ms: int, slack_ms: int) -> None:
-    """Refuse a clock that is too far ahead of, or behind, the brokers' clocks.
-
-    Raises:
-        JobRefusedError: timers of living members would fire, or sessions of dead members would last too long.
-    """
+    """Refuse a clock that is too far ahead of, or behind, the brokers' clocks, with JobRefusedError."""
     if abs(ahead_ms) > slack_ms:
         raise JobRefusedError(
             f"the clock of this machine is {abs(ahead_ms)} ms {'ahead of' if ahead_ms > 0 else 'behind'} the "
@@ -152,12 +136,7 @@ def check_clock(ahead_ms: int, slack_ms: int) -> None:
 
 
 class Clock:
-    """Compares the clocks at a start, and again after this machine's clock was set.
-
-    Args:
-        measure: returns the milliseconds by which this machine's clock is ahead of the brokers'.
-        slack_ms: the limit, timer.slack.ms.
-    """
+    """Compares the clocks at a start, and again after this machine's clock was set; `measure` returns by how much it is ahead."""
 
     def __init__(self, measure: Callable[[], int], slack_ms: int) -> None:
         self._measure = measure
@@ -167,7 +146,6 @@ class Clock:
         self._next_s = time.monotonic() + _CLOCK_LOOK_S
 
     def check(self, ahead_ms: int) -> None:
-        """Refuse a clock with this difference from the brokers', see check_clock."""
         self._offset_ms = _offset_ms()
         check_clock(ahead_ms, self._slack_ms)
 

@@ -1,20 +1,18 @@
 """Background task that writes TopicMetadata events, by which groups know the topics of their subscriptions.
 
 The stateful function must not ask the cluster itself: its knowledge comes from the log of events, so that a repeated
-batch gives the same outputs. Groups send their topic subscriptions once and when they change; a group without
-subscriptions costs nothing.
+batch gives the same outputs. Groups send their topic subscriptions once and when they change.
 
-Apart from the cluster's response, the cost of a look is proportional to the changes: Kafka has no response with the
-changes alone. A new group receives its metadata after a look at its own topics. All subscribed topics, and with
-patterns all topics of the cluster, are looked at only as often as that takes a small share of the time (rate_limit.py): this
-thread and the thread that writes batches share a Python process.
+Apart from the cluster's response, the cost of a look is proportional to the changes. A new group receives its metadata after a look
+at its own topics. All subscribed topics, and with patterns all topics of the cluster, are looked at only as often as that takes a
+small share of the time (rate_limit.py): this thread and the thread that writes batches share a Python process.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -32,6 +30,7 @@ from group_coordinator.driver.tasks.topic_subscriptions import (
     GroupTopicMetadata,
     Hashes,
     SeenTopics,
+    Send,
     TopicSubscriptions,
     event,
     news,
@@ -43,19 +42,10 @@ _log = logging.getLogger(__name__)
 
 LookAt: TypeAlias = Callable[[Collection[str] | None], VisibleTopics]
 """Describes the topics of these names, or all topics."""
-Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
-"""Writes events, pairs of group id and value; returns when the brokers have them."""
 
 
 class TopicMetadataTask:
-    """Compares the cluster's topics with the topic subscriptions, and sends the changes to the groups.
-
-    Args:
-        group_subscriptions: subscriptions of the groups and the metadata they received, which outlive a run.
-        look_at: asks the cluster.
-        send: writes events to the groups.
-        clock: seconds that never go back.
-    """
+    """Compares the cluster's topics with the topic subscriptions, and sends the changes to the groups."""
 
     def __init__(
         self,
@@ -77,15 +67,10 @@ class TopicMetadataTask:
         """Groups whose metadata may have changed."""
 
     def run(self, stop: Event, interval_s: float) -> None:
-        """Look repeatedly. While no broker responds, log that once and retry."""
         look_again_and_again(self.look, stop, interval_s, "topics are read", _log)
 
     def look(self) -> None:
-        """Send each group the changes of its topics.
-
-        Raises:
-            ChannelError: the cluster does not respond; the next look catches up.
-        """
+        """Send each group the changes of its topics. Raises ChannelError; the next look catches up."""
         self._hear()
         # A broker that has just started may lack topics, so a first look reports no deletions: it only learns.
         may_send = self._has_looked
@@ -117,7 +102,6 @@ class TopicMetadataTask:
             self._ask(self._concerning_groups())
 
     def _concerning_groups(self) -> set[str]:
-        """Return the topics that may concern waiting groups."""
         names: set[str] = set()
         for group_id in self._to_update:
             names |= self._subscriptions.wanted(group_id)
@@ -195,9 +179,8 @@ class TopicMetadataRun:
     def send(self) -> None:
         """Send the changes since the last run, before a run that ends by itself.
 
-        New subscriptions during such a run wait for the next run: a run that waited for the cluster's changes would
-        never end. Until then a new group, or a group with a larger subscription, gets no partitions of unknown topics,
-        and an upgrade fails with COORDINATOR_LOAD_IN_PROGRESS.
+        New subscriptions wait for the next run: a run that waited for the cluster's changes would never end. Until then a group gets
+        no partitions of unknown topics, and an upgrade fails with COORDINATOR_LOAD_IN_PROGRESS.
         """
         if not self.group_subscriptions.are_there:
             return
@@ -206,7 +189,6 @@ class TopicMetadataRun:
             time.sleep(self.interval_s)
 
     def run(self, ended: Event) -> None:
-        """Send changes until `ended` is set."""
         self.task.run(ended, self.interval_s)
 
 

@@ -1,19 +1,19 @@
 """Topic subscriptions of the groups, by topic and by pattern, and the metadata that each group received.
 
-Subscriptions of a batch are kept before Spark commits the batch: a group sends them once, and its state then counts
-them as sent. They are kept after the batch's responses, as clients wait for those. Changes of the cluster's topics between two
-looks become events, which report them to each group that subscribes to them.
+Subscriptions of a batch are kept before Spark commits the batch, as a group sends them once, but after the batch's responses, for
+which clients wait. Changes of the cluster's topics between two looks become events to each group that subscribes to them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field, json
+from msgspec.structs import replace
 
 from group_coordinator.clients.cluster.topics import VisibleTopics
 from group_coordinator.codecs.apis.topic_metadata import (
@@ -45,10 +45,7 @@ _decode_need = json.Decoder(TopicNeedLine).decode
 
 
 class GroupSubscriptions:
-    """The subscriptions of all groups. The batch writer adds to them in one thread, the task reads them in another.
-
-    The cost of keeping a change does not depend on the number of groups.
-    """
+    """The subscriptions of all groups. The batch writer adds to them in one thread, the task reads them in another."""
 
     def __init__(self, files: JournalFiles) -> None:
         self._journal = Journal(files, _FOLDER, GroupSubscription)
@@ -58,7 +55,6 @@ class GroupSubscriptions:
 
     @property
     def are_there(self) -> bool:
-        """True if any group has a subscription."""
         with self._lock:
             return bool(self._subscriptions)
 
@@ -91,10 +87,8 @@ class GroupSubscriptions:
         with self._lock:
             still_there = news.keys() & self._subscriptions.keys()
             for group_id in still_there:
-                subscription = self._subscriptions[group_id]
-                self._subscriptions[group_id] = GroupSubscription(
-                    subscription.names, subscription.regexes, news[group_id]
-                )
+                known = self._subscriptions[group_id]
+                self._subscriptions[group_id] = replace(known, received=news[group_id])
             if still_there:
                 self._journal.keep(still_there, self._subscriptions)
 
@@ -141,13 +135,11 @@ class TopicSubscriptions:
             self._matches[regex] = set(matching_names(regex, existing))
 
     def topics_came(self, names: Collection[str]) -> None:
-        """Match added topics with all patterns."""
         if names:
             for regex, matches in self._matches.items():
                 matches.update(matching_names(regex, names))
 
     def topics_went(self, names: Collection[str]) -> None:
-        """Remove deleted topics from all matches."""
         for matches in self._matches.values():
             matches.difference_update(names)
 
@@ -169,15 +161,12 @@ class TopicSubscriptions:
         )
 
     def all_wanted(self) -> set[str]:
-        """Return the topics to which any group subscribes."""
         return set(self._by_name).union(*self._matches.values())
 
     def received(self, news: Mapping[str, KnownTopics]) -> None:
-        """Remember the metadata that groups received."""
         for group_id, received in news.items():
-            subscription = self._subscriptions[group_id]
-            self._subscriptions[group_id] = GroupSubscription(
-                subscription.names, subscription.regexes, received
+            self._subscriptions[group_id] = replace(
+                self._subscriptions[group_id], received=received
             )
 
 
@@ -269,7 +258,6 @@ class Hashes:
         return known[1]
 
     def forget(self, names: Collection[str]) -> None:
-        """Forget the hashes of deleted topics."""
         for name in names:
             self._known.pop(name, None)
 
@@ -304,6 +292,10 @@ def event(group_id: str, change: GroupTopicMetadata) -> bytes:
         complete=False,
     )
     return own_event("TopicMetadata", body)
+
+
+Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
+"""Writes events, pairs of group id and value; returns when the brokers have them."""
 
 
 def own_event(api: str, body: Struct) -> bytes:

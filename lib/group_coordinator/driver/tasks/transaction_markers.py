@@ -1,23 +1,21 @@
 """Background task that finds the transaction markers for which groups wait, and writes the EndTxn events that report them.
 
-Awaited markers of a batch are kept before Spark commits the batch, behind its responses, as in topic_subscriptions.py.
-A group sends them in every call while it waits, and once more at the end of the wait.
-
-A producer's AddOffsetsToTxn goes to the brokers, so its transaction ends in the group's partition of
-__consumer_offsets, by the producer, by its timeout, or by a successor that fences it. Groups send the producers whose
-markers they await, and since which offset. From there on their partitions are read, and no position is kept: a new run
-reads from there again. A repeated report does no harm (.github/decisions/023-transaction-markers.md).
+A producer's AddOffsetsToTxn goes to the brokers, so its transaction ends in the group's partition of __consumer_offsets, by the
+producer, by its timeout, or by a successor that fences it. Groups send the producers whose markers they await, and since which
+offset, in every call while they wait and once more at the end; a batch's are kept before Spark commits the batch, behind its
+responses. From there on their partitions are read, and no position is kept: a new run reads from there again. A repeated report
+does no harm (.github/decisions/023-transaction-markers.md).
 """
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from msgspec import json
 from pyspark.sql import SparkSession
@@ -29,7 +27,7 @@ from group_coordinator.clients.errors import ChannelError
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
 from group_coordinator.codecs.offsets_topic.partitions import partition_of
 from group_coordinator.driver.outages import look_again_and_again
-from group_coordinator.driver.tasks.topic_subscriptions import own_event
+from group_coordinator.driver.tasks.topic_subscriptions import Send, own_event
 from group_coordinator.runtime.outputs import AwaitedMarkersLine
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.journal import Journal, JournalFiles
@@ -54,7 +52,6 @@ class AwaitedMarkers:
 
     @property
     def are_there(self) -> bool:
-        """True if any group waits."""
         with self._lock:
             return bool(self._awaited)
 
@@ -81,21 +78,6 @@ class AwaitedMarkers:
 
 _log = logging.getLogger(__name__)
 
-Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
-"""Writes events, pairs of group id and value; returns when the brokers have them."""
-
-
-class Markers(Protocol):
-    """The part of MarkerReader that the follower needs."""
-
-    def partition_count(self) -> int:
-        """Return the topic's number of partitions; 0: it does not exist yet."""
-        ...
-
-    def read(self, positions: Mapping[int, int]) -> dict[int, Stretch]:
-        """Return the markers at and behind these offsets, by partition."""
-        ...
-
 
 class _Wait(NamedTuple):
     group_id: str
@@ -103,23 +85,16 @@ class _Wait(NamedTuple):
 
 
 class _Report(NamedTuple):
-    """An awaited marker; from `since_offset` on it is the first marker of its producer."""
-
     wait: _Wait
     marker: Marker
     since_offset: int
+    """From here on the marker is the first of its producer."""
 
 
 class MarkerFollower:
-    """Looks for awaited markers, and reads nothing while no group waits.
+    """Looks for awaited markers, and reads nothing while no group waits."""
 
-    Args:
-        awaited: the groups' awaited markers, which outlive a run.
-        markers: reads the topic.
-        send: writes events to the groups.
-    """
-
-    def __init__(self, awaited: AwaitedMarkers, markers: Markers, send: Send) -> None:
+    def __init__(self, awaited: AwaitedMarkers, markers: MarkerReader, send: Send) -> None:
         self._awaited = awaited
         self._markers = markers
         self._send = send
@@ -131,24 +106,15 @@ class MarkerFollower:
         """The last marker reported to the group since it began to wait."""
 
     def run(self, stop: Event, interval_s: float) -> None:
-        """Look repeatedly. While no broker responds, log that once and retry."""
         look_again_and_again(self.look, stop, interval_s, "transaction markers are read", _log)
 
     def catch_up(self) -> None:
-        """Report all present markers.
-
-        Raises:
-            ChannelError: the cluster does not respond.
-        """
+        """Report all present markers. Raises ChannelError."""
         while self._look():
             pass
 
     def look(self) -> None:
-        """Report the awaited markers that have been written.
-
-        Raises:
-            ChannelError: the cluster does not respond; the next look catches up.
-        """
+        """Report the awaited markers that have been written. Raises ChannelError; the next look catches up."""
         self._look()
 
     def _look(self) -> int:
@@ -226,11 +192,9 @@ class MarkerTask:
     interval_s: float
 
     def report(self) -> None:
-        """Report transactions that ended since the last run, before a run that ends by itself."""
         self.follower.catch_up()
 
     def run(self, ended: Event) -> None:
-        """Report until `ended` is set."""
         self.follower.run(ended, self.interval_s)
 
 

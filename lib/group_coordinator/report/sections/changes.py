@@ -18,6 +18,7 @@ from group_coordinator.report.section import (
     Scope,
     Section,
     TitledChart,
+    headings,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -72,17 +73,9 @@ def _figure(changes: Sequence[Row], scope: Scope) -> TitledChart:
 
 
 def _listing(changes: Sequence[Row], scope: Scope) -> Listing:
-    headings = [
-        Cell("When"),
-        Cell("Who"),
-        Cell("Change"),
-        Cell("Group"),
-        Cell("Topic"),
-        Cell("What"),
-    ]
     return Listing(
         "The latest changes",
-        headings,
+        headings(["When", "Who", "Change", "Group", "Topic", "What"]),
         [
             [
                 Cell(time_text(row["at"]), "time"),

@@ -20,6 +20,7 @@ from group_coordinator.report.section import (
     Section,
     Tile,
     TitledChart,
+    headings,
     name_of,
 )
 
@@ -86,15 +87,11 @@ def _without_gaps(points: Sequence[Row], scope: Scope) -> list[tuple[datetime, i
 
 
 def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
-    headings = [
-        Cell("Group"),
-        Cell("Commits", "number"),
-        Cell("Records read", "number"),
-        Cell("Records a minute", "number"),
-        Cell("Last commit"),
-    ]
     return Listing(
-        "Groups with the most commits", headings, [_line(own, scope) for own in groups], total
+        "Groups with the most commits",
+        headings(["Group", "#Commits", "#Records read", "#Records a minute", "Last commit"]),
+        [_line(own, scope) for own in groups],
+        total,
     )
 
 

@@ -22,6 +22,7 @@ from group_coordinator.report.section import (
     Section,
     Tile,
     TitledChart,
+    headings,
     instant,
     name_of,
 )
@@ -96,16 +97,9 @@ def _lines(values: Sequence[Row]) -> dict[str, Any]:
 
 
 def _listing(expiring: Sequence[Row], scope: Scope) -> Listing:
-    headings = [
-        Cell("Group"),
-        Cell("Topic"),
-        Cell("Offsets", "number"),
-        Cell("The first expires"),
-        Cell("That is"),
-    ]
     return Listing(
         "Offsets that expire next",
-        headings,
+        headings(["Group", "Topic", "#Offsets", "The first expires", "That is"]),
         [
             [
                 Cell(name_of(row, scope), "name"),

@@ -28,6 +28,7 @@ from group_coordinator.report.section import (
     Section,
     Tile,
     TitledChart,
+    headings,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -121,18 +122,19 @@ def _bars(values: Sequence[Row], legend: Sequence[Legend]) -> dict[str, Any]:
 
 
 def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
-    headings = [
-        Cell("Group"),
-        Cell("Status"),
-        Cell("State"),
-        Cell("Members", "number"),
-        Cell("Records behind", "number"),
-        Cell("Time behind", "number"),
-        Cell("Most behind in"),
-    ]
     return Listing(
         "Groups, problems first",
-        headings,
+        headings(
+            [
+                "Group",
+                "Status",
+                "State",
+                "#Members",
+                "#Records behind",
+                "#Time behind",
+                "Most behind in",
+            ]
+        ),
         [
             [
                 Cell(name_of(row, scope), "name"),

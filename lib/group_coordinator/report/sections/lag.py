@@ -18,6 +18,7 @@ from group_coordinator.report.section import (
     Scope,
     Section,
     TitledChart,
+    headings,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -115,16 +116,9 @@ def _unit_of(longest_s: float) -> tuple[str, int]:
 
 
 def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
-    headings = [
-        Cell("Group"),
-        Cell("Records behind, last", "number"),
-        Cell("Most", "number"),
-        Cell("Around"),
-        Cell("Longest time behind", "number"),
-    ]
     return Listing(
         "Groups with the most records behind",
-        headings,
+        headings(["Group", "#Records behind, last", "#Most", "Around", "#Longest time behind"]),
         [_line(own, scope) for own in groups],
         total,
     )

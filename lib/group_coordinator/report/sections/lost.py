@@ -24,6 +24,7 @@ from group_coordinator.report.section import (
     Section,
     Tile,
     TitledChart,
+    headings,
     name_of,
 )
 
@@ -90,18 +91,9 @@ def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dic
 
 
 def _listing(lost: Sequence[Row], scope: Scope) -> Listing:
-    headings = [
-        Cell("When"),
-        Cell("Group"),
-        Cell("Topic"),
-        Cell("Lost"),
-        Cell("Why"),
-        Cell("Who asked"),
-        Cell("Now"),
-    ]
     return Listing(
         "The latest losses",
-        headings,
+        headings(["When", "Group", "Topic", "Lost", "Why", "Who asked", "Now"]),
         [
             [
                 Cell(time_text(row["lost_at"]), "time"),

@@ -14,6 +14,7 @@ from group_coordinator.report.section import (
     Row,
     Scope,
     Section,
+    headings,
     name_of,
 )
 
@@ -33,17 +34,9 @@ def _content(answers: Answers, scope: Scope) -> Content:
 
 
 def _listing(topics: Sequence[Row], scope: Scope) -> Listing:
-    headings = [
-        Cell("Topic"),
-        Cell("Why"),
-        Cell("Groups", "number"),
-        Cell("Records behind", "number"),
-        Cell("Last commit"),
-        Cell("Last written"),
-    ]
     return Listing(
         "Stale topics",
-        headings,
+        headings(["Topic", "Why", "#Groups", "#Records behind", "Last commit", "Last written"]),
         [
             [
                 Cell(name_of(row, scope, "topic"), "name"),

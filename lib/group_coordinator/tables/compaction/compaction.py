@@ -1,15 +1,9 @@
 """Compaction: new rows of the log are applied to groups, members, offsets and group_configs.
 
-Short runs use the deltalake package.
-
-The package takes a tenth of a second, where Spark's plans and jobs for the same few rows keep two cores busy for
-several.
-
-The new rows of every affected group are computed first (compaction/spark.py), then a MERGE per table writes them. To
-compute them again from tables that already have them gives no changes, so a batch may be repeated from any point.
-
-Each cluster has its own compaction, which leaves the others' rows unchanged. A concurrent commit that changes files
-under a MERGE makes the MERGE fail: the rows are then computed again.
+The deltalake package takes a tenth of a second for a few rows; Spark's plans and jobs for the same keep two cores busy for several.
+The new rows of every affected group are computed first, then a MERGE per table writes them. Computed again from tables
+that have them, they are no changes, so a batch may be repeated from any point. If a concurrent commit makes a MERGE fail, the rows
+are computed again. Each cluster has its own compaction, which leaves the others' rows unchanged.
 """
 
 from __future__ import annotations
@@ -18,8 +12,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
@@ -59,14 +51,9 @@ def compact(
     retention: Retention,
     transaction: Transaction,
 ) -> None:
-    """Apply rows of a cluster's log to the state tables.
+    """Apply rows of a cluster's log to the state tables, which the package can write; each takes one version once.
 
-    Args:
-        catalog: of tables that the package can write.
-        cluster_id: the cluster of all rows.
-        log: columns cluster_id, group_id and those of StoredLogEntry.
-        retention: for the forecasts.
-        transaction: the application and its version; each table takes one version once.
+    The log has the columns cluster_id, group_id and those of StoredLogEntry.
     """
     if not log.num_rows:
         return
@@ -109,10 +96,9 @@ def _merge_all(
 ) -> None:
     # The value, not only the column of the source, shows Delta that no file of another cluster matters.
     of_cluster = f"old.`cluster_id` = {in_datafusion(cluster_id)}"
-    by_table = {
-        table: list(of_table)
-        for table, of_table in groupby(sorted(changes, key=_table_of), key=_table_of)
-    }
+    by_table: dict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        by_table[change.table].append(change)
     for definition in COMPACTED:
         # A table without changes gets no commit.
         if definition.name in by_table:
@@ -121,9 +107,6 @@ def _merge_all(
             with commit_of_deltalake(catalog.local_folder(definition.name)):
                 table = DeltaTable(catalog.location(definition.name))
                 _merge(table, definition, by_table[definition.name], of_cluster, once)
-
-
-_table_of = attrgetter("table")
 
 
 def _merge(
@@ -167,7 +150,7 @@ _TRIES = Retrying(
 
 
 def entries_of(log: DataFrame) -> DataFrame:
-    """Return the part of coordinator_log that changes groups: its record types, with the columns of GROUP_KEY and StoredLogEntry."""
+    """Return the rows of coordinator_log that change groups, with the columns of GROUP_KEY and StoredLogEntry."""
     of_groups = F.col("record_type").isin(*COMPACTED_TYPES)
     return log.where(of_groups).select(*GROUP_KEY, *StoredLogEntry._fields)
 
@@ -182,7 +165,6 @@ class Compaction:
     application: str
 
     def apply(self, log: DataFrame, version: int) -> None:
-        """Apply this part of the log to the cluster's rows in the state tables."""
         is_ours = F.col(CLUSTER_ID.name) == self.cluster_id
         _TRIES(self._apply, entries_of(log.where(is_ours)), Transaction(self.application, version))
 

@@ -1,7 +1,7 @@
 """Consumer groups (KIP-848) and classic groups as rows of groups and members, and back.
 
-The rows hold all that later records depend on. Records of consumer groups name topics by id alone. Our log has the names next to
-the ids (codecs/records/consumer_member.py); if a name is unknown, as in a mirrored log, the id takes its place.
+Records of consumer groups name topics by id alone. Our log has the names next to the ids (codecs/records/consumer_member.py); if
+a name is unknown, as in a mirrored log, the id takes its place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from group_coordinator.tables.compaction.rows import (
     OwnedPartition,
     ResolvedPattern,
     Stamp,
-    TargetPartition,
+    target_partitions,
 )
 from group_coordinator.tables.timestamps import shown_ms_or_none
 
@@ -85,7 +85,6 @@ def classic_group_row(
 
 
 def classic_member_row(membership: ClassicGroup, member: ClassicMember, stamp: Stamp) -> MemberRow:
-    """Return the row of a member, by the group's latest record."""
     # A record of the log has only the metadata of the protocol that the group elected.
     (subscription,) = member.protocols
     topics = subscription.topics if membership.is_of_consumers else None
@@ -124,10 +123,7 @@ Column = TypeVar("Column")
 def consumer_group_row(
     membership: ConsumerGroup, empty_since_ms: int | None, totals: OffsetTotals, stamp: Stamp
 ) -> GroupRow:
-    """Return the row of a consumer group.
-
-    The time when its last member left is the time of that record, as the log has no other.
-    """
+    """Return the row; the time when the last member left is that of its record, as the log has no other."""
     rule = rule_of(membership)
     return GroupRow(
         **stamp,
@@ -177,9 +173,7 @@ def consumer_member_row(
         group_instance_id=metadata.group_instance_id,
         client_id=metadata.client_id,
         client_host=metadata.client_host,
-        session_timeout_ms=(
-            None if metadata.classic is None else metadata.classic.session_timeout_ms
-        ),
+        session_timeout_ms=metadata.classic.session_timeout_ms if metadata.classic else None,
         rebalance_timeout_ms=metadata.rebalance_timeout_ms,
         subscribed_topics=list(metadata.topic_names),
         assigned_partitions=[AssignedPartition(held.topic, held.partition) for held in assigned],
@@ -192,12 +186,11 @@ def consumer_member_row(
         member_state=current.state.name,
         current_assignment=assigned,
         pending_revocation=_owned(current.pending_revocation, topic_names),
-        target_assignment=_target(membership.target_of(member.member_id), topic_names),
+        target_assignment=target_partitions(membership.target_of(member.member_id), topic_names),
     )
 
 
 def consumer_group(row: GroupRow, members: Iterable[MemberRow]) -> ConsumerGroup:
-    """Return the group of these rows."""
     membership = ConsumerGroup(
         epoch=row.generation_or_epoch,
         metadata_hash=_known(row.metadata_hash),
@@ -233,7 +226,7 @@ def topic_names_in(members: Iterable[MemberRow]) -> dict[str, str]:
 
 
 def _wanted_assignor(membership: ConsumerGroup) -> str | None:
-    """Return the assignor that most members request; None: no member requests any, and the coordinator's first assigns."""
+    """Return the assignor that most members request; None: none does, and the coordinator's first assigns."""
     asked = [member.metadata.server_assignor for member in membership.members.values()]
     votes = {name: asked.count(name) for name in sorted({name for name in asked if name})}
     # Of equal numbers the first name, as `votes` is sorted by name.
@@ -241,7 +234,6 @@ def _wanted_assignor(membership: ConsumerGroup) -> str | None:
 
 
 def _known(value: Column | None) -> Column:
-    """Return the value of a column that every row of a consumer group has."""
     # The columns are nullable for classic groups only, so null is a damaged table.
     if value is None:
         raise ValueError("a row of a consumer group lacks a column")
@@ -288,14 +280,6 @@ def _owned_of(entries: Iterable[OwnedPartition]) -> OwnedPartitions:
     for entry in entries:
         owned.setdefault(entry.topic_id, {})[entry.partition] = entry.assignment_epoch
     return owned
-
-
-def _target(target: Assignment, topic_names: Mapping[str, str]) -> list[TargetPartition]:
-    return [
-        TargetPartition(topic_names.get(topic_id, topic_id), topic_id, partition)
-        for topic_id, partitions in sorted(target.items())
-        for partition in partitions
-    ]
 
 
 def _target_of(row: MemberRow) -> Assignment:

@@ -23,8 +23,6 @@ FIRST_EPOCH = 1
 
 # gc=False: rows have no cycles, and there may be hundreds of thousands, which Python's garbage collector would visit.
 class ForeignMember(Struct, frozen=True, kw_only=True, gc=False):
-    """Columns of a member's row."""
-
     member_type: str
     group_instance_id: str | None = None
     rack_id: str | None

@@ -16,8 +16,6 @@ from group_coordinator.tables.compaction.rows import GroupRow
 
 
 class ForeignKind(NamedTuple):
-    """Readers of a group type."""
-
     group_type: str
     record_types: tuple[int, ...]
     epoch_type: int
@@ -53,19 +51,15 @@ _BY_NAME = {kind.group_type: kind for kind in _KINDS}
 
 @dataclass(slots=True)
 class ForeignMembership:
-    """A share or streams group by its newest values."""
-
     kind: ForeignKind
     values: NewestValues = field(default_factory=NewestValues)
 
     @property
     def has_members(self) -> bool:
-        """True if the group has members."""
         member_types = self.kind.member_types
         return any(not member_types.isdisjoint(found) for found in self.values.members.values())
 
     def shown(self, topic_names: Mapping[str, str]) -> ForeignGroup:
-        """Return the content of the tables."""
         group = self.kind.group_of(self.values, topic_names)
         return structs.replace(group, records=self.values.in_json())
 

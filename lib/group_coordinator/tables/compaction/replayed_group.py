@@ -1,11 +1,9 @@
 """A group while entries of its log are applied: rows become core's group, core replays, and the group becomes rows again.
 
-Facts of the rows that core's group lacks are kept next to it, by key: the last entry of each row, the time since which
-a group is empty, and the names of topics that its records name by id alone. Share and streams groups, which core does
-not have, are next to it too (foreign_kinds.py); a group has one type at a time, that of its newest record.
-
-A mirrored log may be a cleaned log. So the order of sibling records does not matter, and no fact is kept that only a
-cleaned record could have: a group without a record of its own exists while it has offsets.
+Facts of the rows that core's group lacks are kept next to it: the last entry of each row, the time since which a group is empty, and
+the names of topics that records name by id alone. Share and streams groups are next to it too (foreign_kinds.py); a group has
+the type of its newest record. A mirrored log may be cleaned: so the order of sibling records does not matter, and no fact is kept
+that only a cleaned record could have.
 """
 
 from __future__ import annotations
@@ -78,18 +76,12 @@ from group_coordinator.tables.compaction.rows import (
 
 
 def names_in(rows: GroupRows) -> dict[str, str]:
-    """Return the topic names in the rows of a group, by id."""
     committed = {row.topic_id: row.topic for row in rows.offsets.values() if row.topic_id}
     return committed | topic_names_in(rows.members.values())
 
 
 def named_topics(record: Record, value: str | None) -> dict[str, str]:
-    """Return the topic names in a record, by id: in a commit, or in our own log in a member's record.
-
-    Args:
-        record: the record.
-        value: the JSON that it was read from.
-    """
+    """Return the topic names in a record, by id: in a commit, or in our own log in the JSON of a member's record."""
     match record:
         case OffsetRecord(value=CommittedOffset(topic_id=str(topic_id)), producer_id=None):
             return {topic_id: record.topic}
@@ -114,7 +106,6 @@ class NewestEntries:
     configs: dict[str, StoredLogEntry] = field(default_factory=dict)
 
     def note(self, record: Record, entry: StoredLogEntry) -> None:
-        """Note an entry that is newer than those before."""
         match record:
             case OffsetRecord(producer_id=None):
                 self.offsets[record.topic, record.partition] = entry
@@ -132,7 +123,6 @@ class NewestEntries:
                 self.note_member(member_of(record), entry)
 
     def note_member(self, member_id: str | None, entry: StoredLogEntry) -> None:
-        """Note an entry about a member; None: it is about none."""
         if member_id is not None:
             self.members[member_id] = entry
 
@@ -141,8 +131,6 @@ _log = logging.getLogger(__name__)
 
 
 class ReplayedGroup:
-    """A group from its rows, with the later entries applied."""
-
     def __init__(self, key: GroupKey, before: GroupRows, topic_names: Mapping[str, str]) -> None:
         self._key = key
         self._before = before
@@ -160,11 +148,7 @@ class ReplayedGroup:
         self._newest = NewestEntries()
 
     def apply(self, entry: StoredLogEntry) -> None:
-        """Replay an entry, and note the rows that it changes.
-
-        Raises:
-            RecordError: our own coordinator wrote no such record.
-        """
+        """Replay an entry, and note the rows that it changes. Raises RecordError if our own coordinator wrote no such record."""
         try:
             record_type = log_entry.type_of(entry.key)
             kind = FOREIGN_KINDS.get(record_type)
@@ -211,11 +195,8 @@ class ReplayedGroup:
             self._foreign = self._empty_since_ms = None
 
     def _give_way_to_a_consumer_group(self) -> None:
-        """Remove a classic group, as the newest record decides the group type.
-
-        Only a log that is damaged, or read again after a downgrade, has records of a consumer group over a classic
-        group.
-        """
+        # The newest record decides. Only a log that is damaged, or read again after a downgrade, has such records over a
+        # classic group.
         classic = self._group.classic
         if classic is not None:
             self._empty_since_ms = None
@@ -248,10 +229,7 @@ class ReplayedGroup:
             self._empty_since_ms = entry.event_time
 
     def rows(self, last: StoredLogEntry, retention: Retention) -> GroupRows:
-        """Return the group's rows, with derived columns: forecasts and counts.
-
-        A row has the entry that changed it, or the last entry if none was about the row alone.
-        """
+        """Return the rows with forecasts and counts; a row has the entry that changed it, or the last if none did alone."""
         foreign = None if self._foreign is None else self._foreign.shown(self._topic_names)
         configs = self._config_rows()
         offsets = self._offset_rows(foreign.rule if foreign else self._rule(), last, retention)

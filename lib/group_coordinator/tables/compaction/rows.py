@@ -38,12 +38,11 @@ class StoredLogEntry(NamedTuple):
 
     @property
     def is_mirrored(self) -> bool:
-        """True if another coordinator wrote the record."""
         return self.reason == Reason.MIRRORED or bool(self.inferred)
 
 
 class Stamp(TypedDict):
-    """Common columns of all rows: the group, and the log entry that changed the row."""
+    """The columns of all rows: the group, and the log entry that changed the row."""
 
     cluster_id: str
     group_id: str
@@ -52,7 +51,6 @@ class Stamp(TypedDict):
 
 
 def stamp(group: GroupKey, entry: StoredLogEntry) -> Stamp:
-    """Return the common columns of a row of the group that the entry changed."""
     return {
         "cluster_id": group.cluster_id,
         "group_id": group.group_id,
@@ -68,9 +66,8 @@ class OffsetTotals(TypedDict):
     next_expiration: int | None
 
 
+# `updated_at` and `batch_id` are those of the log entry that changed the row.
 class Row(Struct, frozen=True, kw_only=True, gc=False):
-    """The columns of every table; `updated_at` and `batch_id` are those of the log entry that changed the row."""
-
     cluster_id: str
     group_id: str
     updated_at: int
@@ -78,13 +75,10 @@ class Row(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def group_key(self) -> GroupKey:
-        """The group of the row."""
         return GroupKey(self.cluster_id, self.group_id)
 
 
 class ResolvedPattern(Struct, frozen=True, gc=False):
-    """A resolved pattern: an element of groups.resolved_regexes."""
-
     regex: str
     topics: list[str]
     version: int
@@ -114,27 +108,32 @@ class GroupRow(Row, frozen=True, kw_only=True, gc=False):
 
 
 class AssignedPartition(Struct, frozen=True, gc=False):
-    """A partition of a member: an element of members.assigned_partitions."""
-
     topic: str
     partition: int
 
 
 class TargetPartition(Struct, frozen=True, gc=False):
-    """A target partition: an element of members.target_assignment."""
-
     topic: str
     topic_id: str
     partition: int
 
 
 class OwnedPartition(Struct, frozen=True, gc=False):
-    """An element of members.current_assignment and members.pending_revocation."""
-
     topic: str
     topic_id: str
     partition: int
     assignment_epoch: int
+
+
+def target_partitions(
+    topics: Mapping[str, Iterable[int]], names: Mapping[str, str]
+) -> list[TargetPartition]:
+    """Return the partitions of topics by id; the id takes the place of an unknown name."""
+    return [
+        TargetPartition(names.get(topic_id, topic_id), topic_id, partition)
+        for topic_id, partitions in sorted(topics.items())
+        for partition in partitions
+    ]
 
 
 class MemberRow(Row, frozen=True, kw_only=True, gc=False):
@@ -197,7 +196,6 @@ class GroupRows:
     configs: dict[str, ConfigRow] = field(default_factory=dict)
 
     def add(self, row: TableRow) -> None:
-        """Add a row of any of the tables."""
         match row:
             case GroupRow():
                 self.group = row
@@ -211,7 +209,6 @@ class GroupRows:
                 assert_never(row)
 
     def by_table(self) -> dict[str, Mapping[Any, TableRow]]:
-        """Return the rows of each table, by their key within the group."""
         return {
             GROUPS.name: {} if self.group is None else {None: self.group},
             MEMBERS.name: self.members,
@@ -221,38 +218,26 @@ class GroupRows:
 
 
 def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
-    """Return Arrow data with the columns of a table."""
     # Arrow converts integers to microseconds only by way of milliseconds with a time zone.
-    milliseconds = pa.schema(
-        [_as(field, pa.int64()) if _is_instant(field) else field for field in wanted]
-    )
-    between = pa.schema(
-        [_as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field for field in wanted]
-    )
+    milliseconds, between = (_with_instants(wanted, kind) for kind in (pa.int64(), _MILLISECONDS))
     return pa.Table.from_pylist(to_builtins(list(rows)), milliseconds).cast(between).cast(wanted)
 
 
 def from_arrow(table: pa.Table) -> list[dict[str, Any]]:
-    """Return the rows of Arrow data by column name."""
-    between = pa.schema(
-        [
-            _as(field, pa.timestamp("ms", "UTC")) if _is_instant(field) else field
-            for field in table.schema
-        ]
-    )
-    milliseconds = pa.schema(
-        [_as(field, pa.int64()) if _is_instant(field) else field for field in between]
-    )
+    between = _with_instants(table.schema, _MILLISECONDS)
+    milliseconds = _with_instants(between, pa.int64())
     rows: list[dict[str, Any]] = table.cast(between, safe=False).cast(milliseconds).to_pylist()
     return rows
 
 
-def _is_instant(field: pa.Field) -> bool:
-    return bool(pa.types.is_timestamp(field.type))
+_MILLISECONDS = pa.timestamp("ms", "UTC")
 
 
-def _as(field: pa.Field, kind: pa.DataType) -> pa.Field:
-    return field.with_type(kind)
+def _with_instants(schema: pa.Schema, kind: pa.DataType) -> pa.Schema:
+    is_instant = pa.types.is_timestamp
+    return pa.schema(
+        [field.with_type(kind) if is_instant(field.type) else field for field in schema]
+    )
 
 
 class Retention(NamedTuple):
@@ -263,14 +248,12 @@ class Retention(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """Forecast of expirations by a group's rule, at a given time."""
-
     rule: ExpirationRule
     retention: Retention
     now_ms: int
 
     def expiries(self, topic: str, offsets: Collection[CommittedOffset]) -> list[int | None]:
-        """Return when each of these offsets of a topic expires unless it is committed again; None: it is protected."""
+        """Return the time when each of these offsets of a topic expires without another commit; None: it is protected."""
         due_times_ms = self.rule.due_times_ms(topic, offsets, self.retention.retention_ms)
         # The rule protects all offsets of the topic.
         if not due_times_ms:
@@ -284,7 +267,6 @@ class Forecast(NamedTuple):
 
 
 def committed_offset(row: OffsetRow) -> CommittedOffset:
-    """Return the offset of this row."""
     return CommittedOffset(
         offset=row.committed_offset,
         leader_epoch=row.leader_epoch,
@@ -298,7 +280,6 @@ def committed_offset(row: OffsetRow) -> CommittedOffset:
 def offset_row(
     topic: str, partition: int, offset: CommittedOffset, expires_at: int | None, stamp: Stamp
 ) -> OffsetRow:
-    """Return the row of a committed offset, with its forecast."""
     return OffsetRow(
         **stamp,
         topic=topic,

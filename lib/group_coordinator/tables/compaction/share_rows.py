@@ -5,13 +5,12 @@ Sources: GroupMetadataManager.replay, ShareGroup and ShareGroupMember in Kafka 4
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from msgspec import Raw
 
 from group_coordinator.codecs.records import consumer_group
-from group_coordinator.codecs.records.consumer_group import TopicPartitionsData
 from group_coordinator.codecs.records.newest_values import NewestValues, read
 from group_coordinator.codecs.records.record_types import (
     SHARE_CURRENT_ASSIGNMENT,
@@ -27,7 +26,7 @@ from group_coordinator.tables.compaction.foreign_group import (
     ForeignGroup,
     ForeignMember,
 )
-from group_coordinator.tables.compaction.rows import AssignedPartition, TargetPartition
+from group_coordinator.tables.compaction.rows import AssignedPartition, target_partitions
 
 SHARE = "share"
 MAKE_A_MEMBER = frozenset({SHARE_MEMBER_METADATA, SHARE_CURRENT_ASSIGNMENT})
@@ -38,7 +37,6 @@ _read = partial(read, readers=READERS)
 
 
 def share_group(values: NewestValues, topic_names: Mapping[str, str]) -> ForeignGroup:
-    """Return the group of these values."""
     members = {
         member_id: _member(of_member, topic_names)
         for member_id, of_member in sorted(values.members.items())
@@ -62,6 +60,7 @@ def _member(values: Mapping[int, Raw], topic_names: Mapping[str, str]) -> Foreig
     metadata = _read(values, SHARE_MEMBER_METADATA) or ShareMemberData()
     current = _read(values, SHARE_CURRENT_ASSIGNMENT) or ShareCurrentData()
     target = _read(values, SHARE_TARGET_ASSIGNMENT)
+    assigned = consumer_group.assignment(current.assigned_partitions)
     return ForeignMember(
         member_type=SHARE,
         rack_id=metadata.rack_id,
@@ -73,18 +72,9 @@ def _member(values: Mapping[int, Raw], topic_names: Mapping[str, str]) -> Foreig
         member_state=consumer_group.member_state(current.state).name,
         assigned_partitions=[
             AssignedPartition(found.topic, found.partition)
-            for found in _named(current.assigned_partitions, topic_names)
+            for found in target_partitions(assigned, topic_names)
         ],
-        target_assignment=_named(target.topic_partitions if target else (), topic_names),
+        target_assignment=target_partitions(
+            consumer_group.assignment(target.topic_partitions if target else ()), topic_names
+        ),
     )
-
-
-def _named(
-    topics: Iterable[TopicPartitionsData], topic_names: Mapping[str, str]
-) -> list[TargetPartition]:
-    # The id of a topic takes the place of an unknown name.
-    return [
-        TargetPartition(topic_names.get(topic_id, topic_id), topic_id, partition)
-        for topic_id, partitions in sorted(consumer_group.assignment(topics).items())
-        for partition in partitions
-    ]

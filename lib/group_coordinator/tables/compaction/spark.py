@@ -61,15 +61,7 @@ def apply_entries(
     retention: Retention,
     topic_names: Mapping[str, str] = _NO_NAMES,
 ) -> Iterator[Change]:
-    """Yield the changes that bring a group's rows up to date. A repeat yields none.
-
-    Args:
-        key: the group.
-        before: its rows.
-        log: its new entries, in any order.
-        retention: for the forecasts.
-        topic_names: names of the cluster's topics by id, in addition to those in the log and the rows.
-    """
+    """Yield the changes that bring a group's rows up to date; entries may be in any order. A repeat yields none."""
     # Spark gives rows in any order; entries sort in the order of writing.
     entries = sorted(log)
     if not entries:
@@ -99,11 +91,8 @@ _VERSION = "spark.databricks.delta.write.txnVersion"
 
 
 def once(session: SparkSession, app_id: str, version: int) -> AbstractContextManager[None]:
-    """Let Delta skip the one MERGE inside if the application has written this version, or a later version.
-
-    Delta reads this from the session that runs the batch, which is the same for all batches: a remaining setting would
-    make Delta skip later writes.
-    """
+    """Let Delta skip the one MERGE inside if the application has written this version, or a later version."""
+    # Delta reads this from the session, which is the same for all batches: a remaining setting would skip later writes.
     return session_conf(session, {_APP_ID: app_id, _VERSION: str(version)})
 
 
@@ -114,8 +103,6 @@ _MOST_RANGES = 128
 
 
 class Range(NamedTuple):
-    """Range of groups, both ends included."""
-
     first: str
     last: str
 
@@ -129,18 +116,15 @@ def ranges_of(groups: Sequence[str]) -> list[Range]:
 
 
 def touched_groups(log: DataFrame) -> list[Range] | None:
-    """Return ranges with the groups of a part of the log; None: they are too many."""
     found = log.select(GROUP_ID.name).distinct().limit(_MOST_GROUPS + 1).collect()
     # Without ranges Delta reads every file of the cluster, which it would do for so many groups anyway.
     return None if len(found) > _MOST_GROUPS else ranges_of([row[0] for row in found])
 
 
 def condition(cluster_id: str, ranges: Sequence[Range] | None, table: str) -> Column:
-    """Return the condition that a row of the table, by its alias, may be of these groups.
-
-    With values, not with columns of a join: Delta compares them with its statistics of each file. Not as a text: in
-    texts Spark replaces ${env:...} by variables of the driver's environment, and clients choose the ids of groups.
-    """
+    """Return the condition that a row of the table, by its alias, may be of these groups."""
+    # With values, not with columns of a join: Delta compares them with its statistics of each file. Not as a text: in
+    # texts Spark replaces ${env:...} by variables of the driver's environment, and clients choose the ids of groups.
     of_cluster = F.col(f"{table}.{CLUSTER_ID.name}") == F.lit(cluster_id)
     if not ranges:
         return of_cluster
@@ -189,13 +173,7 @@ def compact(
 
 
 def folded(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str, DataFrame]:
-    """Return the state tables after the whole log, by the table's name.
-
-    Args:
-        log: the columns of GROUP_KEY and StoredLogEntry, of any clusters.
-        retention: for the forecasts.
-        names: names of the clusters' topics in addition to the log.
-    """
+    """Return the state tables after the whole log of any clusters; it has the columns of GROUP_KEY and StoredLogEntry."""
     changes = _changes(_in_one_shape(log, _LOG, [*StoredLogEntry._fields]), retention, names)
     return {definition.name: _rows(changes, definition).drop("delete") for definition in COMPACTED}
 
@@ -204,9 +182,8 @@ def folded(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str,
 def _kept(frame: DataFrame) -> Iterator[DataFrame]:
     """Yield the rows, computed once, and again only for parts that were lost with an executor.
 
-    Not `cache`: Delta makes Spark forget its cache of a table that a MERGE changes. Not `localCheckpoint`, which
-    forgets how to compute the rows. A cached RDD remembers that with the names of the files that it reads, so the rows
-    are the same after a MERGE. PySpark has no public way from a DataFrame to an RDD of Java.
+    Delta makes Spark forget a `cache` of a table that a MERGE changes, and `localCheckpoint` how to compute the rows. A
+    cached RDD remembers that with the names of the files that it reads, so the rows are the same after a MERGE.
     """
     java, session = cast("Any", frame)._jdf, cast("Any", frame.sparkSession)  # noqa: SLF001
     level = session.sparkContext._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)  # noqa: SLF001
@@ -227,7 +204,6 @@ def _changes(groups: DataFrame, retention: Retention, names: TopicNames) -> Data
 
 
 def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: Column) -> DataFrame:
-    """Return all rows of the groups in one form: the kind of row, and JSON."""
     groups = log.select(*GROUP_KEY).distinct()
     tables = [
         _in_one_shape(
@@ -253,7 +229,6 @@ def _in_one_shape(frame: DataFrame, kind: str, columns: list[str]) -> DataFrame:
 
 
 def without_instants(column: StructField) -> Column:
-    """Return the column as JSON can have it: a time as milliseconds since 1970."""
     if isinstance(column.dataType, TimestampType):
         return F.unix_millis(column.name).alias(column.name)
     return F.col(column.name)

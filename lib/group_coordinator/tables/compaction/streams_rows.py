@@ -47,7 +47,6 @@ _read = partial(read, readers=READERS)
 
 
 def streams_group(values: NewestValues) -> ForeignGroup:
-    """Return the group of these values."""
     topology: TopologyData | None = _read(values.group, STREAMS_TOPOLOGY)
     topics = None if topology is None else topology.topics
     currents = {

@@ -29,10 +29,7 @@ _ABOUT_ALL = frozenset({"show", "information_schema"})
 
 
 def named_in(sql: str) -> frozenset[str]:
-    """Return the tables and views that a query may read, and the sources of these views; other words too.
-
-    A query that lists tables and views reads all of them.
-    """
+    """Return the tables and views that a query may read, with their sources, and other words; all if it lists tables or views."""
     named = set(re.findall(r"\w+", sql.lower()))
     if not _ABOUT_ALL.isdisjoint(named):
         named |= {view.name for view in VIEWS}

@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
     INFERRED,
-    PARTITION,
+    PARTITION_KEY,
     PRINCIPAL,
-    TOPIC,
     ViewDefinition,
+    described,
     is_offset,
     offset_or_null,
     optional,
-    required,
 )
 
 AUDIT = ViewDefinition(
     name="audit",
     meaning="A row for each change of an offset that was no ordinary commit: set by a sender that is no member, set back, or lost",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
-        optional(
-            "before",
-            "bigint",
-            "The offset before the change; null: none, or a number below 0, which clients ignore",
+        *PARTITION_KEY,
+        *described(
+            """
+            before? bigint The offset before the change; null: none, or a number below 0, which clients ignore
+            after? bigint The offset after the change; null: it was lost, or a number below 0
+            change string reset: a commit with isReset, or a commit to a group that had members and has none now, forward or back; rewind: any other commit of a smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, the reason is not known
+            at timestamp Event time, by the group's clock
+            """
         ),
-        optional(
-            "after", "bigint", "The offset after the change; null: it was lost, or a number below 0"
-        ),
-        required(
-            "change",
-            "string",
-            "reset: a commit with isReset, or a commit to a group that had members and has none now, forward or back; rewind: any other commit of a smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, the reason is not known",
-        ),
-        required("at", "timestamp", "Event time, by the group's clock"),
         PRINCIPAL,
         optional(
             "client_id",

@@ -18,9 +18,7 @@ COMMIT_RATE = ViewDefinition(
     name="commit_rate",
     meaning="A row for each minute in which a group committed offsets of a topic",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
+        *(CLUSTER_ID, GROUP_ID, TOPIC),
         required("minute", "timestamp", "The beginning of the minute"),
         required("commits", "bigint", "Number of committed offsets; each partition counts"),
         required("partitions", "bigint", "Number of partitions"),

@@ -34,19 +34,27 @@ DATAFUSION = Dialect(explode="unnest", micros="", instant="to_timestamp_micros")
 
 
 def required(name: str, kind: str, meaning: str) -> ViewColumn:
-    """Return a column that is never null."""
     return ViewColumn(name, kind, meaning, nullable=False)
 
 
 def optional(name: str, kind: str, meaning: str) -> ViewColumn:
-    """Return a column that may be null; its meaning has the cases."""
     return ViewColumn(name, kind, meaning, nullable=True)
+
+
+def described(text: str) -> list[ViewColumn]:
+    """Return columns, one a line: name, type, meaning; a ? behind the name: it may be null."""
+    lines = (line.split(maxsplit=2) for line in text.strip().splitlines())
+    return [
+        ViewColumn(name.removesuffix("?"), kind, meaning, nullable=name.endswith("?"))
+        for name, kind, meaning in lines
+    ]
 
 
 CLUSTER_ID = required("cluster_id", "string", "The Kafka cluster, setting cluster.id")
 GROUP_ID = required("group_id", "string", "The group")
 TOPIC = required("topic", "string", "The topic")
 PARTITION = required("partition", "int", "The partition")
+PARTITION_KEY = (CLUSTER_ID, GROUP_ID, TOPIC, PARTITION)
 PRINCIPAL = optional(
     "principal",
     "string",
@@ -78,16 +86,11 @@ class ViewDefinition:
     example: str
 
     def sql(self, dialect: Dialect, sources: Mapping[str, str]) -> str:
-        """Return the SELECT for an engine; `sources` has the SQL name of each table and view there.
-
-        Raises:
-            KeyError: the text names a source that is not among them.
-        """
+        """Return the SELECT for an engine; `sources` has the SQL name of each table and view there."""
         return Template(self.text).substitute(sources, **dialect._asdict()).strip()
 
     @property
     def sources(self) -> frozenset[str]:
-        """The tables and views that it reads."""
         return frozenset(Template(self.text).get_identifiers()) - set(Dialect._fields)
 
 
@@ -101,12 +104,7 @@ _LAST_BIGINT = 2**63 - 1
 
 
 def total_of(number: str, over: str = "") -> str:
-    """Return SQL for a sum as a bigint, null if all numbers are null. Instead of an overflow it has the nearest bigint.
-
-    Args:
-        number: SQL of a bigint, or of a decimal.
-        over: SQL of a window: OVER (...).
-    """
+    """Return SQL for a sum, or one over a window, as a bigint: null if all numbers are null, on overflow the nearest bigint."""
     # Both engines ignore a null argument of `least`.
     exact = f"sum(CAST({number} AS DECIMAL(20, 0))) {over}"
     nearest = f"greatest(least({exact}, {_LAST_BIGINT}), -{_LAST_BIGINT})"
@@ -124,10 +122,8 @@ _LETTERS = {"b": 8, "t": 9, "n": 10, "f": 12, "r": 13}
 
 # No regular expressions: a year has millions of records, and splitting takes a tenth of their time.
 def number_in(json: str, field: str) -> str:
-    """Return SQL for a number in a record, null if it has none; of several fields of that name, the last.
-
-    No text inside a record can look like the field: there a quote has a backslash before it.
-    """
+    """Return SQL for a number in a record, null if it has none; of several fields of that name, the last."""
+    # No text inside a record can look like the field: there a quote has a backslash before it.
     found = f"""trim(split_part(split_part({_behind(json, field)}, ',', 1), '}}', 1))"""
     return f"""CASE WHEN {_has(json, field)} THEN CAST({found} AS BIGINT) END"""
 
@@ -157,12 +153,8 @@ def number_of(text: str, part: str) -> str:
 def _with_escapes(
     json: str, field: str, quote: str, backslash: str, letters: Mapping[str, int]
 ) -> str:
-    """Return SQL for a text that may have escapes.
-
-    Texts with escapes are few, and take ten times as long. Meanwhile their backslashes and quotes are control
-    characters, of which JSON has none: first pairs of backslashes, as afterwards a backslash before a quote belongs to
-    the quote.
-    """
+    # Texts with escapes are few, and take ten times as long. Meanwhile their backslashes and quotes are control characters, of which
+    # JSON has none: first pairs of backslashes, as afterwards a backslash before a quote belongs to the quote.
     behind = _behind(json, field)
     hidden = _replaced(_replaced(behind, _ESCAPED_BACKSLASH, "chr(1)"), _ESCAPED_QUOTE, "chr(2)")
     text = _to_quote(hidden)
@@ -198,21 +190,15 @@ SURELY_LATER_SECONDS = 10
 
 
 def is_offset(number: str) -> str:
-    """Return SQL for the condition that a committed number is a valid offset.
-
-    kafkajs commits -1 and -2 in resets. A client that fetches such a number ignores it and uses auto.offset.reset.
-    """
+    # kafkajs commits -1 and -2 in resets. A client that fetches such a number ignores it and uses auto.offset.reset.
     return f"{number} >= 0"
 
 
 def offset_or_null(number: str) -> str:
-    """Return SQL for a committed number; null if it is not a valid offset."""
     return f"CASE WHEN {is_offset(number)} THEN {number} END"
 
 
 def is_ahead(offset: str, committed_at: str, end: str, sampled_at: str) -> str:
-    """Return SQL for the condition that a log ends before a committed offset: it was cut, or its topic was created again.
-
-    A sample that is not later than the commit proves nothing: the log may have grown since.
-    """
+    """Return SQL for the condition that a log ends before a committed offset: it was cut, or its topic was created again."""
+    # A sample that is not later than the commit proves nothing: the log may have grown since.
     return f"({offset} > {end} AND {committed_at} < {sampled_at} - INTERVAL '{SURELY_LATER_SECONDS}' SECOND)"

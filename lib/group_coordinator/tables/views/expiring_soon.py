@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
-    TOPIC,
+    PARTITION_KEY,
     ViewDefinition,
     is_offset,
     number_in,
@@ -66,10 +63,7 @@ EXPIRING_SOON = ViewDefinition(
     name="expiring_soon",
     meaning="A row for each committed offset: its expiration, unless it is committed again, or its protection; the query chooses the time",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
+        *PARTITION_KEY,
         required("committed_offset", "bigint", "The next offset that the group reads"),
         optional("expires_at", "timestamp", "Time of expiration; null: the offset is protected"),
         optional(

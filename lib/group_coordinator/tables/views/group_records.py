@@ -33,16 +33,12 @@ _HALF = 2147483648
 
 
 def last_number_in(column: str, rows: str) -> str:
-    """Return SQL for the last number of a column that is not null, of 32 bits; the rows have their `position`.
-
-    DataFusion's last_value(...) IGNORE NULLS looks at all rows before, for each row: a group with a long history takes
-    minutes.
-    """
+    """Return SQL for the last number of a column that is not null, of 32 bits; the rows have their `position`."""
+    # DataFusion's last_value(...) IGNORE NULLS looks at all rows before, for each row: a long history takes minutes.
     return f"max(`position` * {2 * _HALF} + {column} + {_HALF}) OVER {rows} % {2 * _HALF} - {_HALF}"
 
 
 def _last_text_in(column: str, rows: str) -> str:
-    """Return SQL for the last text of a column that is not null, in the same way."""
     placed = f"concat(lpad(CAST(`position` AS STRING), 12, '0'), {column})"
     return f"substr(max(CASE WHEN {column} IS NOT NULL THEN {placed} END) OVER {rows}, 13)"
 

@@ -6,8 +6,8 @@ from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     GROUP_ID,
     ViewDefinition,
+    described,
     optional,
-    required,
     total_of,
 )
 
@@ -19,27 +19,20 @@ GROUP_STATUS = ViewDefinition(
     name="group_status",
     meaning="A row for each group with rows in lag: the worst status of its partitions, and its lag",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
+        *(CLUSTER_ID, GROUP_ID),
         optional(
             "status",
             "string",
             "From bad to good " + ", ".join(FROM_BAD_TO_GOOD) + "; null: no partition has a status",
         ),
-        optional(
-            "total_lag",
-            "bigint",
-            "Sum over the partitions with a known lag, at most 9,223,372,036,854,775,807; null: no lag is known",
-        ),
-        optional("max_lag", "bigint", "The largest of them"),
-        optional("max_lag_topic", "string", "The topic of max_lag; of equal topics the first"),
-        optional(
-            "max_lag_partition", "int", "The partition of max_lag; of equal partitions the first"
-        ),
-        required(
-            "unknown_partitions",
-            "bigint",
-            "Committed partitions without a known end, which do not count here",
+        *described(
+            """
+            total_lag? bigint Sum over the partitions with a known lag, at most 9,223,372,036,854,775,807; null: no lag is known
+            max_lag? bigint The largest of them
+            max_lag_topic? string The topic of max_lag; of equal topics the first
+            max_lag_partition? int The partition of max_lag; of equal partitions the first
+            unknown_partitions bigint Committed partitions without a known end, which do not count here
+            """
         ),
     ),
     text=f"""

@@ -9,7 +9,7 @@ from group_coordinator.tables.views.definition import (
     INFERRED,
     SEQ,
     ViewDefinition,
-    optional,
+    described,
     required,
 )
 from group_coordinator.tables.views.group_records import GROUP_RECORDS, last_number_in
@@ -98,26 +98,17 @@ GROUP_TIMELINE = ViewDefinition(
     name="group_timeline",
     meaning="A row for each change of a group, through all lives of its name",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        required("at", "timestamp", "Event time, by the group's clock"),
-        required(
-            "what",
-            "string",
-            "created; rebalanced: a new generation or epoch; emptied: its last member was removed; converted: classic to consumer or back; member-changed: a member was replaced, without a rebalance; deleted, expired: its end; setting: a group configuration. Of consumer groups also joined, left, timed-out: a member",
+        *(CLUSTER_ID, GROUP_ID),
+        *described(
+            """
+            at timestamp Event time, by the group's clock
+            what string created; rebalanced: a new generation or epoch; emptied: its last member was removed; converted: classic to consumer or back; member-changed: a member was replaced, without a rebalance; deleted, expired: its end; setting: a group configuration. Of consumer groups also joined, left, timed-out: a member
+            members int Members after the change
+            generation_or_epoch? int The generation or epoch after the change; null: none, as the group only stores offsets
+            detail string The reason of the log's record; with the member, or the setting
+            """
         ),
-        required("members", "int", "Members after the change"),
-        optional(
-            "generation_or_epoch",
-            "int",
-            "The generation or epoch after the change; null: none, as the group only stores offsets",
-        ),
-        required(
-            "detail", "string", "The reason of the log's record; with the member, or the setting"
-        ),
-        INFERRED,
-        BATCH_ID,
-        SEQ,
+        *(INFERRED, BATCH_ID, SEQ),
         required(
             "classic_members",
             "int",

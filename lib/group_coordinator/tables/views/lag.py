@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
-    TOPIC,
+    PARTITION_KEY,
     ViewDefinition,
+    described,
     is_ahead,
     offset_or_null,
     optional,
@@ -104,11 +102,7 @@ LAG_NOW = ViewDefinition(
     name="lag",
     meaning="A row for each group and partition that is assigned, is committed, or belongs to a subscribed or committed topic; ends are those of the newest samples; share groups commit nothing and have no rows",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
-        COMMITTED_OFFSET,
+        *(*PARTITION_KEY, COMMITTED_OFFSET),
         optional(
             "log_end_offset",
             "bigint",
@@ -121,21 +115,17 @@ LAG_NOW = ViewDefinition(
             "Offsets left to read: as lag, but from log_start_offset if that is later, if nothing was committed, or if the log ends "
             "before the committed offset; null: the end is not known",
         ),
-        optional("member_id", "string", "The member that owns the partition; null: no member"),
-        optional("client_id", "string", "The member's client id"),
-        optional("client_host", "string", "The address of the member's client"),
-        optional("log_start_offset", "bigint", "The first offset that can still be read"),
-        optional(
-            "lag_to_stable",
-            "bigint",
-            "As lag, up to the last stable offset: the offsets that a read_committed consumer can read by now",
+        *described(
+            """
+            member_id? string The member that owns the partition; null: no member
+            client_id? string The member's client id
+            client_host? string The address of the member's client
+            log_start_offset? bigint The first offset that can still be read
+            lag_to_stable? bigint As lag, up to the last stable offset: the offsets that a read_committed consumer can read by now
+            held_back? bigint Offsets between the last stable offset and the end, which an open transaction holds back from it
+            sampled_at? timestamp Time of the sample; null: the ends are not known
+            """
         ),
-        optional(
-            "held_back",
-            "bigint",
-            "Offsets between the last stable offset and the end, which an open transaction holds back from it",
-        ),
-        optional("sampled_at", "timestamp", "Time of the sample; null: the ends are not known"),
         optional(
             "lost",
             "bigint",

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
-    TOPIC,
+    PARTITION_KEY,
     ViewDefinition,
     is_ahead,
     is_offset,
@@ -130,10 +127,7 @@ LAG_HISTORY = ViewDefinition(
     name="lag_history",
     meaning="A row for each sample of a partition, and each group that had committed it by then and had not lost it again; a condition on group_id keeps it quick",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
+        *PARTITION_KEY,
         required("sampled_at", "timestamp", "Time of the sample"),
         required("committed_offset", "bigint", "The next offset that the group would read then"),
         required("log_end_offset", "bigint", "The end of the log then"),

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
     INFERRED,
-    PARTITION,
+    PARTITION_KEY,
     PRINCIPAL,
-    TOPIC,
     ViewDefinition,
     is_offset,
     optional,
@@ -19,10 +16,7 @@ LOST_OFFSETS = ViewDefinition(
     name="lost_offsets",
     meaning="A row each time that a committed offset was lost, also if the partition was committed again",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
+        *PARTITION_KEY,
         required("last_offset", "bigint", "The offset that was lost"),
         required("lost_at", "timestamp", "Event time, by the group's clock"),
         required(
@@ -30,8 +24,7 @@ LOST_OFFSETS = ViewDefinition(
             "string",
             "offset-expired, offset-deleted, group-deleted or topic-deleted; mirrored: not known",
         ),
-        INFERRED,
-        PRINCIPAL,
+        *(INFERRED, PRINCIPAL),
         optional(
             "committed_again_at",
             "timestamp",

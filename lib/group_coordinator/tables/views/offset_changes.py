@@ -1,20 +1,15 @@
-"""The view offset_changes: every change of a committed offset when it took effect.
-
-Views of the past, and of the last hours, are based on it.
-"""
+"""The view offset_changes: every change of a committed offset when it took effect. Other views are based on it."""
 
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
     BATCH_ID,
-    CLUSTER_ID,
-    GROUP_ID,
     INFERRED,
-    PARTITION,
+    PARTITION_KEY,
     PRINCIPAL,
     SEQ,
-    TOPIC,
     ViewDefinition,
+    described,
     optional,
     required,
 )
@@ -121,28 +116,19 @@ OFFSET_CHANGES = ViewDefinition(
     name="offset_changes",
     meaning="A row for each change of a committed offset, ordinary commits too; an offset of a transaction counts from the transaction's end on",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
+        *PARTITION_KEY,
         optional("before", "bigint", "The offset before; null: there was none"),
         optional("after", "bigint", "The offset after; null: it was lost"),
         required("at", "timestamp", "Event time, by the group's clock"),
         required("reason", "string", "The reason of the log's record"),
         PRINCIPAL,
-        optional(
-            "by_member",
-            "boolean",
-            "true: the group has members, and then only members can commit. false: the group had members and has none now, so that the committer was no member. Null: not known, as in a group that only stores offsets; or no commit",
+        *described(
+            """
+            by_member? boolean true: the group has members, and then only members can commit. false: the group had members and has none now, so that the committer was no member. Null: not known, as in a group that only stores offsets; or no commit
+            client_id? string The client id, if a member committed and all members have the same id (in a consumer group: all members that it ever had). Null: not known
+            """
         ),
-        optional(
-            "client_id",
-            "string",
-            "The client id, if a member committed and all members have the same id (in a consumer group: all members that it ever had). Null: not known",
-        ),
-        INFERRED,
-        BATCH_ID,
-        SEQ,
+        *(INFERRED, BATCH_ID, SEQ),
     ),
     text=_TEXT,
     answers="Which offsets did a partition have, in order?",

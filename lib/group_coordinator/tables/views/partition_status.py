@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
+    PARTITION_KEY,
     SURELY_LATER_SECONDS,
-    TOPIC,
     ViewDefinition,
     offset_or_null,
     optional,
@@ -46,9 +43,7 @@ _RECENT_SAMPLES = f"""(
 _HELD_SECONDS = (
     f"CAST({micros('own.sampled_at')} - {micros('holds.held_until')} AS DOUBLE) / 1000000"
 )
-"""Seconds since the last sample with an open transaction at the committed offset, at which a read_committed consumer
-waits.
-"""
+"""Seconds since the last sample with an open transaction at the committed offset: a read_committed consumer waits there."""
 # A group that commits continuously has no sample later than its newest commit, so all of its last commits decide.
 _IS_AHEAD = f"""(ahead > 0 OR (committed_offset > log_end_offset AND lowest_offset > log_end_offset
       AND quiet_seconds + span_seconds > {SURELY_LATER_SECONDS}))"""
@@ -162,18 +157,13 @@ PARTITION_STATUS = ViewDefinition(
     name="partition_status",
     meaning="A row for each row of lag: the status of the partition as of the newest sample",
     columns=(
-        CLUSTER_ID,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
+        *PARTITION_KEY,
         optional(
             "status",
             "string",
             "OK, WARN, STALL, STOP, REWIND, AHEAD, HELD or UNSUBSCRIBED; null: nothing was committed, or the end is not known",
         ),
-        COMMITTED_OFFSET,
-        LAG,
-        LAG_SECONDS,
+        *(COMMITTED_OFFSET, LAG, LAG_SECONDS),
         optional(
             "silent_seconds",
             "double",

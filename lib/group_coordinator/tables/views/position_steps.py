@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 MOMENT = "INTERVAL '0.999' SECOND"
-"""SQL for the largest distance of samples of the same moment: less than a second.
-
-Two samplers date an end by their own clocks, each halfway through its round. So the later row may have the lower end.
+"""SQL for the largest distance of samples of the same moment: two samplers date an end by their own clocks, each halfway through
+its round, so the later row may have the lower end.
 """
 
 SAMPLERS = 3
@@ -24,12 +23,8 @@ _OF_MOMENTS = "PARTITION BY cluster_id, topic, `partition` ORDER BY sampled_at, 
 def reached(offset: str, at: str, in_time: str) -> str:
     """Return SQL for the largest of the offsets that the samples of the same moment have, up to this sample.
 
-    A log that has really gone back is lower in the later samples, and begins with the first sample a moment later.
-
-    Args:
-        offset: SQL of the offset.
-        at: SQL of the sample's time.
-        in_time: SQL of a window with a partition's samples in the order of time.
+    A log that has really gone back is lower in the later samples, and begins with the first sample a moment later. `in_time` is
+    a window with a partition's samples in the order of time.
     """
     # max(...) over a RANGE would be exact for any number of samplers, but takes longer than all the rest of a view.
     earlier = (
@@ -43,11 +38,7 @@ def position_steps(samples: str = "$topic_positions") -> str:
     """Return SQL for samples, each with the sample before: `from_offset` and `from_at`, null if the sample `begins` a log.
 
     Ends are the highest that were `reached` by then. `from_open`: a transaction was open at the sample before.
-
     The end of the log was at an offset g < log_end_offset between from_at and sampled_at, if from_offset <= g.
-
-    Args:
-        samples: SQL of the rows of topic_positions, for a FROM clause.
     """
     return f"""
 SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset, begins,
@@ -75,10 +66,8 @@ FROM (
 
 
 def small(side: str) -> str:
-    """Return a hint for Spark, behind SELECT: this side of a join with topic_positions is small. A comment for DataFusion.
-
-    Twelve million samples are a file of 9 MB: by its size Spark would send them to all workers, and run out of memory.
-    """
+    """Return a hint for Spark, behind SELECT: this side of a join with topic_positions is small. A comment for DataFusion."""
+    # Twelve million samples are a file of 9 MB: by its size Spark would send them to all workers, and run out of memory.
     return f"/*+ BROADCAST({side}) */"
 
 
@@ -88,15 +77,12 @@ def large(side: str) -> str:
 
 
 def micros(timestamp: str) -> str:
-    """Return SQL for the microseconds of a timestamp since 1970."""
     return f"CAST($micros({timestamp}) AS BIGINT)"
 
 
 def seconds_behind(offset: str, at: str) -> str:
-    """Return SQL for the seconds since the log's end was at an offset, up to a sample; of the step with the offset.
-
-    If the log did not grow for a while, the seconds begin at the end of that while: before, there was nothing to read.
-    """
+    """Return SQL for the seconds since the log's end was at an offset, up to a sample; of the step with the offset."""
+    # If the log did not grow for a while, they begin at the end of that while: before, there was nothing to read.
     return f"""
     CAST({micros(at)} - {micros("coalesce(from_at, step_at)")} AS DOUBLE) / 1000000
     - coalesce(
@@ -107,17 +93,15 @@ def seconds_behind(offset: str, at: str) -> str:
 
 
 def is_marker(lag: str, held_back: str, from_open: str) -> str:
-    """Return SQL for the condition that only a transaction marker is left.
+    """Return SQL for the condition that only a transaction marker is left, which commits of the last record's offset + 1 never pass.
 
-    Consumers that commit the last record's offset + 1 never pass it. That is so if one offset is left, no transaction
-    is open, and a transaction was open at the sample before the log last grew. The last offset is then the marker of
-    that transaction or of a later transaction, unless a producer writes without transactions.
+    One offset is left, no transaction is open, and one was open at the sample before the log last grew. The last offset is then
+    its marker or that of a later transaction, unless a producer writes without transactions.
     """
     return f"({lag} = 1 AND {held_back} = 0 AND coalesce({from_open}, false))"
 
 
 def how_it_is_known(offset: str) -> str:
-    """Return SQL for the precision of seconds_behind."""
     return f"""
     CASE WHEN from_offset IS NULL THEN 'at-least' WHEN from_offset = {offset} THEN 'exact' ELSE 'interpolated' END"""
 
@@ -129,13 +113,8 @@ SELECT cluster_id, max(sampled_at) AS sampled_at FROM $topic_positions GROUP BY 
 
 
 def since(before_newest: str) -> str:
-    """Return SQL for a time before the newest sample, of the cluster whose newest sample is the oldest.
-
-    A comparison with one value skips a year of rows in less time than a join.
-
-    Args:
-        before_newest: SQL of an interval.
-    """
+    """Return SQL for a time an interval before the newest sample, of the cluster whose newest sample is the oldest."""
+    # A comparison with one value skips a year of rows in less time than a join.
     # Without LIMIT Spark merges several subqueries, and then does not give its file readers the value.
     return f"""(
       SELECT sampled_at - {before_newest} AS since FROM ({NEWEST_SAMPLES}) newest_of_clusters ORDER BY since LIMIT 1

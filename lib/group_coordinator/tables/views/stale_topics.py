@@ -6,8 +6,7 @@ from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
     TOPIC,
     ViewDefinition,
-    optional,
-    required,
+    described,
     total_of,
 )
 from group_coordinator.tables.views.position_steps import NEWEST_SAMPLES, position_steps, small
@@ -68,20 +67,15 @@ STALE_TOPICS = ViewDefinition(
     name="stale_topics",
     meaning="A row for each topic with committed offsets that is deleted or not read any more: no member subscribes to it or has a partition of it, and no group has committed it for a day before the cluster's newest sample",
     columns=(
-        CLUSTER_ID,
-        TOPIC,
-        required("group_count", "bigint", "Groups that have committed offsets of it"),
-        required("last_commit_at", "timestamp", "Time of the last commit"),
-        optional(
-            "last_written_at",
-            "timestamp",
-            "The first sample after it last grew; null: it has not grown since its first sample",
-        ),
-        optional("total_lag", "bigint", "Lag of all groups together; null: ends are not known"),
-        required(
-            "why",
-            "string",
-            "deleted: it was sampled once, and is missing in the newest samples; unread: it still grew within the day, so that lag grows too; unused: it did not grow within the day; never-sampled: no group reads it and there is no sample, so that it was deleted before the first sample, or is not sampled",
+        *(CLUSTER_ID, TOPIC),
+        *described(
+            """
+            group_count bigint Groups that have committed offsets of it
+            last_commit_at timestamp Time of the last commit
+            last_written_at? timestamp The first sample after it last grew; null: it has not grown since its first sample
+            total_lag? bigint Lag of all groups together; null: ends are not known
+            why string deleted: it was sampled once, and is missing in the newest samples; unread: it still grew within the day, so that lag grows too; unused: it did not grow within the day; never-sampled: no group reads it and there is no sample, so that it was deleted before the first sample, or is not sampled
+            """
         ),
     ),
     text=_TEXT,

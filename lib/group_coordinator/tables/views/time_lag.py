@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
-    CLUSTER_ID,
-    GROUP_ID,
-    PARTITION,
-    TOPIC,
+    PARTITION_KEY,
     ViewDefinition,
     is_offset,
     optional,
@@ -57,10 +54,8 @@ _IN_TIME = (
 
 
 def _from_reached_on(lowest: str, beginning: str) -> str:
-    """Return SQL for samples since a time, with `reached_at`: when the end was last at or before the lowest offset.
-
-    Null: at no sample since then. Samples of the first moment never count, as some of that moment may be missing.
-    """
+    """Return SQL for samples since a time, with `reached_at`: when the end was last at or before the lowest offset, if ever."""
+    # Samples of the first moment never count, as some of that moment may be missing.
     return f"""
   SELECT ends.*,
     max(CASE WHEN reached_end <= lowest_offset AND sampled_at > first_at + {MOMENT} THEN sampled_at END) OVER (
@@ -131,9 +126,7 @@ SELECT timed.*,
     ELSE CAST(0 AS DOUBLE) END AS certain_seconds
 FROM timed
 """  # noqa: S608 - texts of our own
-"""The rows of time_lag with the columns of lag, and `is_behind`: there are records to read. `partition_status` uses
-them.
-"""
+"""The rows of time_lag with the columns of lag, and `is_behind`: there are records to read."""
 
 _TEXT = f"""
 SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed
@@ -142,7 +135,7 @@ SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_secon
 TIME_LAG = ViewDefinition(
     name="time_lag",
     meaning="A row for each row of lag: the time for which there has been something that the group has not read",
-    columns=(CLUSTER_ID, GROUP_ID, TOPIC, PARTITION, LAG_SECONDS, HOW, CERTAIN_SECONDS),
+    columns=(*PARTITION_KEY, LAG_SECONDS, HOW, CERTAIN_SECONDS),
     text=_TEXT,
     answers="Which groups are more than five minutes behind?",
     example="SELECT cluster_id, group_id, topic, max(lag_seconds) AS seconds_behind FROM time_lag "

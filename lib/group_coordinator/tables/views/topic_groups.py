@@ -7,34 +7,25 @@ from group_coordinator.tables.views.definition import (
     GROUP_ID,
     TOPIC,
     ViewDefinition,
+    described,
     is_offset,
-    optional,
-    required,
 )
 
 TOPIC_GROUPS = ViewDefinition(
     name="topic_groups",
     meaning="A row for each topic and group that subscribes to it, has partitions of it assigned, or has committed offsets of it",
     columns=(
-        CLUSTER_ID,
-        TOPIC,
-        GROUP_ID,
-        required(
-            "group_type",
-            "string",
-            "classic or consumer; in a mirrored cluster also share or streams",
-        ),
-        required("state", "string", "The group's state"),
-        required(
-            "is_subscribed", "boolean", "True: a member subscribes to it, by name or by a pattern"
-        ),
-        required("subscribed_members", "bigint", "Members that subscribe to it by name"),
-        required("assigned_partitions", "bigint", "Partitions that members have"),
-        required("committed_partitions", "bigint", "Partitions with a committed offset"),
-        optional(
-            "last_commit_at",
-            "timestamp",
-            "Time of the last commit: its timestamp, or that of its record if earlier; null: nothing is committed",
+        *(CLUSTER_ID, TOPIC, GROUP_ID),
+        *described(
+            """
+            group_type string classic or consumer; in a mirrored cluster also share or streams
+            state string The group's state
+            is_subscribed boolean True: a member subscribes to it, by name or by a pattern
+            subscribed_members bigint Members that subscribe to it by name
+            assigned_partitions bigint Partitions that members have
+            committed_partitions bigint Partitions with a committed offset
+            last_commit_at? timestamp Time of the last commit: its timestamp, or that of its record if earlier; null: nothing is committed
+            """
         ),
     ),
     text=f"""

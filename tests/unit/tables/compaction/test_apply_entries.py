@@ -1,62 +1,30 @@
 from __future__ import annotations
 
-from msgspec import json, to_builtins
+import pytest
+from msgspec import to_builtins
 
-from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.records import OffsetRecord, Reason, Record, TransactionMarker
 from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.tables.compaction.rows import (
     AssignedPartition,
-    ConfigRow,
     GroupKey,
-    GroupRow,
     GroupRows,
-    MemberRow,
-    OffsetRow,
-    Retention,
     StoredLogEntry,
-    TableRow,
 )
-from group_coordinator.tables.compaction.spark import Change, apply_entries
+from group_coordinator.tables.compaction.spark import Change
 from tests.support.log_rows import Log, member
+from tests.support.mirrored_log import FoldedTables
 
-MINUTE = Retention(retention_ms=60_000, check_interval_ms=10_000)
 ORDERS_0 = ("orders", 0)
 
 
-class Tables:
+class Tables(FoldedTables):
     """The rows of one group, kept up by folding its log."""
 
-    def __init__(self) -> None:
-        self.rows = GroupRows()
+    key = GroupKey("c", "g")
 
     def take(self, log: Log) -> list[Change]:
         return self.take_entries(entries(log))
-
-    def take_entries(self, log: list[StoredLogEntry]) -> list[Change]:
-        changes = list(apply_entries(GroupKey("c", "g"), self.rows, log, MINUTE))
-        for _, delete, row in changes:
-            if delete:
-                self.remove(row)
-            else:
-                self.rows.add(row)
-        return changes
-
-    def remove(self, row: TableRow) -> None:
-        match row:
-            case GroupRow():
-                self.rows.group = None
-            case MemberRow():
-                del self.rows.members[row.member_id]
-            case OffsetRow():
-                del self.rows.offsets[row.topic, row.partition]
-            case ConfigRow():
-                del self.rows.configs[row.name]
-
-    @property
-    def group(self) -> GroupRow:
-        assert self.rows.group is not None
-        return self.rows.group
 
     def expires_at(self, topic: str = "orders", partition: int = 0) -> int | None:
         return self.rows.offsets[topic, partition].expires_at
@@ -160,20 +128,23 @@ def test_a_subscription_protects_and_its_end_lets_go() -> None:
     assert tables.rows.offsets[ORDERS_0].batch_id == 1
 
 
-def test_an_explicit_expiry_counts_once_nothing_protects_it() -> None:
-    tables = Tables()
-    log = Log()
-    log.commit("g", "orders", 0, 42, expireTimestamp=20_001)
+@pytest.mark.parametrize(
+    ("now_ms", "times", "committed_at", "expires_at"),
+    [
+        (7_000, {"expireTimestamp": 20_001}, 7_000, 30_000),
+        (500_000, {"commitTimestamp": 1_000}, 1_000, 510_000),
+        (0, {"commitTimestamp": 2**63 - 1}, 253_402_300_799_999, 253_402_300_799_999),
+    ],
+    ids=["the client's expiry", "overdue: with the next sweep", "the last time that can be shown"],
+)
+def test_times_of_an_offset(
+    now_ms: int, times: dict[str, int], committed_at: int, expires_at: int
+) -> None:
+    tables, log = Tables(), Log(now_ms=now_ms)
+    log.commit("g", "orders", 0, 42, **times)
     tables.take(log)
-    assert tables.expires_at() == 30_000
-
-
-def test_what_is_overdue_and_still_there_goes_with_the_next_sweep() -> None:
-    tables = Tables()
-    log = Log(now_ms=500_000)
-    log.commit("g", "orders", 0, 42, commitTimestamp=1_000)
-    tables.take(log)
-    assert tables.expires_at() == 510_000
+    assert tables.rows.offsets[ORDERS_0].commit_timestamp == committed_at
+    assert tables.expires_at() == expires_at
 
 
 def test_a_group_of_another_protocol_keeps_everything_while_it_has_members() -> None:
@@ -227,15 +198,6 @@ def test_entries_count_in_the_order_of_their_batches() -> None:
     assert tables.rows.offsets[ORDERS_0].committed_offset == 2
 
 
-def test_any_timestamp_can_be_shown() -> None:
-    tables = Tables()
-    log = Log()
-    log.commit("g", "orders", 0, 42, commitTimestamp=2**63 - 1)
-    tables.take(log)
-    assert tables.rows.offsets[ORDERS_0].commit_timestamp == 253_402_300_799_999
-    assert tables.expires_at() == 253_402_300_799_999
-
-
 # Transactions.
 
 
@@ -254,15 +216,10 @@ def taken(*stretches: list[Record]) -> Tables:
     """The tables after stretches of a log, a second after the other."""
     tables = Tables()
     for batch_id, stretch in enumerate(stretches):
-        logged = [log_entry.encode("g", record) for record in stretch]
-        texts = [(json.encode(entry.key).decode(), entry.value) for entry in logged]
-        log = [
-            StoredLogEntry(
-                batch_id, seq, key, value and json.encode(value).decode(), 1_000 * batch_id
-            )
-            for seq, (key, value) in enumerate(texts)
-        ]
-        tables.take_entries(log)
+        log = Log(batch_id, now_ms=1_000 * batch_id)
+        for record in stretch:
+            log.record("g", record)
+        tables.take(log)
     return tables
 
 

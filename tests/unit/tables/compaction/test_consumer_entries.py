@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from msgspec import json, structs, to_builtins
+from msgspec import structs, to_builtins
 
-from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
     ClassicMetadata,
@@ -55,16 +54,14 @@ A = SubscriptionMetadata(
     server_assignor="range",
     classic=None,
 )
-B = SubscriptionMetadata(
+B = A.replace(
     group_instance_id=None,
     rack_id=None,
-    client_id="client",
     client_host="/10.0.0.2",
     topic_names=(),
     topic_regex="pay.*",
     rebalance_timeout_ms=2_000,
     server_assignor=None,
-    classic=None,
 )
 
 
@@ -72,13 +69,10 @@ def log_of(
     *found: Record, at_ms: int = 0, batch_id: int = 0, topics: dict[str, Topic] | None = None
 ) -> list[StoredLogEntry]:
     """Rows as the job logs them, all of one moment, while the group knows these topics."""
-    logged = []
-    for seq, record in enumerate(found):
-        entry = log_entry.encode("g", record, TOPICS if topics is None else topics)
-        value = None if entry.value is None else json.encode(entry.value).decode()
-        key = json.encode(entry.key).decode()
-        logged.append(StoredLogEntry(batch_id, seq, key, value, at_ms))
-    return logged
+    log = Log(batch_id)
+    for record in found:
+        log.record("g", record, TOPICS if topics is None else topics)
+    return [entry._replace(event_time=at_ms) for entry in entries(log)]
 
 
 def current(
