@@ -15,7 +15,7 @@ from group_coordinator.clients.admin.descriptions import GroupListing
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import TablesUnavailableError
 from group_coordinator.clients.sql_tables import query
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.tables import ask_tables
 from group_coordinator.settings import Settings
 from group_coordinator.tables.append import append_few
@@ -75,7 +75,7 @@ def test_extremes_are_folded_as_the_command_line_folds_them(
 
 
 def test_a_query_that_is_wrong_is_told_in_one_line(spark: SparkSession, settings: Settings) -> None:
-    with pytest.raises(JobRefusedError, match="UNRESOLVED_COLUMN") as refusal:
+    with pytest.raises(StartUpError, match="UNRESOLVED_COLUMN") as refusal:
         ask_tables(settings, lambda: spark, "SELECT nothing FROM groups")
     assert "\n" not in str(refusal.value)
 
@@ -83,7 +83,7 @@ def test_a_query_that_is_wrong_is_told_in_one_line(spark: SparkSession, settings
 def test_tables_that_are_not_there_are_named(spark: SparkSession, settings: Settings) -> None:
     root = f"{settings.job.tables_root}-elsewhere"
     elsewhere = replace(settings, job=replace(settings.job, tables_root=root))
-    with pytest.raises(JobRefusedError, match="coordinator_log, groups"):
+    with pytest.raises(StartUpError, match="coordinator_log, groups"):
         ask_tables(elsewhere, lambda: spark, COUNT)
 
 
@@ -92,7 +92,7 @@ def test_what_changes_a_table_is_refused(
     spark: SparkSession, settings: Settings, catalog: TableCatalog, statement: str
 ) -> None:
     with pytest.raises(
-        JobRefusedError, match=r"^DeleteFromTable is not allowed: the tables are read-only"
+        StartUpError, match=r"^DeleteFromTable is not allowed: the tables are read-only"
     ):
         ask_tables(settings, lambda: spark, statement.format(catalog.location("coordinator_log")))
     assert ask_tables(settings, lambda: spark, COUNT).to_pylist() == [

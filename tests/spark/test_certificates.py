@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from group_coordinator import settings
 from group_coordinator.driver.checks import workers
 from group_coordinator.driver.checks.workers import check_certificates
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.security import Security
 
 pytestmark = pytest.mark.spark
@@ -46,7 +46,7 @@ def test_an_executor_without_the_file(
     security = encrypted(trusted)
     trusted.unlink()
 
-    with pytest.raises(JobRefusedError) as refused:
+    with pytest.raises(StartUpError) as refused:
         check_certificates(spark, security)
 
     assert re.fullmatch(
@@ -61,5 +61,5 @@ def test_an_executor_with_another_file(
 ) -> None:
     monkeypatch.setattr(workers.Path, "read_bytes", lambda _: b"the driver's")
 
-    with pytest.raises(JobRefusedError, match="is another file on the executor"):
+    with pytest.raises(StartUpError, match="is another file on the executor"):
         check_certificates(spark, encrypted(trusted))

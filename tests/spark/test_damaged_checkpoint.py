@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from group_coordinator.driver.error_causes import reported_start_errors
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
 from group_coordinator.driver.tasks.transaction_markers import AwaitedMarkers
 from group_coordinator.settings import Settings
@@ -53,7 +53,7 @@ def batch_0(_spark: SparkSession, folder: CheckpointFolder) -> object:
 
 
 def assert_told(read: Read, spark: SparkSession, folder: CheckpointFolder, told: str) -> None:
-    with pytest.raises(JobRefusedError) as refused, reported_start_errors():
+    with pytest.raises(StartUpError) as refused, reported_start_errors():
         read(spark, folder)
 
     assert str(refused.value) == told
@@ -196,7 +196,7 @@ def test_a_compaction_that_does_not_know_whose_it_is_ends(
     location = f"{configured.job.checkpoint_location}/compaction"
     CheckpointFolder(spark, location).write("cluster", "")
 
-    with pytest.raises(JobRefusedError) as refused, reported_start_errors():
+    with pytest.raises(StartUpError) as refused, reported_start_errors():
         CompactionQuery(spark, configured).drain()
 
     assert str(refused.value) == (

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.codecs.offsets_topic import encode_entry
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
@@ -268,5 +268,5 @@ def test_in_a_catalog_the_ends_of_topics_are_sampled_by_spark(
 
 
 def test_a_topic_that_is_not_there_is_named(mirror: Mirror) -> None:
-    with pytest.raises(JobRefusedError, match="topic nothing-here does not exist at"):
+    with pytest.raises(StartUpError, match="topic nothing-here does not exist at"):
         mirror.run("nothing-here")

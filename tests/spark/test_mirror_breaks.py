@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 from kafka import KafkaAdminClient, TopicPartition
 from pyspark.sql import SparkSession
 
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
@@ -38,7 +38,7 @@ def test_a_clusters_rows_have_one_writer(
     elsewhere = f"{mirror.settings.job.checkpoint_location}-elsewhere"
 
     with pytest.raises(
-        JobRefusedError, match=r"is written by checkpoint .*, from topic mirror-once, and not by"
+        StartUpError, match=r"is written by checkpoint .*, from topic mirror-once, and not by"
     ):
         mirror.run(topic, checkpoint_location=elsewhere)
     with pytest.raises(
@@ -46,7 +46,7 @@ def test_a_clusters_rows_have_one_writer(
     ):
         checked_writer(spark, mirror.settings.job, lambda: None)
     with pytest.raises(
-        JobRefusedError, match=r"reads topic mirror-once, not mirror-other: .* --cluster"
+        StartUpError, match=r"reads topic mirror-once, not mirror-other: .* --cluster"
     ):
         mirror.run(new_topic(admin, "mirror-other", 1))
     mirror.run(topic, cluster_id="eu-2")
@@ -69,7 +69,7 @@ def test_a_record_whose_time_spark_cannot_read_is_told(
         producer.produce(topic, value, key, partition=1, timestamp=timestamp)
         assert producer.flush(30) == 0
 
-    with pytest.raises(JobRefusedError) as refused:
+    with pytest.raises(StartUpError) as refused:
         mirror.run(topic)
 
     assert str(refused.value).startswith(
@@ -115,7 +115,7 @@ def test_a_lost_checkpoint_is_made_again_from_the_log(
     rmtree(mirror.settings.job.checkpoint_location)
     admin.delete_topics([topic])
     new_topic(admin, topic, 1)
-    with pytest.raises(JobRefusedError, match="none of them is from the present topic"):
+    with pytest.raises(StartUpError, match="none of them is from the present topic"):
         mirror.run(topic)
 
 

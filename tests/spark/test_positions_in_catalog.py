@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.clients.cluster.positions import Sample
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.positions import PositionRounds, PositionTables, tables_by_spark
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
@@ -124,7 +124,7 @@ def test_a_table_that_takes_no_sample_is_told_and_the_next_round_tries_again(
     two = rounds(job, tables_by_spark(spark, job), MIDNIGHT, MIDNIGHT + MINUTE)
     spark.sql("DROP TABLE of_positions.topic_positions")
     with pytest.raises(
-        JobRefusedError, match="has no table topic_positions: run `group-coordinator init`"
+        StartUpError, match="has no table topic_positions: run `group-coordinator init`"
     ):
         tables_by_spark(spark, job)
 

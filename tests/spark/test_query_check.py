@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator.driver.checks.queries import check_query
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.tables.views.all_views import VIEWS
 from group_coordinator.tables.views.definition import SPARK, ViewDefinition
 
@@ -109,7 +109,7 @@ NO_FUNCTION = "is not allowed: use Spark's own functions, except those that call
 def test_what_does_more_than_read_is_refused(
     spark: SparkSession, statement: str, message: str
 ) -> None:
-    with pytest.raises(JobRefusedError, match=message) as refusal:
+    with pytest.raises(StartUpError, match=message) as refusal:
         check_query(spark, statement, TABLES)
 
     assert "\n" not in str(refusal.value)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.driver.checks.preflight import check_partitions
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
@@ -125,9 +125,7 @@ def test_every_group_is_in_its_new_partition_and_a_batch_that_is_open_comes_firs
     assert repartition(spark, job, 3) == 2
 
     stopped.lose_commit()
-    with pytest.raises(
-        JobRefusedError, match="rebuild --partitions 3` was interrupted: run it again"
-    ):
+    with pytest.raises(StartUpError, match="rebuild --partitions 3` was interrupted: run it again"):
         check_partitions(spark, job)
     with pytest.raises(CheckpointError, match="run it again before --partitions 5"):
         repartition(spark, job, 5)

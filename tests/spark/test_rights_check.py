@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from group_coordinator.driver.checks.storage import check_catalog_takes_appends, check_takes_files
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -38,5 +38,5 @@ def test_a_folder_that_takes_no_files_is_named(spark: SparkSession, tmp_path: Pa
     (tmp_path / "a-file").touch()
     folder = CheckpointFolder(spark, f"{tmp_path}/a-file/tables")
 
-    with pytest.raises(JobRefusedError, match=r"^tables\.root = here cannot be written: .*a-file"):
+    with pytest.raises(StartUpError, match=r"^tables\.root = here cannot be written: .*a-file"):
         check_takes_files(folder, "tables.root = here")

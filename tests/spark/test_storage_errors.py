@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from group_coordinator.driver.coordinator import prepare_tables
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.tables import ask_tables, create_tables_of
 from group_coordinator.settings import Settings
 from group_coordinator.tables.creation import create_tables
@@ -45,9 +45,9 @@ def test_tables_where_spark_has_no_file_system(
 ) -> None:
     there = replace(configured, job=replace(configured.job, tables_root=root))
 
-    with pytest.raises(JobRefusedError) as in_creation:
+    with pytest.raises(StartUpError) as in_creation:
         create_tables_of(there.job, lambda: spark)
-    with pytest.raises(JobRefusedError) as in_query:
+    with pytest.raises(StartUpError) as in_query:
         ask_tables(there, lambda: spark, "SELECT 1 FROM groups", None)
 
     assert str(in_creation.value) == f"tables.root = {root}: {REFUSALS[root]}"
@@ -83,7 +83,7 @@ def test_a_checkpoint_that_cannot_be_reached_or_written(
         prepare_tables(
             spark, replace(configured.job, checkpoint_location="s3a://bucket/checkpoint")
         )
-    with pytest.raises(JobRefusedError) as unwritable:
+    with pytest.raises(StartUpError) as unwritable:
         prepare_tables(spark, replace(configured.job, checkpoint_location=below_a_file))
 
     assert str(unreachable.value) == f"checkpoint.location = s3a://bucket/checkpoint: {S3A}"

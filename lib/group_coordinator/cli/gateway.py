@@ -23,7 +23,7 @@ from group_coordinator.cli.job_options import (
     log_level_option,
     settings_options,
 )
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.gateway.groups.group_apis import groups_by_job
 from group_coordinator.gateway.run import run_gateway
 from group_coordinator.local.child_process import Watchdog
@@ -117,14 +117,14 @@ def gateway_command(
 
 
 def run_gateway_process(command: Sequence[str], stop: Event, ended: Event) -> None:
-    """Run the gateway until either event is set, then let it drain. JobRefusedError: it ended by itself.
+    """Run the gateway until either event is set, then let it drain. StartUpError: it ended by itself.
 
     With `stop` it drains while the job ends its last batch, whose responses still leave.
     """
     with _running(command) as process:
         while not (stop.is_set() or ended.wait(_LOOK_S)):
             if process.poll() is not None:
-                raise JobRefusedError(
+                raise StartUpError(
                     f"the gateway {_end_of(process.returncode)}, and a run with --with-gateway ends with it: correct the "
                     "error that the gateway logged, or start `group-coordinator gateway` as a separate process"
                 )

@@ -19,7 +19,7 @@ from group_coordinator.security import SECRETS, variable_of
 from group_coordinator.settings import Settings, SettingsError, load, secrets_in
 
 
-def refuse_given(*parameters: str, why: str) -> None:
+def reject_given(*parameters: str, why: str) -> None:
     """Reject options of the running command, with the message `why` after the option as users write it."""
     context = click.get_current_context()
     for parameter in context.command.params:

@@ -12,7 +12,7 @@ from importlib import import_module
 import click
 
 from group_coordinator import __version__
-from group_coordinator.cli.user_errors import escape_missing_characters, refusals_shown
+from group_coordinator.cli.user_errors import escape_missing_characters, user_errors_shown
 from group_coordinator.driver.signals import TerminatedError, signals_raised_in_python
 from group_coordinator.settings import SettingsError
 
@@ -78,7 +78,7 @@ class LazyGroup(click.Group):
         """Run the command; errors that a user can fix have status 1, wrong usage 2."""
         try:
             escape_missing_characters()
-            with refusals_shown(), _all_written(), signals_raised_in_python():
+            with user_errors_shown(), _all_written(), signals_raised_in_python():
                 return super().invoke(ctx)
         except SettingsError as error:
             raise click.UsageError(str(error)) from error

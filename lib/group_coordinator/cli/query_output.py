@@ -21,7 +21,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from group_coordinator.cli.job_options import refuse_given
+from group_coordinator.cli.job_options import reject_given
 from group_coordinator.cli.option_types import Function
 from group_coordinator.cli.user_errors import visible_json
 from group_coordinator.clients.plain_arrow import without_views
@@ -77,11 +77,11 @@ def output_option(formats: Collection[str]) -> Callable[[Function], Function]:
     )
 
 
-def refuse_format_of_file(output: tuple[str, Path] | None) -> None:
+def check_format_of_file(output: tuple[str, Path] | None) -> None:
     """Check before a long query that --format is not given with --output, which has its own format."""
     if output is not None:
         kind, file = output
-        refuse_given(
+        reject_given(
             "printed",
             why=f"sets the format of printed results, but --output writes {file} as {kind}: remove one of them",
         )

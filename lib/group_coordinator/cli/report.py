@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.job_options import refuse_given, settings_options
+from group_coordinator.cli.job_options import reject_given, settings_options
 from group_coordinator.cli.option_types import LONGEST_S, NumberRange, time_of
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
@@ -104,7 +104,7 @@ def command(
       group-coordinator report --as-of 2024-01-02T03:04:05Z
       group-coordinator report --watch
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    _refuse_what_says_nothing(watch=watch, as_of=as_of)
+    _check_combination(watch=watch, as_of=as_of)
     loaded = settings.load(config, overrides)
     root = tables or loaded.job.tables_root
 
@@ -123,17 +123,17 @@ def command(
         raise click.ClickException(str(error)) from error
 
 
-def _refuse_what_says_nothing(*, watch: bool, as_of: datetime | None) -> None:
+def _check_combination(*, watch: bool, as_of: datetime | None) -> None:
     if watch and as_of is not None:
         raise click.UsageError(
             "--watch shows the present, --as-of an earlier time: give only one of them"
         )
     if watch:
-        refuse_given(
+        reject_given(
             "output", why="names a file, and --watch writes no file: give only one of them"
         )
     else:
-        refuse_given("listen", "every_s", why="has no effect without --watch")
+        reject_given("listen", "every_s", why="has no effect without --watch")
 
 
 def _begin(end: datetime, hours: int) -> datetime:

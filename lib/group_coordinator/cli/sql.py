@@ -12,10 +12,10 @@ from group_coordinator.cli.job_options import settings_options
 from group_coordinator.cli.option_types import as_of_option
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
 from group_coordinator.cli.query_output import (
+    check_format_of_file,
     format_option,
     output_option,
     print_table,
-    refuse_format_of_file,
     show,
 )
 from group_coordinator.clients import sql_tables
@@ -87,7 +87,7 @@ def command(
       group-coordinator sql "SELECT * FROM audit" --output parquet audit.parquet
       group-coordinator sql "SELECT * FROM offsets WHERE expires_at < now()" --format csv
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    refuse_format_of_file(output)
+    check_format_of_file(output)
     loaded = settings.load(config, overrides)
     root = tables or loaded.job.tables_root
     as_of_time = None if as_of is None else AsOfTime(as_of, loaded.coordinator)

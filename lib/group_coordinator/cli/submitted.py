@@ -24,12 +24,12 @@ from group_coordinator.cli.option_types import as_of_option
 from group_coordinator.cli.positions import position_options, sampling
 from group_coordinator.cli.query_output import (
     FORMATS,
+    check_format_of_file,
     format_option,
     output_option,
-    refuse_format_of_file,
     show,
 )
-from group_coordinator.cli.user_errors import escape_missing_characters, refusals_shown
+from group_coordinator.cli.user_errors import escape_missing_characters, user_errors_shown
 from group_coordinator.driver.coordinator import RunOptions, run_compaction, run_coordinator
 from group_coordinator.driver.mirror.run import run_mirror
 from group_coordinator.driver.positions import sample_positions
@@ -45,7 +45,7 @@ from group_coordinator.streaming.session import submitted_session
 def _reported_errors() -> Iterator[None]:
     """Exit with a sentence and status 1 for an error that a user can fix; 2 for an invalid setting."""
     try:
-        with refusals_shown(), signals_raised_in_python():
+        with user_errors_shown(), signals_raised_in_python():
             yield
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
@@ -169,7 +169,7 @@ def sql(
     bootstrap_server: str | None,
 ) -> None:
     """Query this cluster's tables in Spark's SQL; tables and views have their plain names."""
-    refuse_format_of_file(output)
+    check_format_of_file(output)
     settings = job_settings(config, overrides, bootstrap_server)
     response = ask_tables(settings, partial(submitted_session, settings.job), query, as_of)
     show(response, FORMATS, printed, output)

@@ -13,7 +13,7 @@ from io import TextIOWrapper
 
 import click
 
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.local.broker import BrokerError
 from group_coordinator.local.daemon import AlreadyRunsError, DamagedRecordError
@@ -28,13 +28,13 @@ _REFUSALS = (
     GatewayStartError,
     JarsError,
     JavaMissingError,
-    JobRefusedError,
+    StartUpError,
     UnknownSparkError,
 )
 
 
 @contextmanager
-def refusals_shown() -> Iterator[None]:
+def user_errors_shown() -> Iterator[None]:
     """Turn errors that a user can fix into click's error with status 1."""
     try:
         yield

@@ -14,10 +14,10 @@ from group_coordinator.cli.job_options import settings_options
 from group_coordinator.cli.option_types import duration_ms_of, time_of
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
 from group_coordinator.cli.query_output import (
+    check_format_of_file,
     format_option,
     output_option,
     print_table,
-    refuse_format_of_file,
     show,
 )
 from group_coordinator.clients.as_of_time import AsOfTime
@@ -74,7 +74,7 @@ def command(
       group-coordinator what-if --retention 2w --as-of 2024-01-02T03:04:05Z --group billing
       group-coordinator what-if --retention 12h --output csv removed.csv
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    refuse_format_of_file(output)
+    check_format_of_file(output)
     loaded = settings.load(config, overrides)
     end = as_of or datetime.fromtimestamp(time.time_ns() / 1_000_000_000, UTC)
     # The other retention replaces only this setting.

@@ -11,7 +11,7 @@ from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import CoordinatorResponseError, UnknownError, error_for
-from group_coordinator.clients.results import PartitionResults, raise_refusal, refusal
+from group_coordinator.clients.results import PartitionResults, error_in, raise_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +109,13 @@ def fetched_partitions(body: Body) -> dict[TopicPartition, OffsetAndMetadata | N
 
     CoordinatorResponseError: of the response, of the group, or of a partition.
     """
-    raise_refusal(body)
+    raise_error(body)
     [group] = body["groups"]
-    raise_refusal(group)
+    raise_error(group)
     offsets = {}
     for topic in group["topics"]:
         for partition in topic["partitions"]:
-            raise_refusal(partition)
+            raise_error(partition)
             offsets[TopicPartition(topic["name"], partition["partitionIndex"])] = _offset(partition)
     return offsets
 
@@ -139,7 +139,7 @@ def partition_results(body: Body, partitions: Iterable[TopicPartition]) -> Parti
         for partition in topic["partitions"]
     }
     errors = {one: _partition_error(codes.get(one)) for one in partitions}
-    return PartitionResults(errors, refusal(body))
+    return PartitionResults(errors, error_in(body))
 
 
 def _partition_error(code: int | None) -> CoordinatorResponseError | None:

@@ -135,14 +135,14 @@ class Session:
             raise QueryError(_LINE.sub(lambda line: str(int(line[0]) - 1), str(error))) from error
         finally:
             self.sql("RESET datafusion.optimizer.max_passes")
-        refused = [
+        forbidden = [
             name
             for key, name in _NODE.findall(response["plan"])
             if key != "Node Type" or not _READING.fullmatch(name)
         ]
-        if refused:
+        if forbidden:
             raise QueryError(
-                f"{refused[-1]} is not allowed: the tables are read-only; use SELECT, WITH, VALUES, SHOW, DESCRIBE or "
+                f"{forbidden[-1]} is not allowed: the tables are read-only; use SELECT, WITH, VALUES, SHOW, DESCRIBE or "
                 "EXPLAIN"
             )
 

@@ -232,7 +232,7 @@ def to_json(group_id: str, reply: Reply, at_ms: int) -> JsonObject:
     }
 
 
-def refusal_to_json(
+def error_response_to_json(
     group_id: str, event_id: str, fault: InvalidEventError, at_ms: int
 ) -> JsonObject:
     return {

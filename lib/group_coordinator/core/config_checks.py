@@ -131,10 +131,10 @@ def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     # Kafka goes through a hash map: its order decides which unknown name is in the message.
     for name in new_hash_map_order(configs):
         if name not in GROUP_CONFIGS:
-            raise _refusal(f"Unknown group config name: {name}")
+            raise _config_error(f"Unknown group config name: {name}")
     tags = entries(configs.get(ASSIGNMENT_TAGS.name, ""))
     if len(set(tags)) < len(tags):
-        raise _refusal(f"{ASSIGNMENT_TAGS.name} must not contain duplicate tag keys.")
+        raise _config_error(f"{ASSIGNMENT_TAGS.name} must not contain duplicate tag keys.")
     values = {
         name: shown(definition, configs[name])
         for name, definition in GROUP_CONFIGS.items()
@@ -147,7 +147,7 @@ def check(configs: Mapping[str, str], config: CoordinatorConfig) -> None:
     _check_session(values, config)
     if values.get(DEAD_LETTER_TOPIC.name, "").startswith(_INTERNAL_TOPICS):
         message = f"DLQ topic name must not start with '{_INTERNAL_TOPICS}'"
-        raise _refusal(f"{DEAD_LETTER_TOPIC.name}: {message}")
+        raise _config_error(f"{DEAD_LETTER_TOPIC.name}: {message}")
 
 
 def _limits(config: CoordinatorConfig) -> Iterator[tuple[str, int | None, int | None]]:
@@ -161,10 +161,10 @@ def _check_limits(name: str, value: int, lowest: int | None, highest: int | None
     if (lowest is None or lowest <= value) and (highest is None or value <= highest):
         return
     if lowest is None:
-        raise _refusal(f"{name} must be less than or equal to {highest}")
+        raise _config_error(f"{name} must be less than or equal to {highest}")
     if highest is None:
-        raise _refusal(f"{name} must be greater than or equal to {lowest}")
-    raise _refusal(f"{name} must be in the range {lowest} to {highest} inclusive.")
+        raise _config_error(f"{name} must be greater than or equal to {lowest}")
+    raise _config_error(f"{name} must be in the range {lowest} to {highest} inclusive.")
 
 
 def _check_assignor(name: str) -> None:
@@ -172,7 +172,7 @@ def _check_assignor(name: str) -> None:
     known = TASK_ASSIGNOR.default
     if name != known:
         why = f"is not a registered task assignor. Registered assignors are: [{known}]."
-        raise _refusal(f"{TASK_ASSIGNOR.name} '{name}' {why}")
+        raise _config_error(f"{TASK_ASSIGNOR.name} '{name}' {why}")
 
 
 def _check_session(values: Mapping[str, str], config: CoordinatorConfig) -> None:
@@ -184,8 +184,10 @@ def _check_session(values: Mapping[str, str], config: CoordinatorConfig) -> None
         for definition in (SESSION_TIMEOUT, HEARTBEAT_INTERVAL)
     )
     if session_ms <= heartbeat_ms:
-        raise _refusal(f"{SESSION_TIMEOUT.name} must be greater than {HEARTBEAT_INTERVAL.name}")
+        raise _config_error(
+            f"{SESSION_TIMEOUT.name} must be greater than {HEARTBEAT_INTERVAL.name}"
+        )
 
 
-def _refusal(message: str) -> GroupConfigError:
+def _config_error(message: str) -> GroupConfigError:
     return GroupConfigError(ErrorCode.INVALID_CONFIG, message)

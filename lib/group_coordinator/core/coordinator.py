@@ -66,7 +66,7 @@ def is_admitted(request: Request, rights: Rights, version: int) -> bool:
     return _denied(request, rights, version) is None
 
 
-def refusal(request: Request, rights: Rights, ticket: ReplyAddress) -> list[Reply] | None:
+def denied_response(request: Request, rights: Rights, ticket: ReplyAddress) -> list[Reply] | None:
     """Return the error response to a request that is denied as a whole; an empty list for an API without responses. None: allowed."""
     code = _denied(request, rights, ticket.version)
     if code is None:
@@ -139,9 +139,9 @@ def handle(
     A request that is denied as a whole leaves the group unchanged.
     """
     if context.rights is not None:
-        refused = refusal(request, context.rights, context.ticket)
-        if refused is not None:
-            return Step(context.now_ms, [], refused)
+        denied = denied_response(request, context.rights, context.ticket)
+        if denied is not None:
+            return Step(context.now_ms, [], denied)
     # Only the gateway sends these topics: a broker would know them itself.
     if isinstance(request, ConsumerGroupHeartbeat) and request.known_topics:
         return _handle_with_topics(group, request, context, config)

@@ -6,7 +6,7 @@ import secrets
 
 import click
 
-from group_coordinator.cli.job_options import bootstrap_server_option, refuse_given
+from group_coordinator.cli.job_options import bootstrap_server_option, reject_given
 from group_coordinator.cli.option_types import NumberRange
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.coordinator.applications import TooFewMembersError
@@ -64,7 +64,7 @@ def command(
     removes its groups and topics at the end. Ctrl-C ends the demo at any time.
     """
     if mirror or gateway:
-        refuse_given(
+        reject_given(
             "groups",
             "members",
             why="is for the demo without --mirror or --gateway, which have groups of their own",

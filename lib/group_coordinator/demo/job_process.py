@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from group_coordinator import settings
 from group_coordinator.cli.gateway import gateway_command, run_gateway_process
 from group_coordinator.driver.coordinator import RunOptions, run_coordinator
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import JobSettings
@@ -47,5 +47,5 @@ def _session_with_tables(job: JobSettings, scratch: Path) -> SparkSession:
 if __name__ == "__main__":
     try:
         main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
-    except JobRefusedError as refusal:
-        sys.exit(str(refusal))
+    except StartUpError as error:
+        sys.exit(str(error))

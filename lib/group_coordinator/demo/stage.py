@@ -177,8 +177,8 @@ def typed_name(folder: DemoFolder) -> str:
 def page_at(url: str) -> str | None:
     """Return the text of a page of a process; None: there is no response, or not yet (503)."""
     try:
-        with urlopen(url, timeout=_PAGE_TIMEOUT_S) as answer:  # noqa: S310 - http, our own processes
-            text: str = answer.read().decode()
+        with urlopen(url, timeout=_PAGE_TIMEOUT_S) as response:  # noqa: S310 - http, our own processes
+            text: str = response.read().decode()
             return text
     except HTTPError as error:
         if error.code == HTTPStatus.SERVICE_UNAVAILABLE:

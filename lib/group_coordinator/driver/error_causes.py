@@ -18,7 +18,7 @@ from pyspark.errors import StreamingQueryException
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.file_lock import (
     CheckpointInUseError,
@@ -96,11 +96,11 @@ _CAUSES = (
 
 @contextmanager
 def reported_start_errors() -> Iterator[None]:
-    """Turn errors that a user can fix into JobRefusedError."""
+    """Turn errors that a user can fix into StartUpError."""
     try:
         yield
     except _CAUSES as error:
-        raise JobRefusedError(str(error)) from error
+        raise StartUpError(str(error)) from error
 
 
 _KAFKA = r"org\.apache\.kafka\.common\.errors\."
@@ -108,7 +108,7 @@ _OUTAGE = re.compile(
     rf"{_KAFKA}(?:Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable|NotLeaderOrFollower"
     r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*|BrokerUnreachableError: [^\n]*"
 )
-_REFUSAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
+_DENIAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
 _LOST = re.compile(
     r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka"
 )
@@ -137,14 +137,14 @@ _S3 = re.compile(r"org\.apache\.hadoop\.fs\.s3a\.|software\.amazon\.awssdk\.")
 
 @contextmanager
 def reported_query_failures(job: JobSettings) -> Iterator[None]:
-    """Turn a query's failure that a user can fix into JobRefusedError."""
+    """Turn a query's failure that a user can fix into StartUpError."""
     try:
         yield
     except StreamingQueryException as failure:
         message = sentence(str(failure), job)
         if message is None:
             raise
-        raise JobRefusedError(message) from failure
+        raise StartUpError(message) from failure
 
 
 def outage(text: str) -> str | None:
@@ -175,13 +175,13 @@ def unreadable_time_message(job: JobSettings, where: str) -> str:
 
 def sentence(text: str, job: JobSettings) -> str | None:
     """Return the fault and the remedy for the user; None: unknown."""
-    refusal = _REFUSAL.search(text)
+    denial = _DENIAL.search(text)
     # The most specific cause first, as its text may also match a later pattern.
-    if refusal is not None:
+    if denial is not None:
         # A login may be in other settings than these, or have no name.
         name = job.security.sasl_username
         user = f"user {name}" if name else "this user"
-        return f"Kafka at {job.bootstrap_servers} denies {user}: {refusal[1]}"
+        return f"Kafka at {job.bootstrap_servers} denies {user}: {denial[1]}"
     message = _OURS.search(text)
     if message is not None:
         return message[1]

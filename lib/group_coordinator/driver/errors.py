@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class JobRefusedError(Exception):
+class StartUpError(Exception):
     """The job cannot work, and the user can fix the cause. The message is a plain sentence with the cause."""

@@ -16,7 +16,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler, Sample, Skipped
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.error_causes import reported_start_errors
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.outages import ended_if_kafka_is_silent
 from group_coordinator.driver.session import MakeSession, session_and_stop
 from group_coordinator.driver.signals import stop_on_signals_to_python
@@ -43,7 +43,7 @@ class PositionTables(NamedTuple):
 
 
 def tables_in_folder(job: JobSettings) -> PositionTables:
-    """Return the tables for access without Spark, with the notes of their maintenance. Raises JobRefusedError if one is missing."""
+    """Return the tables for access without Spark, with the notes of their maintenance. Raises StartUpError if one is missing."""
     positions = PositionsFolder(TableCatalog(job.tables_root), job.cluster_id)
     _check(job, positions.exists)
     topic_ids = topic_ids_in_folder(positions.catalog, job.cluster_id)
@@ -51,7 +51,7 @@ def tables_in_folder(job: JobSettings) -> PositionTables:
 
 
 def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
-    """Return the tables for access by Spark, with notes in a folder per cluster. Raises JobRefusedError if one is missing."""
+    """Return the tables for access by Spark, with notes in a folder per cluster. Raises StartUpError if one is missing."""
     catalog = TableCatalog(job.tables_root)
     _check(job, lambda: catalog.exists(spark, TOPIC_POSITIONS.name))
     notebook = notebook_of(spark, job, f"positions-{cluster_folder(job.cluster_id)}")
@@ -66,7 +66,7 @@ def _check(job: JobSettings, exists: Callable[[], bool]) -> None:
     with storage_named("tables.root", job.tables_root):
         is_there = exists()
     if not is_there:
-        raise JobRefusedError(
+        raise StartUpError(
             f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: run `group-coordinator init`, "
             "or without the topics `group-coordinator-job create-tables`"
         )
@@ -85,7 +85,7 @@ _NAMED = 10
 _log = logging.getLogger(__name__)
 
 
-class NothingSampledError(JobRefusedError):
+class NothingSampledError(StartUpError):
     """No partition could be sampled; the message has the reason."""
 
 
@@ -100,7 +100,7 @@ def sample_positions(
     """Append samples of topics (None: all but internal ones) to topic_positions: one, or one per interval until a signal.
 
     Raises:
-        JobRefusedError: the table does not exist, or the only sample could not be taken.
+        StartUpError: the table does not exist, or the only sample could not be taken.
     """
     set_up_logs()
     with (

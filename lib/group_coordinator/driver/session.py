@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 from tenacity import retry, retry_if_exception_type, stop_after_attempt
 
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.signals import signals_raised_in_python, stop_on_signals_to_python
 from group_coordinator.streaming.cluster_options import DATABRICKS
 from group_coordinator.streaming.spark_lines import newer_than
@@ -72,7 +72,7 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
     """Yield a session, which ends with the block unless it existed before.
 
     Raises:
-        JobRefusedError: the session would be of Spark Connect, which has no JVM to reach.
+        StartUpError: the session would be of Spark Connect, which has no JVM to reach.
         UnknownSparkError: this Spark is older than the tested versions, or newer and without their jars.
     """
     # Before the session, whose start takes seconds.
@@ -196,27 +196,27 @@ _SERVERLESS = "client."
 
 
 def check_before_session() -> None:
-    """Refuse Spark Connect, with JobRefusedError, before anything uses a JVM that does not exist."""
+    """Refuse Spark Connect, with StartUpError, before anything uses a JVM that does not exist."""
     runtime = os.environ.get(DATABRICKS, "")
     if runtime.startswith(_SERVERLESS):
-        raise _refusal(f"this is Databricks' serverless compute ({DATABRICKS} = {runtime})")
+        raise _unsupported(f"this is Databricks' serverless compute ({DATABRICKS} = {runtime})")
     if is_remote():
-        raise _refusal(
+        raise _unsupported(
             "this Spark is a Spark Connect server, as on Databricks' standard and serverless compute"
         )
 
 
 def check_session(spark: SparkSession) -> None:
-    """Refuse an existing session without an accessible JVM, with JobRefusedError."""
+    """Refuse an existing session without an accessible JVM, with StartUpError."""
     if type(spark).__module__.startswith("pyspark.sql.connect."):
-        raise _refusal("this session is one of Spark Connect")
+        raise _unsupported("this session is one of Spark Connect")
     mode = str(spark.conf.get(_ACCESS_MODE, ""))
     if mode in _STANDARD:
-        raise _refusal(f"this is Databricks' standard compute ({_ACCESS_MODE} = {mode})")
+        raise _unsupported(f"this is Databricks' standard compute ({_ACCESS_MODE} = {mode})")
 
 
-def _refusal(why: str) -> JobRefusedError:
-    return JobRefusedError(
+def _unsupported(why: str) -> StartUpError:
+    return StartUpError(
         f"{why}: the job needs a Spark of its own, as spark-submit and Databricks' dedicated compute "
         "(data_security_mode: SINGLE_USER) give it"
     )

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from group_coordinator.driver.checks.queries import check_query
 from group_coordinator.driver.checks.storage import check_storage
 from group_coordinator.driver.error_causes import reported_start_errors
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
@@ -56,7 +56,7 @@ def ask_tables(
     """Return the result of a query in Spark's SQL, in which tables and views have their plain names, as of a time or now.
 
     Raises:
-        JobRefusedError: there are no tables, or the query fails, or does more than read them; the message is a single line.
+        StartUpError: there are no tables, or the query fails, or does more than read them; the message is a single line.
     """
     catalog = TableCatalog(settings.job.tables_root)
     with session(make_session) as spark:
@@ -75,7 +75,7 @@ def ask_tables(
             return spark.sql(query).toArrow()
         except PySparkException as error:
             # The JVM's stack trace follows the message.
-            raise JobRefusedError(" ".join(str(error).split("\n\nJVM")[0].split())) from error
+            raise StartUpError(" ".join(str(error).split("\n\nJVM")[0].split())) from error
         finally:
             spark.conf.set(_SUBSTITUTE, substitutes)
 

@@ -215,7 +215,7 @@ class Gateway:
     def login_wait_s(self, host: str) -> float:
         return self._failed_logins.wait_s(host, asyncio.get_running_loop().time())
 
-    def refused(self, connection: ClientConnection, error: Exception) -> None:
+    def frame_failed(self, connection: ClientConnection, error: Exception) -> None:
         self.counters.malformed += 1
         self._strangers.report(connection.host, connection.client.first_bytes, error)
 

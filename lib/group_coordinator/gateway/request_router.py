@@ -32,13 +32,13 @@ from group_coordinator.gateway.connections.requests import Client
 from group_coordinator.gateway.counters import Counters
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.config_requests import (
+    error_response_of_groups,
     merged,
-    refused_groups,
     shows_groups,
     split,
     with_groups,
 )
-from group_coordinator.gateway.groups.error_responses import at_once, refused_unread
+from group_coordinator.gateway.groups.error_responses import at_once, error_response_unread
 from group_coordinator.gateway.groups.group_listing import NodeShares
 from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
@@ -90,7 +90,7 @@ class RequestRouter:
 
     def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None:
         """Error response of the job to an event that is too large; None: it would have to repeat the request's fields."""
-        body = refused_unread(api.name, version, ErrorCode.INVALID_REQUEST)
+        body = error_response_unread(api.name, version, ErrorCode.INVALID_REQUEST)
         return None if body is None else wire.response(api.name, version, correlation_id, body)
 
     def rewriting(self, api: str, version: int) -> Rewriting | None:
@@ -111,7 +111,7 @@ class RequestRouter:
         if request.api.way is Way.SHOWN:
             return ForwardedRequest(request.frame, partial(self._without_own, request, named))
         if named:
-            return LocalResponse(self.own_topics.refusal(request, named))
+            return LocalResponse(self.own_topics.error_response(request, named))
         return ForwardedRequest(request.frame, None)
 
     def _without_own(
@@ -146,13 +146,15 @@ class RequestRouter:
     def _configs(self, request: ClientRequest, body: Body, client: Client) -> Plan:
         named = self.own_topics.named_in(request, client.login.principal)
         if named:
-            return LocalResponse(self.own_topics.refusal(request, named))
+            return LocalResponse(self.own_topics.error_response(request, named))
         of_groups, others = split(body["resources"])
         if not of_groups:
             return ForwardedRequest(request.frame, None)
         # The job's request is sent now, next to the broker's.
         if request.api.name == "AlterConfigs":
-            ours: asyncio.Future[Body] = asyncio.ensure_future(at_once(refused_groups(of_groups)))
+            ours: asyncio.Future[Body] = asyncio.ensure_future(
+                at_once(error_response_of_groups(of_groups))
+            )
         else:
             ours = self._asked(request, {**body, "resources": of_groups}, client)
         if not others:

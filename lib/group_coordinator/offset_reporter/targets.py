@@ -75,9 +75,9 @@ class CoordinatorTarget:
 
 
 def _check(codes: Mapping[TopicPartition, int]) -> None:
-    refused = {partition: code for partition, code in codes.items() if code}
-    if refused:
-        raise OffsetsRejectedError(refused)
+    rejected = {partition: code for partition, code in codes.items() if code}
+    if rejected:
+        raise OffsetsRejectedError(rejected)
 
 
 _SHOWN = 3

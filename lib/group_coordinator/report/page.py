@@ -100,14 +100,14 @@ def _with_names_to_show(row: Row) -> Row:
 
 
 def _rows(tables: Session, query: str) -> list[Row]:
-    answer = tables.sql(query)
+    response = tables.sql(query)
     # Python's datetime has microseconds, but DataFusion may return nanoseconds.
-    kinds = ((field, field.type) for field in answer.schema)
+    kinds = ((field, field.type) for field in response.schema)
     fields = [
         field.with_type(pa.timestamp("us", kind.tz)) if pa.types.is_timestamp(kind) else field
         for field, kind in kinds
     ]
-    return answer.cast(pa.schema(fields)).to_pylist()  # type: ignore[no-any-return]
+    return response.cast(pa.schema(fields)).to_pylist()  # type: ignore[no-any-return]
 
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"

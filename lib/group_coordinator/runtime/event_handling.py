@@ -109,7 +109,7 @@ class InvalidEventResult(NamedTuple):
     is_dead_letter: bool
 
 
-def refusal_of(fault: InvalidEventError) -> InvalidEventResult:
+def result_of_invalid(fault: InvalidEventError) -> InvalidEventResult:
     """Decide about an invalid event. It gets a response if it has a correlation id, and becomes a dead letter.
 
     An unsupported API version is no invalid input: if it gets a response, it is no dead letter.

@@ -245,9 +245,9 @@ class Outputs:
             seq=self._count,
         )
 
-    def refusal(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
+    def invalid_event(self, event_id: str, fault: InvalidEventError, at_ms: int) -> None:
         """Add the error response to an event that did not become a request."""
-        content = events.refusal_to_json(self.group_id, event_id, fault, at_ms)
+        content = events.error_response_to_json(self.group_id, event_id, fault, at_ms)
         self._respond(fault.reply_partition, content)
 
     def dead_letter(self, source: EventRow | None, reason: str, at_ms: int) -> None:

@@ -27,7 +27,7 @@ from group_coordinator.core.rights import Rights
 from group_coordinator.runtime.event_handling import (
     event_id_at,
     fresh_id,
-    refusal_of,
+    result_of_invalid,
     rights_of,
     take,
 )
@@ -169,7 +169,7 @@ class Replay:
             events.check_size(len(value), self._config)
             event = events.decode(value)
         except InvalidEventError as fault:
-            yield from self._refuse(fault)
+            yield from self._invalid(fault)
             return
         group = self._group(event.request.group_id)
         yield from self._authorized(group, event)
@@ -237,13 +237,15 @@ class Replay:
         # Each line counts as a record of an events topic with one partition.
         return event_id_at("replay", 0, self._lines)
 
-    def _refuse(self, fault: InvalidEventError) -> Iterator[Output]:
-        refusal = refusal_of(fault)
-        if refusal.is_answered:
+    def _invalid(self, fault: InvalidEventError) -> Iterator[Output]:
+        result = result_of_invalid(fault)
+        if result.is_answered:
             group_id = fault.group_id or ""
-            response = responses.refusal_to_json(group_id, self._event_id, fault, self._now_ms)
+            response = responses.error_response_to_json(
+                group_id, self._event_id, fault, self._now_ms
+            )
             yield {"kind": "response", **to_builtins(response)}
-        if refusal.is_dead_letter:
+        if result.is_dead_letter:
             yield {
                 "kind": "deadLetter",
                 "reason": fault.reason,

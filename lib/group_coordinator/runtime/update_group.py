@@ -38,7 +38,7 @@ from group_coordinator.core.topics import NOTHING, NeededTopics, missing_topics,
 from group_coordinator.runtime.event_handling import (
     event_id_at,
     is_of_the_job,
-    refusal_of,
+    result_of_invalid,
     rights_of,
     take,
     ticket_of,
@@ -169,7 +169,7 @@ class _GroupRun:
                 rights = rights_of(event, self.context.acls)
             self._apply(event, row, now_ms, rights)
         except InvalidEventError as fault:
-            self._refuse(row, now_ms, fault)
+            self._invalid(row, now_ms, fault)
         except OF_THE_WHOLE_CALL:
             raise
         except Exception as defect:  # noqa: BLE001 - a group must not stop the stream; the event is kept and counted
@@ -259,9 +259,9 @@ class _GroupRun:
     def _event_id(self, row: EventRow) -> str:
         return event_id_at(self.context.events_topic, row.partition, row.offset)
 
-    def _refuse(self, row: EventRow, now_ms: int, fault: InvalidEventError) -> None:
-        refusal = refusal_of(fault)
-        if refusal.is_answered:
-            self.output.refusal(self._event_id(row), fault, now_ms)
-        if refusal.is_dead_letter:
+    def _invalid(self, row: EventRow, now_ms: int, fault: InvalidEventError) -> None:
+        result = result_of_invalid(fault)
+        if result.is_answered:
+            self.output.invalid_event(self._event_id(row), fault, now_ms)
+        if result.is_dead_letter:
             self.output.dead_letter(row, str(fault), now_ms)

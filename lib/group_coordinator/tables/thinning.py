@@ -194,12 +194,12 @@ def _old(cluster_id: str, cut: ThinningLimits) -> str:
 def _stretches(location: str, old: str) -> list[int]:
     stretch_us = STEP_MS * 1_000
     begin = floor_of("arrow_cast(event_time, 'Int64')", stretch_us)
-    answer = (
+    response = (
         QueryBuilder()
         .register("log", DeltaTable(location))
         .execute(f"SELECT DISTINCT {begin} AS begin_us FROM log WHERE {old} ORDER BY begin_us")  # noqa: S608 - texts of our own
     )
-    return [begin_us // stretch_us for begin_us in pa.table(answer)["begin_us"].to_pylist()]
+    return [begin_us // stretch_us for begin_us in pa.table(response)["begin_us"].to_pylist()]
 
 
 def _rewrite(table: DeltaTable, cluster_id: str, cut: ThinningLimits) -> None:
@@ -242,8 +242,8 @@ def _thinned(
             yield batch.cast(schema)
 
 
-def _pairs(answer: Any) -> Iterator[tuple[str, int]]:
-    for batch in pa.RecordBatchReader.from_stream(answer):
+def _pairs(response: Any) -> Iterator[tuple[str, int]]:
+    for batch in pa.RecordBatchReader.from_stream(response):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 

@@ -110,10 +110,10 @@ class ConsumerVerbs:
             owned=None,
         )
         outcome = self._driver.send(request.replace(**fields), version)
-        answer = outcome.response
+        response = outcome.response
         # An error response has no epoch to remember.
-        if not answer.error and answer.member_id is not None:
-            self.epochs[answer.member_id] = answer.member_epoch
+        if not response.error and response.member_id is not None:
+            self.epochs[response.member_id] = response.member_epoch
         return outcome
 
 

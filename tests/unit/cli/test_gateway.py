@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from group_coordinator.cli.gateway import gateway_command, run_gateway_process
 from group_coordinator.cli.main import main
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.gateway.run import ONE_USER_TOLD
 from group_coordinator.settings import JobSettings
 from tests.support.certificates import self_signed
@@ -142,7 +142,7 @@ def test_it_drains_when_the_run_stops_or_has_ended(tmp_path: Path, set_event: in
 def test_what_ends_it_ends_the_run() -> None:
     command = gateway_command(None, ["request.timeout.ms=1000"], NOBODY)
 
-    with pytest.raises(JobRefusedError, match="the gateway ended with status 1, and a run with"):
+    with pytest.raises(StartUpError, match="the gateway ended with status 1, and a run with"):
         run_gateway_process(command, Event(), Event())
 
 
@@ -156,7 +156,7 @@ def test_a_signal_is_named(tmp_path: Path) -> None:
 
     killer = Thread(target=kill)
     killer.start()
-    with pytest.raises(JobRefusedError, match="the gateway was ended by SIGKILL"):
+    with pytest.raises(StartUpError, match="the gateway was ended by SIGKILL"):
         run_gateway_process(command, Event(), Event())
     killer.join()
 

@@ -31,7 +31,7 @@ def test_an_event_that_is_no_request_is_answered_too() -> None:
         correlation_id="c-18",
     )
 
-    assert written(events.refusal_to_json("g", "group-events-3-1743", fault, 1_000)) == (
+    assert written(events.error_response_to_json("g", "group-events-3-1743", fault, 1_000)) == (
         '{"id":"group-events-3-1743","correlationId":"c-18","api":"Fetch","version":12,"groupId":"g",'
         '"at":1000,"body":{"errorCode":42,"errorMessage":"api = Fetch: unknown"}}'
     )

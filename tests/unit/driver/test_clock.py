@@ -5,7 +5,7 @@ import re
 import pytest
 
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.tasks import monitors
 from group_coordinator.driver.tasks.monitors import Clock
 
@@ -21,13 +21,13 @@ def test_a_clock_beyond_the_slack_is_refused() -> None:
     checked = Clock(lambda: 0, SLACK_MS)
 
     with pytest.raises(
-        JobRefusedError,
+        StartUpError,
         match=re.escape(
             "the clock of this machine is 60000 ms ahead of the brokers', more than timer.slack.ms = 1000"
         ),
     ):
         checked.check(60_000)
-    with pytest.raises(JobRefusedError, match="1001 ms behind the brokers'"):
+    with pytest.raises(StartUpError, match="1001 ms behind the brokers'"):
         checked.check(-1_001)
 
 

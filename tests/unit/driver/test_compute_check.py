@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.session import check_session, session
 from group_coordinator.streaming.cluster_options import DATABRICKS
 
@@ -23,14 +23,14 @@ def make() -> NoReturn:
 def test_spark_connect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
 
-    with pytest.raises(JobRefusedError, match="Spark Connect"), session(make):
+    with pytest.raises(StartUpError, match="Spark Connect"), session(make):
         pass
 
 
 def test_serverless_compute_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(DATABRICKS, "client.4.9")
 
-    with pytest.raises(JobRefusedError) as refused, session(make):
+    with pytest.raises(StartUpError) as refused, session(make):
         pass
 
     assert str(refused.value) == (
@@ -43,7 +43,7 @@ def test_serverless_compute_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_standard_compute_is_refused(mode: str) -> None:
     spark: Any = Configured(spark__databricks__clusterUsageTags__dataSecurityMode=mode)
 
-    with pytest.raises(JobRefusedError, match=f"standard compute .* = {mode}"):
+    with pytest.raises(StartUpError, match=f"standard compute .* = {mode}"):
         check_session(spark)
 
 
@@ -59,5 +59,5 @@ def test_a_session_that_somebody_else_made_may_be_one_of_spark_connect() -> None
     connected = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
     spark: Any = connected()
 
-    with pytest.raises(JobRefusedError, match="this session is one of Spark Connect"):
+    with pytest.raises(StartUpError, match="this session is one of Spark Connect"):
         check_session(spark)

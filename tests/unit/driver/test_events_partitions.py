@@ -14,7 +14,7 @@ from group_coordinator.driver.checks.preflight import (
     check_no_new_partitions,
     report_new_partitions,
 )
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
 
 JOB = settings.load().job
@@ -22,7 +22,7 @@ JOB = settings.load().job
 
 @pytest.mark.parametrize("limit", [1, 4, 8])
 def test_a_limit_that_every_batch_reaches_is_refused(limit: int) -> None:
-    with pytest.raises(JobRefusedError) as refused:
+    with pytest.raises(StartUpError) as refused:
         check_batch_limit(replace(JOB, max_offsets_per_trigger=limit), partitions=4)
 
     assert str(refused.value) == (
@@ -37,7 +37,7 @@ def test_no_limit_and_a_higher_one_are_taken(limit: int) -> None:
 
 
 def test_a_topic_that_has_grown_while_nobody_read_it_is_refused() -> None:
-    with pytest.raises(JobRefusedError) as refused:
+    with pytest.raises(StartUpError) as refused:
         check_no_new_partitions("group-events", read=4, present=8)
 
     assert str(refused.value) == (

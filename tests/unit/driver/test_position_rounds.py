@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from group_coordinator import settings
 from group_coordinator.clients.cluster.positions import Sample, Skipped
 from group_coordinator.clients.errors import BrokerUnreachableError, ClientError
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.positions import (
     NothingSampledError,
     PositionRounds,
@@ -188,7 +188,7 @@ def test_what_is_missing_is_told_by_reason() -> None:
 
 def test_a_table_that_has_not_been_made_is_refused_at_the_start(job: JobSettings) -> None:
     message = "has no table topic_positions: run `group-coordinator init`"
-    with pytest.raises(JobRefusedError, match=message):
+    with pytest.raises(StartUpError, match=message):
         tables_in_folder(replace(job, tables_root="./nowhere"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from group_coordinator import settings
 from group_coordinator.driver.checks import storage
 from group_coordinator.driver.checks.storage import check_other_clusters
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 
 
 def test_a_disk_that_is_written_by_its_url_has_one_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,7 +16,7 @@ def test_a_disk_that_is_written_by_its_url_has_one_cluster(monkeypatch: pytest.M
     claimed(monkeypatch, "west")
     spark: Any = None
 
-    with pytest.raises(JobRefusedError) as refusal:
+    with pytest.raises(StartUpError) as refusal:
         check_other_clusters(spark, job)
 
     assert str(refusal.value) == (

@@ -9,7 +9,7 @@ from group_coordinator.driver.checks.workers import (
     exchange_message,
     worker_here,
 )
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.streaming.operator.known_pyspark import Wanted
 
 HERE = worker_here()
@@ -24,7 +24,7 @@ def test_another_pyspark_on_the_workers_is_refused() -> None:
     found = f"pyspark {pyspark.__version__}"
     other = Worker(HERE.versions.replace(found, "pyspark 4.1.4"), None)
 
-    with pytest.raises(JobRefusedError) as refused:
+    with pytest.raises(StartUpError) as refused:
         check_versions(HERE.versions, {HERE, other})
 
     sentence = str(refused.value)
@@ -53,5 +53,5 @@ def test_the_log_says_which_exchange_the_workers_choose(
 
 
 def test_lean_alone_is_refused_if_one_worker_does_not_know_it() -> None:
-    with pytest.raises(JobRefusedError, match=r"^exchange = lean: .*\(sources 0123456789abcdef\)"):
+    with pytest.raises(StartUpError, match=r"^exchange = lean: .*\(sources 0123456789abcdef\)"):
         exchange_message("lean", {HERE, FORK})

@@ -8,7 +8,7 @@ from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.api_versions import APIS, Way
-from group_coordinator.gateway.groups.error_responses import refused
+from group_coordinator.gateway.groups.error_responses import error_response
 
 CODE = ErrorCode.COORDINATOR_NOT_AVAILABLE
 COMMITTED = [
@@ -44,7 +44,7 @@ def told(api: str, version: int, code: ErrorCode = CODE) -> Body:
     """What a client reads of the refusal of a request of this version."""
     sent = wire.encode(f"{api}Request", version, REQUESTS.get(api, {"groupId": "billing"}))
     body = wire.decode(f"{api}Request", version, sent)
-    answer = refused(api, version, body, code, "why")
+    answer = error_response(api, version, body, code, "why")
     return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, answer))
 
 

@@ -14,7 +14,7 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.event_handling import (
     InvalidEventResult,
     event_id_at,
-    refusal_of,
+    result_of_invalid,
     take,
 )
 from group_coordinator.settings import load
@@ -81,7 +81,9 @@ def test_bad_input_is_answered_where_somebody_asks_and_kept_unless_the_question_
     code: ErrorCode, correlation_id: str | None, *, is_answered: bool, is_dead_letter: bool
 ) -> None:
     refusal = InvalidEventResult(is_answered=is_answered, is_dead_letter=is_dead_letter)
-    assert refusal_of(InvalidEventError("bad", code, correlation_id=correlation_id)) == refusal
+    assert (
+        result_of_invalid(InvalidEventError("bad", code, correlation_id=correlation_id)) == refusal
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.settings import Settings
 from group_coordinator.streaming import coordination
 from group_coordinator.streaming.batch_gate import BatchGate
@@ -219,10 +219,10 @@ def test_a_watch_that_fails_ends_the_query_and_the_run(monkeypatch: pytest.Monke
 
     def fail(query: object) -> None:
         seen.append(query)
-        raise JobRefusedError("another checkpoint has taken over")
+        raise StartUpError("another checkpoint has taken over")
 
     world.watch = fail
-    with pytest.raises(JobRefusedError):
+    with pytest.raises(StartUpError):
         world.run()
 
     assert not seen[0].isActive

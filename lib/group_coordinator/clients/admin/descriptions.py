@@ -17,7 +17,7 @@ from group_coordinator.clients.errors import (
     error_for,
 )
 from group_coordinator.clients.member.classic import assigned_partitions
-from group_coordinator.clients.results import MemberResults, MemberToRemove, refusal
+from group_coordinator.clients.results import MemberResults, MemberToRemove, error_in
 from group_coordinator.core.model.errors import ErrorCode
 
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})
@@ -32,7 +32,7 @@ def describe_group(group_id: str, *, include_authorized_operations: bool = False
 
 def description(group_id: str, body: Body) -> GroupDescription:
     """Group in a DescribeGroups response."""
-    error: ClientError | None = refusal(body)
+    error: ClientError | None = error_in(body)
     if error is not None:
         return GroupDescription(group_id, state="Dead", error=error)
     [group] = body["groups"]
@@ -71,7 +71,7 @@ def delete_group(group_id: str) -> Request:
 def deletion_error(body: Body) -> CoordinatorResponseError | None:
     """Error of a DeleteGroups response; None: the group is deleted."""
     [result] = body.get("results", [{}])
-    return refusal(body) or (error_for(result["errorCode"]) if result["errorCode"] else None)
+    return error_in(body) or (error_for(result["errorCode"]) if result["errorCode"] else None)
 
 
 _NOT_ASKED_FOR = -(2**31)
@@ -177,7 +177,7 @@ def consumer_description(group_id: str, body: Body) -> GroupDescription | None:
     """Group in a ConsumerGroupDescribe response; None: it is no consumer group, but DescribeGroups may know it."""
     # The response to an unreadable event has no groups.
     [group] = body.get("groups", [{}])
-    error = refusal(body) or refusal(group)
+    error = error_in(body) or error_in(group)
     if error is not None and error.code in _ANOTHER_KIND:
         return None
     if error is not None:
@@ -245,7 +245,7 @@ def removal_results(body: Body, members: Sequence[MemberToRemove]) -> MemberResu
         MemberToRemove(member["memberId"], member["groupInstanceId"]): member["errorCode"]
         for member in body.get("members", ())
     }
-    return MemberResults({one: _member_error(codes.get(one)) for one in members}, refusal(body))
+    return MemberResults({one: _member_error(codes.get(one)) for one in members}, error_in(body))
 
 
 def members_of(group: GroupDescription) -> list[MemberToRemove]:

@@ -25,7 +25,7 @@ from group_coordinator.clients.results import (
     GroupResults,
     MemberResults,
     MemberToRemove,
-    refusal,
+    error_in,
 )
 from group_coordinator.tables.roots import is_folder
 
@@ -83,7 +83,7 @@ def described_configs(body: Body) -> Configs | CoordinatorResponseError:
     """Settings in a DescribeConfigs response, or its error."""
     # An unreadable event has an error of the whole response, and no results.
     [result] = body.get("results", [{}])
-    found = refusal(body) or refusal(result)
+    found = error_in(body) or error_in(result)
     return found or {config["name"]: _entry(config) for config in result["configs"]}
 
 
@@ -107,7 +107,7 @@ def alter_configs(
 def alteration_error(body: Body) -> CoordinatorResponseError | None:
     """Error of an IncrementalAlterConfigs response; None: the settings were altered."""
     [result] = body.get("responses", [{}])
-    return refusal(body) or refusal(result)
+    return error_in(body) or error_in(result)
 
 
 def _resource(group_id: str) -> Body:

@@ -77,7 +77,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
                 content = response.read(_MOST_BYTES + 1)
         except HTTPError as error:
             error.close()
-            raise self._refusal(error.code) from error
+            raise self._error_of_status(error.code) from error
         except OSError as error:
             raise KafkaConnectionError(f"{self._endpoint} gives no token: {error}") from error
         except HTTPException as error:
@@ -103,7 +103,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # kafka-pytho
         headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"}
         return Request(self._endpoint, urlencode(form).encode(), headers)  # noqa: S310 - the user's own URL
 
-    def _refusal(self, status: int) -> KafkaError:
+    def _error_of_status(self, status: int) -> KafkaError:
         said = f"{self._endpoint} gives no token: HTTP {status}"
         if 300 <= status < 400:  # noqa: PLR2004 - HTTP's own numbers
             said += ", a redirect, which is not followed: set sasl.oauthbearer.token.endpoint.url to its target"

@@ -217,11 +217,11 @@ class ClassicMembership(Membership):
 
     def _take(self, then: Callable[[Body], None], body: Body) -> None:
         if body["errorCode"]:
-            self._refused(body)
+            self._failed(body)
         else:
             then(body)
 
-    def _refused(self, body: Body) -> None:
+    def _failed(self, body: Body) -> None:
         code = body["errorCode"]
         if code in COORDINATOR_AWAY:
             self._lost()

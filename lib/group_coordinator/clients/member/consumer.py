@@ -212,7 +212,7 @@ class ConsumerMembership(Membership):
 
     def _take(self, body: Body) -> None:
         if body["errorCode"]:
-            self._refused(body)
+            self._failed(body)
             return
         self.state = MemberState.STABLE
         self._identity = replace(self._identity, generation_id=body["memberEpoch"])
@@ -243,7 +243,7 @@ class ConsumerMembership(Membership):
         self.rebalances += 1
         self._conversation.go_on()
 
-    def _refused(self, body: Body) -> None:
+    def _failed(self, body: Body) -> None:
         code = body["errorCode"]
         # The coordinator may have lost the member's fields, so the next heartbeat contains them all.
         self._sent = None

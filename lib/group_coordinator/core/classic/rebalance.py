@@ -330,8 +330,8 @@ class Rebalance:
             self.arm_session(self.put(member.replace(awaiting_sync=None)))
 
     def _abandon_syncs(self) -> None:
-        refusal = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
+        error_response = SyncGroupResponse(ErrorCode.REBALANCE_IN_PROGRESS)
         for member_id in sorted(self.membership.members):
             # The old assignment must not be sent to a member that joins the next generation.
             member = self.put(self.membership.members[member_id].replace(assignment=b""))
-            self._answer_sync(member, refusal)
+            self._answer_sync(member, error_response)

@@ -42,8 +42,8 @@ def decide(
         altered = _altered(group, request.changes)
         _check_name(group.group_id)
         check(altered, config)
-    except GroupConfigError as refusal:
-        response = response.replace(error=refusal.code, error_message=refusal.message)
+    except GroupConfigError as error:
+        response = response.replace(error=error.code, error_message=error.message)
     else:
         if not request.validates_only:
             records = _records(group.configs, altered)

@@ -36,9 +36,9 @@ def decide(
     records: list[Record] = []
     for topic in request.topics:
         name = topic.name or ""
-        present, refused = _sorted_out(group, topic, context.rights)
-        if refused is not None:
-            missing.append(refused)
+        present, error_result = _sorted_out(group, topic, context.rights)
+        if error_result is not None:
+            missing.append(error_result)
         if not present:
             continue
         # Offsets of a subscribed topic are in use (KIP-496).

@@ -46,19 +46,19 @@ def decide(
     if isinstance(group.membership, ConsumerGroup):
         validation.check_fetch(group.membership, request)
     by_id, rights = context.ticket.version >= TOPIC_IDS_SINCE, context.rights
-    refused: list[FetchedTopic] = []
+    errors: list[FetchedTopic] = []
     if request.topics is None:
         topics = _shown(_all_topics(group), rights)
         if by_id:
             # A response with topic ids cannot name a topic without an id.
             topics = [topic for topic in topics if topic.topic_id is not None]
     elif by_id:
-        topics, refused = _topics_by_id(group, request.topics, rights)
+        topics, errors = _topics_by_id(group, request.topics, rights)
     else:
-        topics, refused = _topics_by_name(group, request.topics, rights)
+        topics, errors = _topics_by_name(group, request.topics, rights)
     if request.require_stable:
         topics = [_without_unstable(group, topic) for topic in topics]
-    response = OffsetFetchResponse(ErrorCode.NONE, request.group_id, (*topics, *refused))
+    response = OffsetFetchResponse(ErrorCode.NONE, request.group_id, (*topics, *errors))
     return Decision([], [Reply(context.ticket, response)])
 
 
@@ -104,42 +104,42 @@ def _topic_id(group: Group, name: str) -> str | None:
 def _topics_by_name(
     group: Group, topics: Iterable[TopicPartitions], rights: Rights | None
 ) -> tuple[list[FetchedTopic], list[FetchedTopic]]:
-    found, refused = [], []
+    found, errors = [], []
     for topic in topics:
         if _is_denied(topic.name or "", rights):
-            refused.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            errors.append(_topic_error(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         else:
             committed = group.committed(topic.name or "")
             partitions = tuple(_fetched(p, committed.get(p)) for p in topic.partitions)
             found.append(FetchedTopic(topic.name, None, partitions))
-    return found, refused
+    return found, errors
 
 
 def _topics_by_id(
     group: Group, topics: Iterable[TopicPartitions], rights: Rights | None
 ) -> tuple[list[FetchedTopic], list[FetchedTopic]]:
-    found, refused = [], []
+    found, errors = [], []
     by_id = group.topics_by_id()
     for topic in topics:
         named = by_id.get(topic.topic_id or "")
         if named is None:
-            refused.append(_refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
+            errors.append(_topic_error(topic, ErrorCode.UNKNOWN_TOPIC_ID))
         elif _is_denied(named.name, rights):
-            refused.append(_refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            errors.append(_topic_error(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
         else:
             committed = group.committed(named.name)
             partitions = [
                 _of_topic_id(p, committed.get(p), named.topic_id) for p in topic.partitions
             ]
             found.append(FetchedTopic(named.name, named.topic_id, tuple(partitions)))
-    return found, refused
+    return found, errors
 
 
 def _is_denied(name: str, rights: Rights | None) -> bool:
     return rights is not None and not rights.has(TO_SEE_TOPICS, ResourceType.TOPIC, name)
 
 
-def _refused(topic: TopicPartitions, error: ErrorCode) -> FetchedTopic:
+def _topic_error(topic: TopicPartitions, error: ErrorCode) -> FetchedTopic:
     partitions = tuple([FetchedPartition(number, error=error) for number in topic.partitions])
     return FetchedTopic(topic.name, topic.topic_id, partitions)
 

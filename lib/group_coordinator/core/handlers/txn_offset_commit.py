@@ -32,7 +32,7 @@ from group_coordinator.core.offsets.committing import (
     existing_by_name,
     merge,
     names_epoch,
-    refused,
+    topic_error,
 )
 from group_coordinator.core.offsets.pending import check_in_time
 
@@ -61,7 +61,7 @@ def decide(
     can_be_written = request.producer_id is None or request.producer_epoch != _NO_EPOCH
     if records and not can_be_written:
         records = None
-        results = [refused(topic, ErrorCode.UNKNOWN_SERVER_ERROR) for topic in present]
+        results = [topic_error(topic, ErrorCode.UNKNOWN_SERVER_ERROR) for topic in present]
     replies = [Reply(context.ticket, TxnOffsetCommitResponse(merge(missing, results)))]
     if records is None:
         return Decision([], replies)

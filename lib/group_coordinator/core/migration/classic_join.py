@@ -235,8 +235,8 @@ def join_consumer_group(
         response = _join(update, request, context)
     except CoordinatorError as error:
         # An error discards the update: no record of it is written.
-        refused = JoinGroupResponse(error.code, "")
-        return Decision([], [Reply(context.ticket, refused)])
+        response = JoinGroupResponse(error.code, "")
+        return Decision([], [Reply(context.ticket, response)])
     return update.decision([Reply(context.ticket, response)])
 
 

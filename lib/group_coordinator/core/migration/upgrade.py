@@ -108,7 +108,7 @@ def upgrade(group: Group, classic: ClassicGroup, now_ms: int, config: Coordinato
 
 
 def abandoned_upgrade(
-    group: Group, config: CoordinatorConfig, error: CoordinatorError, refusal: Reply
+    group: Group, config: CoordinatorConfig, error: CoordinatorError, error_response: Reply
 ) -> Decision:
     """Return the decision for a failed join of the consumer protocol.
 
@@ -126,16 +126,16 @@ def abandoned_upgrade(
     left = classic.copy()
     for member in classic.members.values():
         left.put(member.replace(awaiting_join=None, awaiting_sync=None))
-    return Decision([], [*replies, refusal], (MembershipReplaced(left),))
+    return Decision([], [*replies, error_response], (MembershipReplaced(left),))
 
 
 def _check(group: Group, classic: ClassicGroup, config: CoordinatorConfig) -> None:
     if not allows_upgrade(config):
-        raise _refusal(group, "online upgrade is disabled")
+        raise _upgrade_error(group, "online upgrade is disabled")
     if not classic.is_of_consumers:
-        raise _refusal(group, "the group does not use the consumer embedded protocol")
+        raise _upgrade_error(group, "the group does not use the consumer embedded protocol")
     if len(classic.members) > config.group_consumer_max_size:
-        raise _refusal(group, "the group size exceeds the consumer group maximum size")
+        raise _upgrade_error(group, "the group size exceeds the consumer group maximum size")
 
 
 def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
@@ -148,7 +148,7 @@ def _converted_members(group: Group, classic: ClassicGroup) -> list[Converted]:
             members[member_id] = _converted(group, classic, classic.members[member_id])
             _hold(held, members[member_id].target)
     except MalformedProtocolError:
-        raise _refusal(group, "the embedded consumer protocol is malformed") from None
+        raise _upgrade_error(group, "the embedded consumer protocol is malformed") from None
     return [members[member_id] for member_id in timeline_order(ids)]
 
 
@@ -192,7 +192,7 @@ def _rejoin_replies(classic: ClassicGroup) -> list[Reply]:
     return replies
 
 
-def _refusal(group: Group, why: str) -> CoordinatorError:
+def _upgrade_error(group: Group, why: str) -> CoordinatorError:
     message = f"Cannot upgrade classic group {group.group_id} to consumer group because {why}."
     return CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, message)
 
@@ -229,7 +229,7 @@ def _last_assignment(
     assignment = read_assignment(member.assignment)
     # A custom assignor keeps data there, which a consumer group would lose.
     if assignment.user_data:
-        raise _refusal(
+        raise _upgrade_error(
             group,
             "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
             "assignor before re-attempting the upgrade",

@@ -101,7 +101,7 @@ def check_no_group(generation: int | None, version: int, member_epochs_since: in
         )
 
 
-def refused(topic: TopicCommit, error: ErrorCode) -> TopicResult:
+def topic_error(topic: TopicCommit, error: ErrorCode) -> TopicResult:
     """Return the same error for every partition of a topic."""
     partitions = (entry.partition for entry in topic.partitions)
     return same_result(topic.name, topic.topic_id, partitions, error)
@@ -143,17 +143,17 @@ def _existing(
     for topic in topics:
         name = topic.name
         if name is None:
-            missing.append(refused(topic, ErrorCode.UNKNOWN_TOPIC_ID))
+            missing.append(topic_error(topic, ErrorCode.UNKNOWN_TOPIC_ID))
             continue
         if rights is not None and not rights.has(TO_CHANGE_OFFSETS, ResourceType.TOPIC, name):
-            missing.append(refused(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            missing.append(topic_error(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
             continue
         known = [p for p in topic.partitions if group.partition_exists(name, p.partition)]
         absent = [p for p in topic.partitions if not group.partition_exists(name, p.partition)]
         # KafkaApis reports a topic as unknown even if the request has none of its partitions.
         if absent or not group.partition_exists(name, 0):
             unknown = topic.replace(partitions=tuple(absent))
-            missing.append(refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            missing.append(topic_error(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
         if known:
             present.append(topic.replace(partitions=tuple(known)))
     return present, missing
@@ -190,7 +190,7 @@ def commit_existing(
             check_partitions(earlier, records, group.topics)
     # KafkaApis turns an error of the coordinator into one for each partition.
     except CoordinatorError as error:
-        return None, [refused(topic, error.code) for topic in topics]
+        return None, [topic_error(topic, error.code) for topic in topics]
     return records, results
 
 

@@ -36,7 +36,7 @@ from group_coordinator.driver.checks.workers import (
     worker_here,
 )
 from group_coordinator.driver.error_causes import reported_start_errors
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.driver.tasks.acls import reader_of_acls, way_past_rules
 from group_coordinator.driver.tasks.monitors import check_clock
@@ -67,11 +67,11 @@ _log = logging.getLogger(__name__)
 
 
 def check_batch_limit(job: JobSettings, partitions: int) -> None:
-    """Refuse, with JobRefusedError, a limit that would suspend the timers of dead members as long as others are busy."""
+    """Refuse, with StartUpError, a limit that would suspend the timers of dead members as long as others are busy."""
     limit, least = job.max_offsets_per_trigger, lowest_limit(partitions)
     # 0 is no limit.
     if 0 < limit < least:
-        raise JobRefusedError(
+        raise StartUpError(
             f"max.offsets.per.trigger = {limit} is too low for the {partitions} partitions of {job.events_topic}: "
             f"timers would be suspended in each batch with an event of each partition. Set at least {least}, or 0 "
             "for no limit"
@@ -82,10 +82,10 @@ def check_no_new_partitions(topic: str, read: int | None, present: int) -> None:
     """Refuse a topic with more partitions than were `read` before (None: none were), as the order of the events is unknown.
 
     Raises:
-        JobRefusedError: the message names both numbers and the remedy.
+        StartUpError: the message names both numbers and the remedy.
     """
     if read is not None and present > read:
-        raise JobRefusedError(
+        raise StartUpError(
             f"events.topic = {topic} has {present} partitions instead of the {read} of the last run: a group's "
             "events may be in two of them now, and later events may be handled before earlier ones. To accept "
             "this, run once with --accept-new-partitions. It has no effect on groups without new events since the "
@@ -114,7 +114,7 @@ def check_partitions(spark: SparkSession, job: JobSettings) -> str:
     """Return the number of state partitions of a run. A first run on a cluster must choose it.
 
     Raises:
-        JobRefusedError: it would depend on the present executors, or a `rebuild` that changes it has not ended.
+        StartUpError: it would depend on the present executors, or a `rebuild` that changes it has not ended.
     """
     folder = coordinator_folder(spark, job)
     partitions = (
@@ -128,7 +128,7 @@ def _kept(folder: CheckpointFolder, wanted: int) -> int | None:
     # Spark uses the checkpoint's number, whatever the settings are.
     unended = unended_repartition(folder)
     if unended is not None:
-        raise JobRefusedError(
+        raise StartUpError(
             f"checkpoint {folder.location}: `group-coordinator rebuild --partitions {unended}` was interrupted: "
             "run it again to complete it"
         )
@@ -147,7 +147,7 @@ def _chosen(spark: SparkSession, job: JobSettings, folder: CheckpointFolder) -> 
     of_the_rebuild = None if origin is None else origin.partitions
     is_chosen = job.shuffle_partitions or spark.sparkContext.getConf().contains(PARTITIONS)
     if not (of_the_rebuild or is_on_this_machine(spark) or is_chosen):
-        raise JobRefusedError(
+        raise StartUpError(
             "shuffle.partitions = 0: on a cluster the number of state partitions must be given at the first "
             f"start, by --set shuffle.partitions=N or --conf {PARTITIONS}=N. Set it to the number of executor "
             "cores at the highest load; it stays until a rebuild"
@@ -179,8 +179,8 @@ def preflight(settings: Settings, make_session: MakeSession) -> Iterator[CheckRe
             if topics.is_right:
                 yield from _with_spark_and_kafka(spark, job, connection)
             yield from _with_spark(spark, settings, connection)
-    except JobRefusedError as refusal:
-        yield CheckResult("Spark", is_right=False, text=str(refusal))
+    except StartUpError as error:
+        yield CheckResult("Spark", is_right=False, text=str(error))
 
 
 def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterator[CheckResult]:
@@ -188,8 +188,8 @@ def rights_of(program: str, job: JobSettings, connection: Connection) -> Iterato
     try:
         with reported_start_errors():
             looked = list(look_at_rights(program, job, connection))
-    except JobRefusedError as refusal:
-        yield CheckResult("rights", is_right=False, text=str(refusal))
+    except StartUpError as error:
+        yield CheckResult("rights", is_right=False, text=str(error))
         return
     if held := [named(each.right) for each in looked if each.is_held]:
         yield CheckResult("rights", is_right=True, text=", ".join(held))
@@ -244,8 +244,8 @@ def _looked(subject: str, look: Callable[[], str]) -> CheckResult:
     try:
         with reported_start_errors():
             return CheckResult(subject, is_right=True, text=look())
-    except JobRefusedError as refusal:
-        return CheckResult(subject, is_right=False, text=str(refusal))
+    except StartUpError as error:
+        return CheckResult(subject, is_right=False, text=str(error))
     except DeltaError as failure:
         text = in_one_line(failure)
     except Py4JJavaError as failure:

@@ -14,7 +14,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 
 _READING = frozenset(
     {
@@ -46,14 +46,14 @@ def check_query(spark: SparkSession, query: str, known: Iterable[str]) -> None:
     """Refuse a query that does anything but read the tables and views with these names; nothing is run.
 
     Raises:
-        JobRefusedError: the query is refused; the message names the reason.
+        StartUpError: the query is refused; the message names the reason.
         PySparkException: it is no SQL.
     """
     parser = spark._jsparkSession.sessionState().sqlParser()  # noqa: SLF001 - PySpark has no public way
     try:
         plan = parser.parsePlan(query)
     except Py4JJavaError as error:  # as of BEGIN ... END, which PySpark has no exception for
-        raise JobRefusedError(error.java_exception.getMessage()) from error
+        raise StartUpError(error.java_exception.getMessage()) from error
     _Tree(spark).check(plan, frozenset(known))
 
 
@@ -81,13 +81,13 @@ class _Tree:
     def _check_node(self, node: JavaObject, names: frozenset[str]) -> None:
         name = _class_name(node)
         if self._kind(node) == _PLAN and name not in _READING:
-            raise JobRefusedError(
+            raise StartUpError(
                 f"{name} is not allowed: the tables are read-only; use SELECT, WITH, VALUES, SHOW TABLES, DESCRIBE or "
                 "EXPLAIN"
             )
         # IDENTIFIER builds a name at run time, after this check.
         if name == "ExpressionWithUnresolvedIdentifier":
-            raise JobRefusedError("IDENTIFIER(...) is not allowed: write the name itself")
+            raise StartUpError("IDENTIFIER(...) is not allowed: write the name itself")
         if name in _RELATIONS:
             self._check_relation(node, names)
         if name in _FUNCTIONS:
@@ -135,7 +135,7 @@ class _Tree:
     def _check_relation(self, node: JavaObject, names: frozenset[str]) -> None:
         parts = [*self._parts(node.multipartIdentifier())]
         if len(parts) > 1 or parts[0].lower() not in names:
-            raise JobRefusedError(
+            raise StartUpError(
                 f"{'.'.join(parts)} is not allowed: use the tables and views that jobs/reference lists"
             )
 
@@ -147,7 +147,7 @@ class _Tree:
         # A user's function may have the name of Spark's, so its class decides.
         is_own = path.startswith(_OF_SPARK) and path.rpartition(".")[2] not in _REACHING
         if not is_own and name.lower() != "range":
-            raise JobRefusedError(
+            raise StartUpError(
                 f"the function {name} is not allowed: use Spark's own functions, except those that call Java or read "
                 "files"
             )

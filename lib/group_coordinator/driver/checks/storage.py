@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from group_coordinator.driver.checks.workers import is_on_this_machine
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.cluster_options import DATABRICKS
@@ -32,7 +32,7 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
     """Refuse stores on which one driver can overwrite another's files, and folders that driver and executors do not share.
 
     Raises:
-        JobRefusedError: the message names the setting, the folder and the remedy.
+        StartUpError: the message names the setting, the folder and the remedy.
         StorageError: it cannot be reached.
     """
     settings = {"tables.root": job.tables_root, "checkpoint.location": job.checkpoint_location}
@@ -53,20 +53,20 @@ def check_storage(spark: SparkSession, job: JobSettings) -> None:
 
 
 def check_checkpoint(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse a location that is unreachable or read-only, with JobRefusedError or StorageError. Only the folder stays there."""
+    """Refuse a location that is unreachable or read-only, with StartUpError or StorageError. Only the folder stays there."""
     with storage_named("checkpoint.location", job.checkpoint_location):
         folder = CheckpointFolder(spark, job.checkpoint_location)
     check_takes_files(folder, f"checkpoint.location = {job.checkpoint_location}")
 
 
 def check_other_clusters(spark: SparkSession, job: JobSettings) -> None:
-    """Refuse tables by a file: URL that another cluster's coordinator writes too. Raises JobRefusedError."""
+    """Refuse tables by a file: URL that another cluster's coordinator writes too. Raises StartUpError."""
     # The two could replace each other's commits. On a path without a scheme a lock prevents that (tables/catalog.py).
     if urlsplit(job.tables_root).scheme != "file":
         return
     others = clusters(spark, TableCatalog(job.tables_root)) - {job.cluster_id}
     if others:
-        raise JobRefusedError(
+        raise StartUpError(
             f"tables.root = {job.tables_root} also has rows of cluster.id = {min(others)}, and with a file: URL "
             "two drivers that write a Delta table lose each other's commits: set another tables.root, or write it "
             "as a path, without file:"
@@ -81,7 +81,7 @@ def _check_one_writes(spark: SparkSession, name: str, location: str) -> None:
         is_kept = folder.write_new(probe, "") and not folder.write_new(probe, "")
         folder.remove(probe)
     if not is_kept:
-        raise JobRefusedError(
+        raise StartUpError(
             f"{name} = {location}: this store replaces existing files at a PUT with If-None-Match: *, so two "
             "drivers would overwrite each other's batches: use a store with conditional PUTs"
         )
@@ -98,7 +98,7 @@ def _check_default_file_system(spark: SparkSession, name: str, location: str) ->
     context: Any = spark.sparkContext
     default = str(context._jsc.hadoopConfiguration().get("fs.defaultFS"))  # noqa: SLF001
     if not URL.match(location) and not default.startswith("file:"):
-        raise JobRefusedError(
+        raise StartUpError(
             f"{name} = {location} has no scheme, and this cluster's default file system is {default}: write "
             f"{default.rstrip('/')}/..., or file:/... for a disk that all machines share"
         )
@@ -112,7 +112,7 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         of_the_driver.touch()
     except OSError as error:
-        raise JobRefusedError(f"{name} = {folder} cannot be written: {error}") from error
+        raise StartUpError(f"{name} = {folder} cannot be written: {error}") from error
 
     def probe(numbers: Iterable[int]) -> Iterable[tuple[str, bool]]:
         for number in numbers:
@@ -131,7 +131,7 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
         for file in folder.glob(f"{mark}-*"):
             file.unlink()
     if blind or len(written) < _PROBES:
-        raise JobRefusedError(
+        raise StartUpError(
             f"{name} = {folder} is a folder that driver and executors do not "
             f"share{' (not seen on ' + ', '.join(blind) + ')' if blind else ''}: set the whole path of a folder "
             "that all of them mount, or an object store"
@@ -139,7 +139,7 @@ def _check_shared(spark: SparkSession, name: str, folder: Path) -> None:
 
 
 def check_tables_take_files(spark: SparkSession, root: str) -> None:
-    """Refuse a root with a table whose folder is read-only; nothing stays there. Raises JobRefusedError with the folder."""
+    """Refuse a root with a table whose folder is read-only; nothing stays there. Raises StartUpError with the folder."""
     catalog = TableCatalog(root)
     for table in TABLES:
         if catalog.exists(spark, table.name):
@@ -157,10 +157,10 @@ def check_catalog_takes_appends(spark: SparkSession, root: str) -> None:
 
 
 def check_takes_files(folder: CheckpointFolder, named: str) -> None:
-    """Refuse a folder in which no file can be created or removed. Raises JobRefusedError, which begins with `named`."""
+    """Refuse a folder in which no file can be created or removed. Raises StartUpError, which begins with `named`."""
     probe = f".probe-{token_hex(8)}"
     try:
         folder.write(probe, "")
         folder.remove(probe)
     except Py4JJavaError as error:
-        raise JobRefusedError(f"{named} cannot be written: {error.java_exception}") from error
+        raise StartUpError(f"{named} cannot be written: {error.java_exception}") from error

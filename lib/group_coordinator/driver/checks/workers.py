@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.core.model.config import key_of
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.security import Security
 from group_coordinator.streaming.operator.known_pyspark import (
     UnknownPySparkError,
@@ -59,12 +59,12 @@ class Worker(NamedTuple):
 
 
 def check_workers(spark: SparkSession, exchange: Wanted) -> None:
-    """Refuse workers unlike the driver, and log the exchange of rows. Raises JobRefusedError."""
+    """Refuse workers unlike the driver, and log the exchange of rows. Raises StartUpError."""
     _log.info("%s", exchange_message(exchange, workers_like_the_driver(spark)))
 
 
 def workers_like_the_driver(spark: SparkSession) -> set[Worker]:
-    """Return the packages of the workers, with the driver's versions. Raises JobRefusedError with the remedy."""
+    """Return the packages of the workers, with the driver's versions. Raises StartUpError with the remedy."""
     here = worker_here()
     # On this machine the workers are started by the driver's own Python.
     workers = {here} if is_on_this_machine(spark) else _asked(spark)
@@ -82,21 +82,21 @@ def worker_here() -> Worker:
 
 
 def check_versions(here: str, workers: Iterable[Worker]) -> None:
-    """Refuse workers with other versions. Raises JobRefusedError, with the first versions that differ."""
+    """Refuse workers with other versions. Raises StartUpError, with the first versions that differ."""
     others = sorted(worker.versions for worker in workers if worker.versions != here)
     if others:
-        raise JobRefusedError(
+        raise StartUpError(
             f"Python on the workers differs from the driver's: {others[0]}, and here {here}: {_CURE}"
         )
 
 
 def exchange_message(wanted: Wanted, workers: Iterable[Worker]) -> str:
-    """Return the exchange that the workers will choose. Raises JobRefusedError if `lean` is untested with a worker's PySpark."""
+    """Return the exchange that the workers will choose. Raises StartUpError if `lean` is untested with a worker's PySpark."""
     digests = sorted({str(worker.pyspark_digest) for worker in workers})
     try:
         exchanges = {chosen(wanted, digest) for digest in digests}
     except UnknownPySparkError as error:
-        raise JobRefusedError(str(error)) from error
+        raise StartUpError(str(error)) from error
     found = f"PySpark {pyspark.__version__}, sources {', '.join(digests)}"
     return f"exchange = {wanted}: {' or '.join(sorted(exchanges))} on the workers ({found})"
 
@@ -110,7 +110,7 @@ def _asked(spark: SparkSession) -> set[Worker]:
         # Any other failure has nothing to do with the workers' Python.
         if cause is None:
             raise
-        raise JobRefusedError(f"Python on the workers: {cause[0].strip()}: {_CURE}") from failure
+        raise StartUpError(f"Python on the workers: {cause[0].strip()}: {_CURE}") from failure
 
 
 def _version_of(package: str) -> str:
@@ -124,20 +124,20 @@ _FIELDS = ("ssl_truststore_location", "ssl_keystore_location")
 
 
 def check_certificates(spark: SparkSession, security: Security) -> None:
-    """Refuse executors that lack a PEM file of the settings, or have another file in its place, with JobRefusedError."""
+    """Refuse executors that lack a PEM file of the settings, or have another file in its place, with StartUpError."""
     files = {key_of(name): file for name in _FIELDS if (file := getattr(security, name))}
     if not files or is_on_this_machine(spark):
         return
     here = {key: _content(file) for key, file in files.items()}
     for key, content in here.items():
         if not content:
-            raise JobRefusedError(f"{key} = {files[key]} cannot be read on the driver")
+            raise StartUpError(f"{key} = {files[key]} cannot be read on the driver")
     tasks = spark.sparkContext.parallelize(range(_TASKS), _TASKS)
     found = set(tasks.mapPartitions(lambda _: _found(files)).collect())
     for key, machine, content in sorted(found):
         if content != here[key]:
             what = "is another file" if content else "cannot be read"
-            raise JobRefusedError(
+            raise StartUpError(
                 f"{key} = {files[key]} {what} on the executor {machine}: put the driver's file at the same path on all "
                 "machines"
             )

@@ -27,7 +27,7 @@ from group_coordinator.background import repeat, running_beside
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.errors import ChannelError
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
@@ -62,7 +62,7 @@ def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
     """Serve metrics at metrics.listen while the block runs; None: the setting is empty.
 
     Raises:
-        JobRefusedError: the port is taken, or the address is not this machine's.
+        StartUpError: the port is taken, or the address is not this machine's.
         GatewayStartError: the setting is no address.
     """
     if not job.metrics_listen:
@@ -79,7 +79,7 @@ def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
         try:
             opened.enter_context(metrics_port(address, endpoint.registry, endpoint.trouble))
         except OSError as error:
-            raise JobRefusedError(f"{_SETTING} = {job.metrics_listen}: {error}") from error
+            raise StartUpError(f"{_SETTING} = {job.metrics_listen}: {error}") from error
         yield endpoint
 
 

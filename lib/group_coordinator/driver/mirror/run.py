@@ -150,7 +150,7 @@ def run_mirror(
     The brokers' own retention does not replace settings with keys in `given`.
 
     Raises:
-        JobRefusedError: the message has the cause of the end, and the remedy.
+        StartUpError: the message has the cause of the end, and the remedy.
     """
     set_up_logs()
     job = settings.job

@@ -21,7 +21,7 @@ from group_coordinator.driver.error_causes import (
     unreadable_time,
     unreadable_time_message,
 )
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.mirror.continuity import Continuity, GapRepairs
 from group_coordinator.mirror.query import MIRROR, Reading, TopicChangedError
 from group_coordinator.mirror.sinks import GroupsMovedError, MirroredBatch
@@ -104,12 +104,12 @@ class MirroredTopic:
         """Return True if the query must start again after a failure, because the topic has changed.
 
         Raises:
-            JobRefusedError: the topic has a record that Spark cannot read; the message has its position.
+            StartUpError: the topic has a record that Spark cannot read; the message has its position.
             ChannelError: the cluster does not respond, or rejects the login.
         """
         if has_unreadable_time(str(failure)):
             message = unreadable_time_message(self._job, self._where_unreadable())
-            raise JobRefusedError(message) from failure
+            raise StartUpError(message) from failure
         # The error crosses Java, so only its text is left.
         if GroupsMovedError.__name__ in str(failure):
             self._continuity.groups_have_moved(self._now_ms())
@@ -139,10 +139,10 @@ class MirroredTopic:
 
 
 def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:
-    """Return the topic's metadata. Raises JobRefusedError if it does not exist, or ChannelError."""
+    """Return the topic's metadata. Raises StartUpError if it does not exist, or ChannelError."""
     facts = topic_facts(connection, job.events_topic)
     if facts is None:
-        raise JobRefusedError(
+        raise StartUpError(
             f"topic {job.events_topic} does not exist at {job.bootstrap_servers}, or this user may not see it (ACL "
             "DESCRIBE); Kafka creates __consumer_offsets when the first group commits or joins"
         )

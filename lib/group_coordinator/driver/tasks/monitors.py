@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from group_coordinator.background import repeat
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.deadlines import Outage
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.streaming.checkpoint.ownership import check_still_owner
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.delta_errors import in_one_line
@@ -126,9 +126,9 @@ _CLOCK_LOOK_S = 60.0
 
 
 def check_clock(ahead_ms: int, slack_ms: int) -> None:
-    """Refuse a clock that is too far ahead of, or behind, the brokers' clocks, with JobRefusedError."""
+    """Refuse a clock that is too far ahead of, or behind, the brokers' clocks, with StartUpError."""
     if abs(ahead_ms) > slack_ms:
-        raise JobRefusedError(
+        raise StartUpError(
             f"the clock of this machine is {abs(ahead_ms)} ms {'ahead of' if ahead_ms > 0 else 'behind'} the "
             f"brokers', more than timer.slack.ms = {slack_ms}: sessions would be too short or too long. Set the "
             "clock (NTP) of this machine or of the brokers"

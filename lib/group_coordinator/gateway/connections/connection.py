@@ -52,7 +52,7 @@ class ConnectionHost(Protocol):
     def held(self, connection: ClientConnection, held: int) -> None: ...
     def login_failed(self, host: str) -> None: ...
     def login_wait_s(self, host: str) -> float: ...
-    def refused(self, connection: ClientConnection, error: Exception) -> None: ...
+    def frame_failed(self, connection: ClientConnection, error: Exception) -> None: ...
     def failed(self, connection: ClientConnection, error: BaseException) -> None: ...
 
 
@@ -166,9 +166,9 @@ class ClientConnection:
         if other is not None and not line.is_full:
             other.go_on()
 
-    def line_refused(self, line: TcpConnection, error: FrameError) -> None:
+    def frame_failed(self, line: TcpConnection, error: FrameError) -> None:
         if line is self.client:
-            self._gateway.refused(self, error)
+            self._gateway.frame_failed(self, error)
         else:
             self._gateway.failed(self, error)
         # After an invalid frame the next frame's position is unknown.
@@ -244,7 +244,7 @@ class ClientConnection:
 
     def _fail(self, error: BaseException) -> None:
         if isinstance(error, WireError):  # the client's request cannot be forwarded or answered
-            self._gateway.refused(self, error)
+            self._gateway.frame_failed(self, error)
         else:
             self._gateway.failed(self, error)
         self.pipeline.forget()

@@ -38,7 +38,7 @@ def merged(api: str, asked: Sequence[Resource], groups: Body, others: Body) -> B
     return {**others, results: [*in_order, *left_over]}
 
 
-def refused_groups(groups: Sequence[Resource]) -> Body:
+def error_response_of_groups(groups: Sequence[Resource]) -> Body:
     """Error response for groups: AlterConfigs replaces all settings of a group at once, and the job does not support that."""
     message = "Settings of a group are altered by IncrementalAlterConfigs."
     return {

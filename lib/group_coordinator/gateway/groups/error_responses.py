@@ -97,22 +97,24 @@ _NULL_PROTOCOL_SINCE = 7
 _Refuse: TypeAlias = Callable[[Body, int, int, "str | None"], Body]
 
 
-def refused(api: str, version: int, body: Body, code: int, message: str | None = None) -> Body:
+def error_response(
+    api: str, version: int, body: Body, code: int, message: str | None = None
+) -> Body:
     """Error response to `body` with `code` in each entry, and the message where the version has a field for it."""
-    refuse = _REFUSE.get(api)
-    if refuse is not None:
-        return refuse(body, version, code, message)
+    build = _RESPONSES.get(api)
+    if build is not None:
+        return build(body, version, code, message)
     fields = fields_of(api, version)
     if fields is not None:
         return _listed(fields, body, code, message)
-    refuse = _at_the_top if _has_one_error(api, version) else _at_partitions
-    return refuse(body, version, code, message)
+    build = _at_the_top if _has_one_error(api, version) else _at_partitions
+    return build(body, version, code, message)
 
 
-def refused_unread(api: str, version: int, code: int) -> Body | None:
+def error_response_unread(api: str, version: int, code: int) -> Body | None:
     """Error response to a request that was not read; None: its errors stand next to names of the request."""
     if api in GROUP_APIS and _has_one_error(api, version):
-        return refused(api, version, {}, code)
+        return error_response(api, version, {}, code)
     return None
 
 
@@ -209,7 +211,7 @@ def _of_names(names: Iterable[str], code: int, message: str | None) -> list[Body
     return [{"name": each, "errorCode": code, "errorMessage": message} for each in names]
 
 
-_REFUSE: dict[str, _Refuse] = {
+_RESPONSES: dict[str, _Refuse] = {
     "JoinGroup": _join,
     "OffsetFetch": _fetch,
     "CreateTopics": _of_topics("topics"),

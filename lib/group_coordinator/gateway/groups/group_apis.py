@@ -18,7 +18,7 @@ from group_coordinator.gateway.api_versions import PARKED_APIS
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.group_part import GroupService, OpenGroups
 from group_coordinator.gateway.groups import error_responses
-from group_coordinator.gateway.groups.error_responses import OfOneGroup, refused, together
+from group_coordinator.gateway.groups.error_responses import OfOneGroup, error_response, together
 from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupSettings, GroupTables
 from group_coordinator.gateway.groups.offset_apis import OffsetApis, Subscriptions
@@ -115,11 +115,11 @@ class GroupApis:
         try:
             response = _understood(request, await asked)
         except NoAnswerError as error:
-            return refused(request.api, request.version, request.body, error.code)
+            return error_response(request.api, request.version, request.body, error.code)
         except wire.WireError as fault:
             _log.warning("a response of the job is not valid for its API: %s", fault)
             code = ErrorCode.UNKNOWN_SERVER_ERROR
-            return refused(request.api, request.version, request.body, code)
+            return error_response(request.api, request.version, request.body, code)
         self._timeouts.learn(request, response)
         return response
 
@@ -132,7 +132,7 @@ def _understood(request: GroupRequest, response: Body) -> Body:
     api, version = request.api, request.version
     if response.keys() == _REFUSAL:
         code, message = response["errorCode"], response["errorMessage"]
-        response = refused(api, version, request.body, code, message)
+        response = error_response(api, version, request.body, code, message)
     return wire.decode(f"{api}Response", version, wire.encode(f"{api}Response", version, response))
 
 
@@ -140,7 +140,9 @@ async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
     # Administration clients send ConsumerGroupDescribe for every group, then DescribeGroups. A local response saves a
     # job request.
     why = f"Group {one.group_id} is not a consumer group."
-    return refused("ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why)
+    return error_response(
+        "ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why
+    )
 
 
 _READING_S = 5.0

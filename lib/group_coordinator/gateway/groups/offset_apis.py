@@ -17,7 +17,12 @@ from group_coordinator.clients.channel import Body
 from group_coordinator.codecs.apis.topic_metadata import known_topic
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.groups import offset_topics
-from group_coordinator.gateway.groups.error_responses import OfOneGroup, at_once, no_offset, refused
+from group_coordinator.gateway.groups.error_responses import (
+    OfOneGroup,
+    at_once,
+    error_response,
+    no_offset,
+)
 from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, Sorted, TopicCache
 from group_coordinator.gateway.job.transaction_ends import NoEndError, TransactionEnds
 from group_coordinator.gateway.login import Caller
@@ -116,7 +121,7 @@ class OffsetApis:
         found = self._sorted(body)
         # An OffsetDelete goes to the job even without topics, as the group may not exist.
         if not found.present and api != "OffsetDelete":
-            topics = offset_topics.merged(found.refused, ())
+            topics = offset_topics.merged(found.errors, ())
             return at_once({"throttleTimeMs": 0, "topics": topics})
         ids = offset_topics.ids_of(body["topics"])
         asked = {**body, "topics": found.present}
@@ -132,7 +137,7 @@ class OffsetApis:
         topics = response["topics"]
         if ids:
             topics = offset_topics.with_ids(topics, ids.get)
-        return {**response, "topics": offset_topics.merged(found.refused, topics)}
+        return {**response, "topics": offset_topics.merged(found.errors, topics)}
 
     def _sorted(self, body: Body) -> Sorted:
         return offset_topics.sort(body["topics"], self._topics)
@@ -140,13 +145,13 @@ class OffsetApis:
     def commit_in_transaction(self, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         """Answer a TxnOffsetCommit. Its event contains the end offset behind which the transaction's marker will be."""
         end: list[int] = []
-        refusal: int = ErrorCode.COORDINATOR_NOT_AVAILABLE
+        error_code: int = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
         def found() -> Sorted:
             return self._sorted(body)
 
         async def look_up() -> None:
-            nonlocal refusal
+            nonlocal error_code
             grown = offset_topics.grown(body["topics"], self._topics)
             if grown:
                 await self._topics.look_for(grown)
@@ -155,12 +160,14 @@ class OffsetApis:
                 try:
                     end.append(await self._ends.end_for(body, version))
                 except NoEndError as error:
-                    refusal = error.code
+                    error_code = error.code
 
         def hand_over() -> Awaitable[Body]:
             present = found().present
             if present and not end:
-                response = refused("TxnOffsetCommit", version, {"topics": present}, refusal)
+                response = error_response(
+                    "TxnOffsetCommit", version, {"topics": present}, error_code
+                )
                 return self._completed(at_once(response), found(), {})
             marked = {**body, "markersEndOffset": end[0]} if end else body
             return self._hand_over("TxnOffsetCommit", version, marked, caller)

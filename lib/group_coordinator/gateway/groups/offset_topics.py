@@ -79,7 +79,7 @@ class Sorted(NamedTuple):
     """Topics for the job, by name, and error entries in the form of the response."""
 
     present: list[Body]
-    refused: list[Body]
+    errors: list[Body]
 
 
 def sort(topics: Iterable[Body], known: TopicCache) -> Sorted:
@@ -93,7 +93,7 @@ def sort(topics: Iterable[Body], known: TopicCache) -> Sorted:
             _sort(topic, identity, topic["name"], known, found)
         else:
             code = ErrorCode.UNKNOWN_TOPIC_ID
-            found.refused.append({**identity, "partitions": results(topic["partitions"], code)})
+            found.errors.append({**identity, "partitions": results(topic["partitions"], code)})
     return found
 
 
@@ -105,7 +105,7 @@ def _sort(topic: Body, identity: Body, name: str, known: TopicCache, found: Sort
     missing = [each for each in topic["partitions"] if not 0 <= each["partitionIndex"] < count]
     if missing or not count:
         partitions = results(missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        found.refused.append({**identity, "partitions": partitions})
+        found.errors.append({**identity, "partitions": partitions})
     if there:
         found.present.append({"name": name, "partitions": there})
 
@@ -128,12 +128,12 @@ def ids_of(topics: Iterable[Body]) -> dict[str, str]:
     return {t["name"]: t["topicId"] for t in topics if "name" in t and "topicId" in t}
 
 
-def merged(refused: Sequence[Body], answered: Sequence[Body]) -> list[Body]:
+def merged(errors: Sequence[Body], answered: Sequence[Body]) -> list[Body]:
     """Merge to an entry for each topic, denied topics first, as Kafka's response builders do."""
-    if not refused:
+    if not errors:
         return [*answered]
     topics: dict[str, Body] = {}
-    for topic in (*refused, *answered):
+    for topic in (*errors, *answered):
         identity = topic["topicId"] if "topicId" in topic else topic["name"]
         # A topic may be in both parts, and a client expects a single entry.
         if identity in topics:

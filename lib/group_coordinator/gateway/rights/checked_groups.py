@@ -16,7 +16,12 @@ from group_coordinator.gateway.api_versions import GROUP_APIS
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups import error_responses, offset_topics
 from group_coordinator.gateway.groups.config_requests import merged
-from group_coordinator.gateway.groups.error_responses import at_once, no_offset, refused, together
+from group_coordinator.gateway.groups.error_responses import (
+    at_once,
+    error_response,
+    no_offset,
+    together,
+)
 from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.rights import ClientRights, shows_more_than_asked, visible
@@ -65,19 +70,19 @@ def without_denied_topics(
         name = topic.get("name")
         return name is not None and Right(ON_TOPICS[api], ResourceType.TOPIC, name) in denied
 
-    refusals = [_refusal(api, topic) for topic in asked if is_denied(topic)]
+    error_bodies = [_denied_topic(api, topic) for topic in asked if is_denied(topic)]
     kept = [topic for topic in asked if not is_denied(topic)]
-    if not refusals:
+    if not error_bodies:
         return ask(body)
     if not kept and api not in _ASKS_ANYWAY:
-        topics = offset_topics.merged(refusals, ())
+        topics = offset_topics.merged(error_bodies, ())
         return at_once({"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "topics": topics})
     if group is body:
-        return _merged(ask({**body, "topics": kept}), refusals)
-    return _merged_of_group(ask({**body, "groups": [{**group, "topics": kept}]}), refusals)
+        return _merged(ask({**body, "topics": kept}), error_bodies)
+    return _merged_of_group(ask({**body, "groups": [{**group, "topics": kept}]}), error_bodies)
 
 
-def _refusal(api: str, topic: Body) -> Body:
+def _denied_topic(api: str, topic: Body) -> Body:
     field = "topicId" if "topicId" in topic else "name"
     identity: Body = {field: topic[field]}
     if api == "OffsetFetch":
@@ -87,21 +92,21 @@ def _refusal(api: str, topic: Body) -> Body:
     return {**identity, "partitions": partitions}
 
 
-async def _merged(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
-    return _with_refusals(await asked, refusals)
+async def _merged(asked: Awaitable[Body], error_bodies: Sequence[Body]) -> Body:
+    return _with_denied(await asked, error_bodies)
 
 
-async def _merged_of_group(asked: Awaitable[Body], refusals: Sequence[Body]) -> Body:
+async def _merged_of_group(asked: Awaitable[Body], error_bodies: Sequence[Body]) -> Body:
     response = await asked
     [group] = response["groups"]
-    return {**response, "groups": [_with_refusals(group, refusals)]}
+    return {**response, "groups": [_with_denied(group, error_bodies)]}
 
 
-def _with_refusals(response: Body, refusals: Sequence[Body]) -> Body:
+def _with_denied(response: Body, error_bodies: Sequence[Body]) -> Body:
     # With an error of the whole response there are no topics.
     if response.get("errorCode"):
         return response
-    return {**response, "topics": offset_topics.merged(refusals, response["topics"])}
+    return {**response, "topics": offset_topics.merged(error_bodies, response["topics"])}
 
 
 _Denied = frozenset[Right]
@@ -164,9 +169,9 @@ class CheckedGroups:
         asked = body[fields.asked]
         first = {**body, fields.asked: asked[: error_responses.MOST_GROUPS]}
         others = {**body, fields.asked: asked[error_responses.MOST_GROUPS :]}
-        refusal = refused(api, version, others, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        unavailable = error_response(api, version, others, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         return together(
-            fields, [self.answer(api, version, first, caller, holder), at_once(refusal)]
+            fields, [self.answer(api, version, first, caller, holder), at_once(unavailable)]
         )
 
     async def _checked(
@@ -197,7 +202,7 @@ class CheckedGroups:
             return ask(body)
         code = _code_of_all(api, version, body, denied)
         if code is not None:
-            return at_once(refused(api, version, body, code))
+            return at_once(error_response(api, version, body, code))
         return without_denied_topics(api, body, body, denied, ask)
 
     async def _several(
@@ -227,11 +232,11 @@ class CheckedGroups:
             asked += self._fetches(part, denied, ask) if api in ON_TOPICS else [ask(part)]
             # Other connections have their turn between two slices.
             await asyncio.sleep(0)
-        refusals = (
-            refused(api, version, {**body, fields.asked: those}, code, _message(api, code))
+        error_bodies = (
+            error_response(api, version, {**body, fields.asked: those}, code, _message(api, code))
             for code, those in others.items()
         )
-        response = together(fields, [*map(at_once, refusals), *asked])
+        response = together(fields, [*map(at_once, error_bodies), *asked])
         return _in_order(body, response) if twice else response
 
     def _fetches(

@@ -20,7 +20,7 @@ from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.api_versions import APIS, ClientRequest, ServedApi
 from group_coordinator.gateway.frames import FrameError
-from group_coordinator.gateway.groups.error_responses import refused
+from group_coordinator.gateway.groups.error_responses import error_response
 from group_coordinator.gateway.groups.offset_topics import TopicCache
 
 _log = logging.getLogger(__name__)
@@ -149,7 +149,7 @@ class OwnTopics:
         ids = {self._topics.id_of(name) for name in self._names} - {None, ZERO_UUID}
         return frozenset(_texts(body)) & (self._names | ids)
 
-    def refusal(self, request: ClientRequest, named: Collection[str]) -> bytes:
+    def error_response(self, request: ClientRequest, named: Collection[str]) -> bytes:
         """Error response to the whole request, which names closed topics. FrameError: the API has no response for clients."""
         api, version = request.api.name, request.version
         name = ", ".join(sorted(named))
@@ -158,7 +158,7 @@ class OwnTopics:
             raise FrameError(f"{api} with {name}, a topic of the coordinator itself")
         body = wire.request_body(memoryview(request.frame)[4:])
         message = f"{name}: clients of a gateway have no access to the coordinator's own topics."
-        response = refused(api, version, body, _CODE, message)
+        response = error_response(api, version, body, _CODE, message)
         return wire.response(api, version, request.correlation_id, response)
 
     def hide(self, request: ClientRequest, named: Collection[str], response: bytes) -> bytes:

@@ -6,7 +6,7 @@ from http.client import HTTPConnection
 import pytest
 
 from group_coordinator import settings
-from group_coordinator.driver.errors import JobRefusedError
+from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.metrics.collector import metrics_endpoint
 from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.local.broker import LOOPBACK, free_ports
@@ -38,7 +38,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
     job = listening(f"{LOOPBACK}:{port}")
     with (
         metrics_endpoint(job),
-        pytest.raises(JobRefusedError, match=f"^metrics.listen = {LOOPBACK}:{port}: .*in use"),
+        pytest.raises(StartUpError, match=f"^metrics.listen = {LOOPBACK}:{port}: .*in use"),
         metrics_endpoint(job),
     ):
         pass
