@@ -1,4 +1,4 @@
-"""Whether a run would find all that it needs, for spark-submit. README.md has the command line; `group-coordinator-job` of the wheel is the same."""
+"""Checks for spark-submit that a run finds all that it needs. README.md has the command line; `group-coordinator-job` of the wheel is the same."""
 
 from __future__ import annotations
 

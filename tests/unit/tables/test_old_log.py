@@ -193,7 +193,7 @@ BARE = Counter(
     {
         # To a folder that nobody else knows.
         ("clients/time_travel.py", "write_deltalake"): 1,
-        # They are upkeep themselves, and old_log.py says why they remove all the same; one VACUUM is Spark's.
+        # They are maintenance themselves, and maintenance_work.py says why they remove all the same; one VACUUM is Spark's.
         ("tables/maintenance_work.py", "compact"): 1,
         ("tables/maintenance_work.py", "z_order"): 1,
         ("tables/maintenance_work.py", "vacuum"): 3,
