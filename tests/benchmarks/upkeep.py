@@ -105,7 +105,7 @@ def main() -> None:
         for step in run(way, arguments.appends):
             say(way, dict(step))
             result |= {f"{way} {step['appends']} {name}": value for name, value in step.items()}
-    show("DueMaintenance", result)
+    show("Upkeep", result)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The steps of a batch at which the job is killed, each as a change to one function of the job.
 
-Batches of few events have a way of their own (quick_batch.py): a step is that way's, unless its name ends with `of-many-events`.
+Batches of few events have a way of their own (streaming/small_batch.py): a step is that way's, unless its name ends with `of-many-events`.
 
 A kill is SIGKILL, mostly for the driver and its JVM at once. It comes in the first batch from `Trigger.batch` on that gets to
 the step, and only once: a file says that it has come.

@@ -148,7 +148,7 @@ EXPIRATION = (
     ),
     Flip(
         "a group's retention only ever makes it shorter",
-        "group_configs.py",
+        "offsets/expiration.py",
         "return otherwise_ms if value is None else int(value)",
         "return otherwise_ms if value is None else min(otherwise_ms, int(value))",
     ),

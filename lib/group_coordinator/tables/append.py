@@ -31,7 +31,7 @@ from group_coordinator.tables.catalog_managed import opening
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_on_s3
-from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
+from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 
 MOST_ROWS = 50_000
 """Rows that the driver may hold."""
@@ -136,7 +136,7 @@ def commit_rows(
         with_later_columns(rows, table),
         mode="append",
         commit_properties=properties,
-        post_commithook_properties=LEFT_TO_UPKEEP,
+        post_commithook_properties=LEFT_TO_MAINTENANCE,
     )
 
 

@@ -19,7 +19,7 @@ from group_coordinator.tables.definition import TableDefinition, column_in_sql, 
 from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.state_tables import GROUP_CONFIGS, GROUPS, MEMBERS, OFFSETS, SNAPSHOTS
 from group_coordinator.tables.storage_errors import storage_named
-from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
+from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.views.all_views import VIEWS, named_in
@@ -157,7 +157,7 @@ def _add(
         columns = deltalake.Schema.from_json(StructType(missing).json()).fields
         with commit_of_deltalake(folder):
             deltalake.DeltaTable(folder).alter.add_columns(
-                columns, post_commithook_properties=LEFT_TO_UPKEEP
+                columns, post_commithook_properties=LEFT_TO_MAINTENANCE
             )
         return
     in_sql = ", ".join(map(column_in_sql, missing))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 import deltalake
 import pyarrow as pa
@@ -151,9 +150,9 @@ def table_of(
     meaning: str,
     columns: Iterable[StructField],
     key: tuple[str, ...] = (),
-    properties: Mapping[str, str] = MappingProxyType({}),
+    properties: Mapping[str, str] | None = None,
 ) -> TableDefinition:
-    return TableDefinition(name, meaning, StructType([*columns]), key, properties)
+    return TableDefinition(name, meaning, StructType([*columns]), key, properties or {})
 
 
 def column_in_sql(column: StructField) -> str:

@@ -27,7 +27,7 @@ from group_coordinator.tables.maintenance import Notebook
 from group_coordinator.tables.maintenance_work import MaintenanceNote, files_held
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.quoting import in_datafusion
-from group_coordinator.tables.thinning import LEFT_TO_UPKEEP, midnight
+from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE, midnight
 from group_coordinator.tables.timestamps import shown_ms
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
@@ -87,7 +87,7 @@ class PositionsFolder:
             with files_held(self.catalog, TOPIC_POSITIONS):
                 removed = table.delete(
                     f"{ours} AND sampled_at < '{first_kept}'",
-                    post_commithook_properties=LEFT_TO_UPKEEP,
+                    post_commithook_properties=LEFT_TO_MAINTENANCE,
                 )
             return int(removed["num_deleted_rows"])
 
@@ -124,7 +124,7 @@ class PositionsFolder:
             mode="overwrite",
             predicate=days,
             commit_properties=mark,
-            post_commithook_properties=LEFT_TO_UPKEEP,
+            post_commithook_properties=LEFT_TO_MAINTENANCE,
         )
 
     def _oldest(self, table: DeltaTable) -> datetime | None:

@@ -34,7 +34,7 @@ from group_coordinator.tables.views.position_steps import micros
 # The package would remove old files with every commit: of two at the same time one fails over a file that the other has removed,
 # although it is committed. So maintenance removes them, once a minute. OPTIMIZE and VACUUM ignore the properties (1.6.6): they are
 # part of maintenance, which is retried. Commits of Spark remove old files with each of their checkpoints.
-LEFT_TO_UPKEEP = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+LEFT_TO_MAINTENANCE = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """Properties of every commit by the deltalake package."""
 
 
@@ -219,7 +219,7 @@ def _rewrite(table: DeltaTable, cluster_id: str, cut: ThinningLimits) -> None:
             mode="overwrite",
             predicate=f"{ours} AND event_time < '{closed.isoformat(timespec='milliseconds')}'",
             target_file_size=SORTED_FILE_BYTES,
-            post_commithook_properties=LEFT_TO_UPKEEP,
+            post_commithook_properties=LEFT_TO_MAINTENANCE,
         )
 
 

@@ -1,4 +1,4 @@
-"""The path of a batch, as the log at debug level names it; with Spark: tests/spark/test_small_batch.py."""
+"""The path of a batch, as the log at debug level names it; with Spark: tests/spark/test_replies.py."""
 
 from __future__ import annotations
 

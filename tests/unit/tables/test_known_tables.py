@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.tables import writer
 from group_coordinator.tables.append import TableWriteError
-from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
+from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 from group_coordinator.tables.writer import CachedTable, TableCache
 
 SCHEMA = pa.schema([("a", pa.int64())])
@@ -41,7 +41,7 @@ def append(table: DeltaTable | Path, mark: int) -> None:
         pa.table({"a": [mark]}),
         mode="append",
         commit_properties=CommitProperties(app_transactions=[Transaction(MARK, mark)]),
-        post_commithook_properties=LEFT_TO_UPKEEP,
+        post_commithook_properties=LEFT_TO_MAINTENANCE,
     )
 
 

@@ -239,5 +239,5 @@ def bare_calls(module: ast.Module, names: set[str]) -> Iterator[str]:
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func).rpartition(".")[2]
             said = {ast.unparse(each) for each in node.keywords}
-            if name in names and "post_commithook_properties=LEFT_TO_UPKEEP" not in said:
+            if name in names and "post_commithook_properties=LEFT_TO_MAINTENANCE" not in said:
                 yield name

@@ -38,7 +38,7 @@ from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY, TableDefinition
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.storage_errors import CONFLICTS
-from group_coordinator.tables.thinning import LEFT_TO_UPKEEP
+from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
 
 _log = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ def _merge(
             source_alias="new",
             target_alias="old",
             commit_properties=CommitProperties(app_transactions=[once]),
-            post_commithook_properties=LEFT_TO_UPKEEP,
+            post_commithook_properties=LEFT_TO_MAINTENANCE,
         )
         .when_matched_delete("new.`delete`")
         .when_matched_update(columns)
