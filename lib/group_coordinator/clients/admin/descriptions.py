@@ -70,8 +70,11 @@ def delete_group(group_id: str) -> Request:
 
 def deletion_error(body: Body) -> CoordinatorResponseError | None:
     """Error of a DeleteGroups response; None: the group is deleted."""
-    [result] = body.get("results", [{}])
-    return error_in(body) or (error_for(result["errorCode"]) if result["errorCode"] else None)
+    error = error_in(body)
+    if error is not None:
+        return error
+    [result] = body["results"]
+    return error_for(result["errorCode"]) if result["errorCode"] else None
 
 
 _NOT_ASKED_FOR = -(2**31)

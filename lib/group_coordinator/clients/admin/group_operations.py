@@ -82,9 +82,11 @@ def describe_configs(
 def described_configs(body: Body) -> Configs | CoordinatorResponseError:
     """Settings in a DescribeConfigs response, or its error."""
     # An unreadable event has an error of the whole response, and no results.
-    [result] = body.get("results", [{}])
-    found = error_in(body) or error_in(result)
-    return found or {config["name"]: _entry(config) for config in result["configs"]}
+    error = error_in(body)
+    if error is not None:
+        return error
+    [result] = body["results"]
+    return error_in(result) or {config["name"]: _entry(config) for config in result["configs"]}
 
 
 def alter_configs(
@@ -106,8 +108,11 @@ def alter_configs(
 
 def alteration_error(body: Body) -> CoordinatorResponseError | None:
     """Error of an IncrementalAlterConfigs response; None: the settings were altered."""
-    [result] = body.get("responses", [{}])
-    return error_in(body) or error_in(result)
+    error = error_in(body)
+    if error is not None:
+        return error
+    [result] = body["responses"]
+    return error_in(result)
 
 
 def _resource(group_id: str) -> Body:
