@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.mirror.arrow_decoder import DECODED
-from group_coordinator.mirror.continuity import Continuity, GapRepairs, Thread
+from group_coordinator.mirror.continuity import Continuation, Continuity, GapRepairs
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import read_origin
@@ -36,7 +36,7 @@ class Checkpoint:
         if is_done:
             self.folder.write(f"commits/{number}", "v1\n{}")
 
-    def taken_up(self, at_ms: int, start: int = 0, topic_id: str = "A") -> Thread:
+    def taken_up(self, at_ms: int, start: int = 0, topic_id: str = "A") -> Continuation:
         return self.continuity.taken_up(TopicFacts(topic_id, {0: range(start, 20)}, DAY), at_ms)
 
     def looks_back_in(self, batch_id: int) -> bool:

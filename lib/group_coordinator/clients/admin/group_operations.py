@@ -280,7 +280,7 @@ class GroupOperations(AdminBase):
         Traceback (most recent call last):
         group_coordinator.clients.errors.InvalidConfigurationError: Unknown group config name: no.such.setting
 
-        A value of None removes the group's own value. `validate_only` only returns the result, and changes nothing.
+        `values` has a group's values by name; a value of None removes its own. `validate_only` only returns the result, and changes nothing.
         """
         asked = {
             group: alter_configs(group, changes, validate_only=validate_only)

@@ -204,7 +204,7 @@ class OffsetOperations(AdminBase):
         An offset before the first record becomes that record's, as in Kafka's tool. An offset beyond the end becomes the end, and so does a
         time after the last record. No offset is changed if a partition cannot be reset.
 
-        The group is Empty, or does not exist yet. A spec is OffsetSpec.EARLIEST, OffsetSpec.LATEST, OffsetTimestamp(milliseconds),
+        The group is Empty, or does not exist yet. `specs` has for each partition OffsetSpec.EARLIEST, OffsetSpec.LATEST, OffsetTimestamp(milliseconds),
         ShiftBy(offsets), or an offset.
 
         Raises:
