@@ -27,8 +27,8 @@ class Checkpoint:
         create_tables(settings.job.tables_root, lambda: spark)
         self.spark = spark
         self.folder = CheckpointFolder(spark, f"{settings.job.checkpoint_location}/mirror")
-        self.lookback = GapRepairs(self.folder, TableCatalog(settings.job.tables_root), "eu-1")
-        self.continuity = Continuity(self.folder, TOPIC, self.lookback)
+        self.gap_repairs = GapRepairs(self.folder, TableCatalog(settings.job.tables_root), "eu-1")
+        self.continuity = Continuity(self.folder, TOPIC, self.gap_repairs)
 
     def batch(self, number: int, *, is_done: bool) -> None:
         ends = json.encode({TOPIC: {"0": 10}}).decode()
@@ -43,7 +43,7 @@ class Checkpoint:
         def nothing() -> DataFrame:
             return self.spark.createDataFrame([], DECODED)
 
-        return self.lookback.gone(self.spark, batch_id, nothing) is not None
+        return self.gap_repairs.gone(self.spark, batch_id, nothing) is not None
 
 
 @pytest.fixture

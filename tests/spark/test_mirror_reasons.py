@@ -53,7 +53,7 @@ def of_batches() -> list[list[dict[str, Any]]]:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
-    """Tables after two batches, of which compaction has folded the first one."""
+    """Tables after two batches, of which compaction has applied the first."""
     for table in (COORDINATOR_LOG, *COMPACTED, TOPIC_IDS):
         table.create_on_disk(tmp_path / table.name)
     first, second, _ = of_batches()

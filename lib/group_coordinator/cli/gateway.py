@@ -117,7 +117,7 @@ def gateway_command(
 
 
 def run_gateway_process(command: Sequence[str], stop: Event, ended: Event) -> None:
-    """Run the gateway until either event is set, then let it drain. StartUpError: it ended by itself.
+    """Run the gateway until either event is set, then let it drain. Raises StartUpError: it ended by itself.
 
     With `stop` it drains while the job ends its last batch, whose responses still leave.
     """

@@ -130,7 +130,7 @@ class PendingReplies(Generic[_Reply]):
         return len(self._pending)
 
     def put(self, reply: _Reply) -> str:
-        """Add a request before it is sent; return its correlation id. ChannelError: the channel is broken."""
+        """Add a request before it is sent; return its correlation id. Raises ChannelError: the channel is broken."""
         correlation_id = f"{self.name}-{next(self._numbers)}"
         self._pending[correlation_id] = reply
         # Checked after the request is added: `fail_all` in another thread sees this request, or this line sees its error.
@@ -204,7 +204,7 @@ class ResponseReader(LastingClient[KafkaConsumer]):
         """Numbers of the assigned partitions."""
 
     def partitions_of(self, topic: str) -> list[int]:
-        """Partition numbers of a topic. TopicMissingError: it does not exist."""
+        """Partition numbers of a topic. Raises TopicMissingError: it does not exist."""
         # Without partitions the client is closed, so that a later call reads the metadata again.
         numbers = sorted(self.opened().partitions_for_topic(topic) or ())
         if not numbers:
@@ -242,7 +242,7 @@ def reply_partition_from_now(
 ) -> ResponseReader:
     """Open a reader of a single partition, which requests name as their reply partition. Few other responses arrive there.
 
-    `lot` is a random number of the client, from 0 up: clients with different lots share the partitions evenly. ChannelError: the
+    `lot` is a random number of the client, from 0 up: clients with different lots share the partitions evenly. Raises ChannelError: the
     cluster does not answer, rejects the login, or a topic is missing.
     """
     reader = ResponseReader(connection, responses_topic, {})

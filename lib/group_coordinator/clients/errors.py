@@ -78,7 +78,8 @@ class CoordinatorResponseError(ClientError):
     by_code: ClassVar[dict[int, type[CoordinatorResponseError]]] = {}
 
     def __init_subclass__(cls, code: int | None = None, java: str | None = None) -> None:
-        cls.code = cls.code if code is None else code
+        if code is not None:
+            cls.code = code
         name = java or cls.__name__.removesuffix("Error") + "Exception"
         cls.exception_name = f"org.apache.kafka.common.errors.{name}"
         # Each class registers itself, so the table needs no second list.

@@ -98,7 +98,10 @@ class ResetPlan(NamedTuple):
 def plan_reset(
     scenario: Scenario, partitions: Collection[TopicPartition], facts: Facts
 ) -> ResetPlan:
-    """Compute the new offsets of these partitions. NothingToShiftError: of ShiftBy; NoCurrentOffsetError: of ToCurrent."""
+    """Compute the new offsets of these partitions.
+
+    Raises NothingToShiftError: ShiftBy, and a partition has no committed offset; NoCurrentOffsetError: ToCurrent, and it is below 0.
+    """
     wanted = sorted(partitions)
     match scenario:
         case ToEarliest():

@@ -50,7 +50,7 @@ class ResetPlanner:
     def partitions_of(
         self, topics: Mapping[str, Collection[int] | None]
     ) -> frozenset[TopicPartition]:
-        """Partitions of these topics; None: all of a topic. UnknownTopicOrPartitionError: such a topic does not exist."""
+        """Partitions of these topics; None: all of a topic. Raises UnknownTopicOrPartitionError: such a topic does not exist."""
         whole = [topic for topic, numbers in topics.items() if numbers is None]
         known = self._cluster.partitions(whole)
         unknown = sorted(set(whole) - known.keys())
@@ -67,7 +67,7 @@ class ResetPlanner:
     ) -> ResetPlan:
         """Compute the new offsets of some partitions.
 
-        UnknownTopicOrPartitionError: a partition does not exist. LeaderNotAvailableError: its log cannot be read. ChannelError: no
+        Raises UnknownTopicOrPartitionError: a partition does not exist. LeaderNotAvailableError: its log cannot be read. ChannelError: no
         answer. Other errors are those of plan_reset.
         """
         self._check(partitions)

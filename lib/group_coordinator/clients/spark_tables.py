@@ -15,7 +15,7 @@ from group_coordinator.tables.storage_errors import root_cause
 
 
 def rows(root: str, table: str, sql: str) -> list[dict[str, Any]]:
-    """Answer a query, which both engines accept, about a table by its plain name. TablesUnavailableError: it cannot be read."""
+    """Answer a query, which both engines accept, about a table by its plain name. Raises TablesUnavailableError: it cannot be read."""
     context: Any = SparkContext
     if context._active_spark_context is None:  # noqa: SLF001 - no public way to ask
         return sql_tables.rows(root, sql)  # its error has the remedy

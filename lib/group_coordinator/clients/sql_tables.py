@@ -98,7 +98,7 @@ _HINTS = {
 def query(root: str, sql: str, as_of_time: AsOfTime | None = None) -> pa.Table:
     """Answer a SQL query (DataFusion's dialect) from the tables under a root folder, and the views over them.
 
-    TablesUnavailableError: there are no tables under the root. QueryError: the text is no query, or cannot be answered; the
+    Raises TablesUnavailableError: there are no tables under the root. QueryError: the text is no query, or cannot be answered; the
     message is a single line.
     """
     text = with_lengths_of_bytes(sql)
@@ -114,14 +114,14 @@ class Session:
         self._builder = builder
 
     def sql(self, text: str) -> pa.Table:
-        """Answer a query from the tables. QueryError: it cannot be answered; the message is a single line."""
+        """Answer a query from the tables. Raises QueryError: it cannot be answered; the message is a single line."""
         with reported_in_one_line():
             return pa.table(self._builder.execute(text))
 
     def check(self, text: str) -> None:
         """Check that the engine's plan of the text only reads. The plan runs nothing.
 
-        Reads need no check: the engine has only the registered tables, and no function that reads files. QueryError: the text is
+        Reads need no check: the engine has only the registered tables, and no function that reads files. Raises QueryError: the text is
         no query, or several; the message is a single line.
         """
         self.sql("SET datafusion.optimizer.max_passes = 0")  # the slowest part of planning
@@ -151,7 +151,7 @@ class Session:
 def session(root: str, about: str, as_of_time: AsOfTime | None = None) -> Iterator[Session]:
     """Open the tables for several queries; tables and views that `about` does not name may be missing.
 
-    TablesUnavailableError: there are no tables under the root. QueryError: they cannot be read.
+    Raises TablesUnavailableError: there are no tables under the root. QueryError: they cannot be read.
     """
     tables, builder = open_tables(root), QueryBuilder(_SESSION)
     with TemporaryDirectory(prefix="group-coordinator-sql-") as scratch:
@@ -187,7 +187,7 @@ def rows(root: str, sql: str) -> list[dict[str, Any]]:
 
 
 def open_tables(root: str) -> dict[str, DeltaTable]:
-    """Existing tables by name. TablesUnavailableError: none; QueryError: they cannot be read; the message is a single line."""
+    """Existing tables by name. Raises TablesUnavailableError: none; QueryError: they cannot be read; the message is a single line."""
     if not is_folder(root):
         raise TablesUnavailableError(
             f"tables.root = {root} is the schema of a catalog, which only Spark reads: use `group-coordinator-job "

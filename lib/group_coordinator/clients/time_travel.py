@@ -50,19 +50,19 @@ def register(
             f"CREATE VIEW {name} AS SELECT * FROM {name}_of_now "  # noqa: S608 - names of our own
             f"WHERE {as_of_time.has_seen(ROW_TIMES[name])}"
         )
-    folded = [definition.name for definition in COMPACTED]
+    compacted = [definition.name for definition in COMPACTED]
     # Compaction of the whole log takes long, so it runs only for queries that need it.
-    if _LOG not in names or named_in(sql).isdisjoint(folded):
+    if _LOG not in names or named_in(sql).isdisjoint(compacted):
         return names
     names_of_topics = _topic_names(builder) if _TOPIC_IDS in names else {}
-    rows = _folded(builder, as_of_time, names_of_topics)
+    rows = _changes(builder, as_of_time, names_of_topics)
     for definition in COMPACTED:
         folder = Path(scratch) / definition.name
         write_deltalake(
             folder, to_arrow(rows[definition.name], definition.no_rows().schema), mode="overwrite"
         )
         builder.register(definition.name, DeltaTable(folder))
-    return [*names, *folded]
+    return [*names, *compacted]
 
 
 def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
@@ -74,7 +74,7 @@ def _topic_names(builder: QueryBuilder) -> dict[str, dict[str, str]]:
     return names
 
 
-def _folded(
+def _changes(
     builder: QueryBuilder, as_of_time: AsOfTime, names: Mapping[str, Mapping[str, str]]
 ) -> dict[str, list[TableRow]]:
     retention = Retention(

@@ -45,7 +45,7 @@ _REASONS = {reason.value: reason for reason in Reason}
 def what_if(root: str, as_of_time: AsOfTime, groups: Sequence[str] = ()) -> pa.Table:
     """Return a row for each offset that the settings of `as_of_time` would have removed until then, of all groups or of `groups`.
 
-    TablesUnavailableError: there is no log under the root. QueryError: it cannot be read; the message is a single line.
+    Raises TablesUnavailableError: there is no log under the root. QueryError: it cannot be read; the message is a single line.
     """
     # The other tables have no history.
     log = open_tables(root).get("coordinator_log")

@@ -20,7 +20,7 @@ from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.compaction import entries_of
 from group_coordinator.tables.compaction.rows import Retention
-from group_coordinator.tables.compaction.spark import folded
+from group_coordinator.tables.compaction.spark import applied
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import (
     TABLES,
@@ -104,4 +104,4 @@ def _as_of(
     # A topic id belongs to one topic forever, whenever it was first seen.
     for row in tables[TOPIC_IDS.name].collect():
         names[row["cluster_id"]][row["topic_id"]] = row["topic"]
-    return past | folded(entries_of(past[COORDINATOR_LOG.name]), retention, names)
+    return past | applied(entries_of(past[COORDINATOR_LOG.name]), retention, names)

@@ -116,7 +116,7 @@ def too_new(correlation_id: int) -> bytes:
 
 
 def rewritten(version: int, frame: memoryview) -> bytes:
-    """Rewrite a broker's response for clients; WireError: it does not parse."""
+    """Rewrite a broker's response for clients. Raises WireError: it does not parse."""
     # A broker older than this gateway answers UNSUPPORTED_VERSION, in version 0.
     error_code = int.from_bytes(frame[4:6], signed=True)
     answered = 0 if error_code == ErrorCode.UNSUPPORTED_VERSION else version

@@ -37,12 +37,12 @@ class FrameReceiver(Protocol):
     def begin(self, data: memoryview, at: int) -> FrameRoute:
         """Decide about a frame, whose size stands first. Called again after WAIT, and after MORE with twice as many bytes, or all.
 
-        The bytes of `data` do not change before `feed` ends. FrameError: the frame is invalid here.
+        The bytes of `data` do not change before `feed` ends. Raises FrameError: the frame is invalid here.
         """
 
     def pass_on(self, piece: memoryview) -> None: ...
     def passed(self) -> None:
-        """End a frame whose course is PASS or LOOK. Its last bytes may be forwarded a little later."""
+        """End a frame whose route is PASS or LOOK. Its last bytes may be forwarded a little later."""
 
     def collected(self, frame: bytearray) -> None: ...
     def dropped(self) -> None: ...
@@ -54,21 +54,21 @@ def _never(_piece: memoryview) -> None: ...
 class FrameFollower:
     """Follows the frames of a stream. A decision needs at least `head_bytes`, and a frame's size is in `sizes`.
 
-    `look` gets the bytes of frames whose course is LOOK, and raises FrameError if they must not be forwarded.
+    `look` gets the bytes of frames whose route is LOOK, and raises FrameError if they must not be forwarded.
     """
 
     def __init__(
         self,
-        taker: FrameReceiver,
+        receiver: FrameReceiver,
         head_bytes: int,
         sizes: range,
         look: Callable[[memoryview], None] = _never,
     ) -> None:
-        self._taker = taker
+        self._receiver = receiver
         self._look = look
         self._head_bytes = head_bytes
         self._sizes = sizes
-        self._course = FrameRoute.WAIT
+        self._route = FrameRoute.WAIT
         self._frame = bytearray()
         self._left = 0
         self._enough_bytes = 0
@@ -95,14 +95,14 @@ class FrameFollower:
         while True:
             if not self._left:
                 # A collected or discarded frame interrupts the span.
-                self._course = self._open(data, at)
-                if self._course not in _PASSED_ON:
+                self._route = self._open(data, at)
+                if self._route not in _PASSED_ON:
                     self._pass_on(data[span:at])
                     span = at
                 if not self._left:
                     return at
             at = self._follow(data, at)
-            if self._course not in _PASSED_ON:
+            if self._route not in _PASSED_ON:
                 span = at
             if self._left:
                 self._pass_on(data[span:at])
@@ -120,34 +120,34 @@ class FrameFollower:
         whole = SIZE.size + size
         if self._enough_bytes and present < min(self._enough_bytes, whole):
             return FrameRoute.MORE
-        course = self._taker.begin(data, at)
+        route = self._receiver.begin(data, at)
         # All bytes are here, so waiting for more would never end.
-        if course is FrameRoute.MORE and present >= whole:
+        if route is FrameRoute.MORE and present >= whole:
             raise FrameError("a frame that ends before its required fields")
-        self._enough_bytes = 2 * present if course is FrameRoute.MORE else 0
-        if course not in _NOT_NOW:
+        self._enough_bytes = 2 * present if route is FrameRoute.MORE else 0
+        if route not in _NOT_NOW:
             self._left = whole
-        self.waits = course is FrameRoute.WAIT
-        return course
+        self.waits = route is FrameRoute.WAIT
+        return route
 
     def _follow(self, data: memoryview, at: int) -> int:
         step = min(self._left, len(data) - at)
         self._left -= step
-        if self._course is FrameRoute.COLLECT:
+        if self._route is FrameRoute.COLLECT:
             self._frame += data[at : at + step]
-        elif self._course is FrameRoute.LOOK:
+        elif self._route is FrameRoute.LOOK:
             self._look(data[at : at + step])
         return at + step
 
     def _pass_on(self, piece: memoryview) -> None:
         if piece:
-            self._taker.pass_on(piece)
+            self._receiver.pass_on(piece)
 
     def _end(self) -> None:
-        if self._course in _PASSED_ON:
-            self._taker.passed()
-        elif self._course is FrameRoute.COLLECT:
+        if self._route in _PASSED_ON:
+            self._receiver.passed()
+        elif self._route is FrameRoute.COLLECT:
             frame, self._frame = self._frame, bytearray()
-            self._taker.collected(frame)
+            self._receiver.collected(frame)
         else:
-            self._taker.dropped()
+            self._receiver.dropped()

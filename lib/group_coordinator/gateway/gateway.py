@@ -87,7 +87,7 @@ class Gateway:
         self._is_draining = False
 
     async def open(self) -> None:
-        """Accept connections. OSError: a port is in use, or the address is not this machine's."""
+        """Accept connections. Raises OSError: a port is in use, or the address is not this machine's."""
         self._listeners.open(self._view.brokers)
 
     def __str__(self) -> str:
@@ -168,7 +168,7 @@ class Gateway:
         return self._view.has_authorizer
 
     async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None:
-        """Try the broker's addresses in turn, for a client of a host. OSError: no address can be reached."""
+        """Try the broker's addresses in turn, for a client of a host. Raises OSError: no address can be reached."""
         loop = asyncio.get_running_loop()
         failures = []
         for broker in self._view.addresses_of(node_id):

@@ -141,7 +141,7 @@ class Login:
         return self._ends_at_s is not None and monotonic() > self._ends_at_s
 
     def plan(self, request: ClientRequest) -> ForwardedRequest:
-        """Forward a step of the login, and read it. WireError: the request does not parse."""
+        """Forward a step of the login, and read it. Raises WireError: the request does not parse."""
         if not self._is_wanted:
             return ForwardedRequest(request.frame, None)
         version = request.version

@@ -74,7 +74,7 @@ class RequestRouter:
         }
 
     def plan(self, request: ClientRequest, client: Client) -> Plan:
-        """Choose between forwarding and a local response. WireError: the request does not parse."""
+        """Choose between forwarding and a local response. Raises WireError: the request does not parse."""
         if request.api.name == "ApiVersions":
             return _api_versions(request)
         if request.api.way is Way.LOGIN:

@@ -73,7 +73,7 @@ def lends_certificate(job: JobSettings, options: Mapping[str, Any]) -> bool:
 
 
 async def check_clients_are_answered(view: ClusterView) -> None:
-    """Connect to a broker as clients will, without the gateway's certificate. GatewayStartError: no broker answers."""
+    """Connect to a broker as clients will, without the gateway's certificate. Raises GatewayStartError: no broker answers."""
     # The gateway's own connections are like its clients', and have already succeeded.
     if view.access.of_clients is view.access:
         return
@@ -142,7 +142,7 @@ _log = logging.getLogger(__name__)
 
 
 def run_gateway(job: JobSettings, connection: Connection, open_groups: OpenGroups) -> None:
-    """Serve until SIGINT or SIGTERM. GatewayStartError: the cluster does not answer, or a port cannot be opened."""
+    """Serve until SIGINT or SIGTERM. Raises GatewayStartError: the cluster does not answer, or a port cannot be opened."""
     set_up_logs()
     login = connection.options
     access = BrokerAccess(login, lends_certificate=lends_certificate(job, login))

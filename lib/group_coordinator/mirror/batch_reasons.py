@@ -30,7 +30,7 @@ from group_coordinator.mirror.known_rows import (
     LOGGED,
     STATE,
     MirrorBatch,
-    last_folded_batch,
+    last_compacted_batch,
     log_of_groups,
     log_since,
     rows_of_groups,
@@ -48,7 +48,7 @@ def inferred(rows: DataFrame, batch: MirrorBatch) -> DataFrame:
     """Return the reasons of tombstones by source_partition and source_offset; the rows have group_id and LoggedRow's columns."""
     of_batch = rows.where(F.col(BATCH_ID.name) == batch.batch_id)
     with_tombstones = of_batch.where(_is_tombstone()).select(GROUP_ID.name).distinct()
-    earlier = log_since(batch, last_folded_batch(batch)).join(
+    earlier = log_since(batch, last_compacted_batch(batch)).join(
         with_tombstones, GROUP_ID.name, "left_semi"
     )
     tables = [
@@ -183,12 +183,12 @@ def _found_on_driver(
 ) -> list[InferredReason] | None:
     """Return the reasons for the batch's groups with tombstones; None: their rows are too many for the driver."""
     of_groups = _replayed(decoded, batch).where(F.col(GROUP_ID.name).isin(*groups))
-    folded = last_folded_batch(batch)
-    sizes = (size_of(of_groups), size_of_log(batch, folded, groups))
+    compacted = last_compacted_batch(batch)
+    sizes = (size_of(of_groups), size_of_log(batch, compacted, groups))
     size = Size(sum(each.rows for each in sizes), sum(each.bytes for each in sizes))
     if not size.fits_the_driver:
         return None
-    new, old = of_groups.toArrow(), log_of_groups(batch, folded, groups)
+    new, old = of_groups.toArrow(), log_of_groups(batch, compacted, groups)
     rows = _by_group([*from_arrow(old), *from_arrow(new)])
     before = rows_of_groups(batch, groups)
     return [

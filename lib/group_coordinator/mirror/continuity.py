@@ -45,7 +45,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID
 
-_LOOKBACK_FILES = "lookback"
+_LOOKBACK_FILES = "gap_repairs"
 _log = logging.getLogger(__name__)
 _KEPT = ("cluster_id", "group_id", "record_type", "key", "topic", "partition", "member_id")
 # Record types in Kafka's order of deletion: offsets before their group, and dependent records before their owner.
@@ -171,10 +171,10 @@ class Continuation(NamedTuple):
 class Continuity:
     """Detector of gaps, by the memory in a mirror's checkpoint."""
 
-    def __init__(self, folder: CheckpointFolder, topic: str, lookback: GapRepairs) -> None:
+    def __init__(self, folder: CheckpointFolder, topic: str, gap_repairs: GapRepairs) -> None:
         self._folder = folder
         self._topic = topic
-        self._lookback = lookback
+        self._gap_repairs = gap_repairs
 
     def taken_up(self, found: TopicFacts, now_ms: int) -> Continuation:
         """Compare, log a gap, and have the next batch repair it."""
@@ -188,7 +188,7 @@ class Continuity:
             _log.warning(
                 "topic %s %s: the tables are compared with its present records", self._topic, broken
             )
-            self._lookback.wish(now_ms, self._last_batch())
+            self._gap_repairs.wish(now_ms, self._last_batch())
             # From here on the request for a gap repair remembers the gap.
             known = replace(known, all_read_at_ms=now_ms)
         if known.topic_id != found.topic_id:
@@ -221,7 +221,7 @@ class Continuity:
         known = self._read()
         if known is not None and known.next_partition_count is not None:
             # The last batch wrote nothing.
-            self._lookback.wish(now_ms, self._last_batch() - 1)
+            self._gap_repairs.wish(now_ms, self._last_batch() - 1)
             count = known.next_partition_count
             _log.warning(
                 "the groups of topic %s are now divided among %d partitions", self._topic, count

@@ -49,7 +49,7 @@ LOGGED = (GROUP_ID.name, *LoggedRow._fields)
 _NO_BATCH = -1
 
 
-def last_folded_batch(batch: MirrorBatch) -> int:
+def last_compacted_batch(batch: MirrorBatch) -> int:
     """Return the batch up to which the log need not be read; -1: it must be read from its beginning."""
     if batch.catalog.direct_root is not None:
         asked = f"SELECT max(batch_id) AS last FROM present WHERE {_of_cluster(batch)}"  # noqa: S608 - numbers and escaped names

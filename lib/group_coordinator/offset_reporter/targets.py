@@ -31,7 +31,7 @@ class Target(Protocol):
     """Target of an administrator's commits, for a single thread."""
 
     def commit(self, group_id: str, offsets: Offsets) -> None:
-        """Commit, and wait for the response. OffsetsRejectedError: of the coordinator; KafkaError, ClientError: no response."""
+        """Commit, and wait for the response. Raises OffsetsRejectedError: of the coordinator; KafkaError, ClientError: no response."""
 
     def close(self) -> None:
         """Disconnect; the next commit connects again."""

@@ -44,7 +44,7 @@ class Report(NamedTuple):
     contents: Mapping[str, Content | QueryError]
 
 
-def ask(root: str, scope: Scope, moment: AsOfTime | None = None) -> Report:
+def ask(root: str, scope: Scope, as_of_time: AsOfTime | None = None) -> Report:
     """Run the queries of all sections on the same version of each table.
 
     Raises:
@@ -56,7 +56,7 @@ def ask(root: str, scope: Scope, moment: AsOfTime | None = None) -> Report:
     about = " ".join(
         [of_clusters, *(query for one in SECTIONS for query in one.queries(scope).values())]
     )
-    with session(root, about, moment) as tables:
+    with session(root, about, as_of_time) as tables:
         clusters = tuple(sorted(row["cluster_id"] for row in _rows(tables, of_clusters)))
         # With a single cluster the page does not repeat its name at each group.
         if scope.cluster is None and len(clusters) == 1:

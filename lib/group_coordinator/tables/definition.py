@@ -57,21 +57,23 @@ _KINDS = {
 
 def required(name: str, kind: str | DataType, meaning: str) -> StructField:
     """Return a column that is never null; the kind is a name of Spark's SQL, or a type."""
-    return optional(name, kind, meaning, nullable=False)
+    return _column(name, kind, meaning, nullable=False)
 
 
-def optional(
-    name: str, kind: str | DataType, meaning: str, *, nullable: bool = True
-) -> StructField:
+def optional(name: str, kind: str | DataType, meaning: str) -> StructField:
     """Return a column that may be null; its meaning has the cases."""
-    of_spark = _KINDS[kind] if isinstance(kind, str) else kind
-    return StructField(name, of_spark, nullable, {"comment": meaning})
+    return _column(name, kind, meaning, nullable=True)
 
 
 def described(text: str) -> list[StructField]:
     """Return columns, as views describe theirs."""
     found = views.described(text)
-    return [optional(each.name, each.type, each.meaning, nullable=each.nullable) for each in found]
+    return [_column(each.name, each.type, each.meaning, nullable=each.nullable) for each in found]
+
+
+def _column(name: str, kind: str | DataType, meaning: str, *, nullable: bool) -> StructField:
+    of_spark = _KINDS[kind] if isinstance(kind, str) else kind
+    return StructField(name, of_spark, nullable, {"comment": meaning})
 
 
 # Columns of more than one table.

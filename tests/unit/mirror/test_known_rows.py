@@ -11,7 +11,7 @@ from deltalake import Transaction, write_deltalake
 
 from group_coordinator.mirror.known_rows import (
     MirrorBatch,
-    last_folded_batch,
+    last_compacted_batch,
     log_of_groups,
     rows_of_groups,
     size_of_log,
@@ -61,12 +61,12 @@ def test_the_log_is_read_from_where_compaction_has_come(root: Path) -> None:
     fold(root, commits(7, "billing"))
     fold(root, commits(9, "billing", cluster_id="another"))
 
-    assert last_folded_batch(batch(root, 20)) == 7
-    assert last_folded_batch(batch(root, 8)) == 6  # the first half of an append that was cut
+    assert last_compacted_batch(batch(root, 20)) == 7
+    assert last_compacted_batch(batch(root, 8)) == 6  # the first half of an append that was cut
 
 
 def test_without_compaction_the_log_is_read_from_its_beginning(root: Path) -> None:
-    assert last_folded_batch(batch(root, 20)) == -1
+    assert last_compacted_batch(batch(root, 20)) == -1
 
 
 def test_of_the_log_only_what_lies_between_and_concerns_the_groups_is_read(root: Path) -> None:

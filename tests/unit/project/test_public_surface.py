@@ -98,7 +98,7 @@ def test_the_errors_of_a_docstring_can_be_imported() -> None:
     named = {
         (name, error)
         for name, _, text in FUNCTIONS
-        for error in re.findall(r"^ *(\w+Error): ", text, re.MULTILINE)
+        for error in re.findall(r"(?:^ *|Raises |[.;] )(\w+Error): ", text, re.MULTILINE)
     }
 
     assert {pair for pair in named if pair[1] not in can_be_caught} == set()

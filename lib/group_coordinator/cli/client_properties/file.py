@@ -19,7 +19,7 @@ class PropertiesError(ValueError):
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Read the properties of a file; the last value of a repeated property counts. PropertiesError: it cannot be read."""
+    """Read the properties of a file; the last value of a repeated property counts. Raises PropertiesError: it cannot be read."""
     try:
         return dict(_pairs(_decoded(path.read_bytes())))
     except OSError as error:

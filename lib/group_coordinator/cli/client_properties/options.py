@@ -144,7 +144,7 @@ class ClientProperties(NamedTuple):
 def client_options(command_config: Path | None) -> dict[str, Any]:
     """Read options of kafka-python from the file of --command-config, if it is given.
 
-    Standard error has the properties without effect. click.UsageError: the file cannot be used; the message names the property.
+    Standard error has the properties without effect. Raises click.UsageError: the file cannot be used; the message names the property.
     """
     properties = given_properties(command_config)
     return python_options(properties, str(command_config), reported=properties)

@@ -31,7 +31,7 @@ Record = Any
 
 
 class Formatter:
-    """Formats records by the properties print.key, key.separator and so on. click.UsageError: a property is unknown."""
+    """Formats records by the properties print.key, key.separator and so on. Raises click.UsageError: a property is unknown."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         for name in properties.keys() - set(_KNOWN):

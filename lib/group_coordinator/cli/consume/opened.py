@@ -28,7 +28,7 @@ from group_coordinator.settings import JobSettings
 
 @contextmanager
 def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator[RecordSource]:
-    """Open the source of the records. ChannelError: the cluster does not answer, or lacks the job's topics."""
+    """Open the source of the records. Raises ChannelError: the cluster does not answer, or lacks the job's topics."""
     with ExitStack() as stack:
         consumer = connection.open(
             KafkaConsumer,

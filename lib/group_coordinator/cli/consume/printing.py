@@ -55,7 +55,7 @@ class Printing:
         self.count = 0
 
     def run(self, stop: Event, most: int) -> None:
-        """Print until `stop` or a limit, `most` records of one poll; then print their number. ValueError: of a record."""
+        """Print until `stop` or a limit, `most` records of one poll; then print their number. Raises ValueError: a record cannot be printed."""
         try:
             self._run(stop, most)
         finally:

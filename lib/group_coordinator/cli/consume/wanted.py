@@ -25,7 +25,7 @@ from group_coordinator.core.kafka_order import java_trimmed
 
 
 def key_values(given: Iterable[str]) -> dict[str, str]:
-    """Convert KEY=VALUE texts to a dict. click.UsageError: a text has no = or no key."""
+    """Convert KEY=VALUE texts to a dict. Raises click.UsageError: a text has no = or no key."""
     found = {}
     for text in given:
         key, equals, value = text.partition("=")
@@ -39,7 +39,7 @@ class Properties:
     """Properties of `consume`. Properties that its methods do not return are options of kafka-python, or have no effect."""
 
     def __init__(self, file: Path | None, given: Iterable[str]) -> None:
-        """Read the file and the KEY=VALUE options, which take precedence. click.UsageError: unreadable, or an option has a secret."""
+        """Read the file and the KEY=VALUE options, which take precedence. Raises click.UsageError: they cannot be read, or an option has a secret."""
         self.origin = "--command-property" if file is None else str(file)
         # Secrets are checked first, so that the error does not depend on other options.
         options = key_values(given)
@@ -102,7 +102,7 @@ class ReadOptions:
     from_beginning: bool
 
     def check(self) -> None:
-        """Check the combination of the options. click.UsageError: they contradict each other, or an option is missing."""
+        """Check the combination of the options. Raises click.UsageError: they contradict each other, or an option is missing."""
         if (self.topic is None) == (self.include is None):
             raise click.UsageError(
                 "Exactly one of the following arguments is required: [topic], [include]"
@@ -211,7 +211,7 @@ class Wanted:
 
 
 def wanted(options: ReadOptions, properties: Properties, isolation_level: str) -> Wanted:
-    """Read and check the properties. click.UsageError: a property contradicts the options, or is unknown."""
+    """Read and check the properties. Raises click.UsageError: a property contradicts the options, or is unknown."""
     options.check()
     named = options.named_group(properties.text("group.id"))
     # The option takes precedence, as in Kafka.

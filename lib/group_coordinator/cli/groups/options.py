@@ -71,8 +71,8 @@ def timestamp_ms(text: str) -> int:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         raise click.BadParameter(f'Unparseable date: "{text}"') from error
-    as_of_time = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return (as_of_time - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
+    time = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (time - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
 
 
 _ACTIONS = (

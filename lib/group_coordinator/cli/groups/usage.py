@@ -58,7 +58,7 @@ class TopicChoice(NamedTuple):
 
 
 def check(options: Mapping[str, Any]) -> str:
-    """Return the action of the options. click.UsageError: of several errors the first that Kafka's tool finds."""
+    """Return the action of the options. Raises click.UsageError: of several errors the first that Kafka's tool finds."""
     given = [name for name, value in options.items() if _is_given(name, value)]
     actions = [name for name in ACTIONS if name in given]
     # The order of the checks is that of Kafka's tool, for the same first error.

@@ -48,7 +48,7 @@ class Positions(NamedTuple):
 
 
 def positions(connection: Connection, specs: ResetSpecs) -> Positions:
-    """Ask the brokers for the offsets. ChannelError: the cluster does not answer, or rejects the login."""
+    """Ask the brokers for the offsets. Raises ChannelError: the cluster does not answer, or rejects the login."""
     # Partitions with the same time share a request.
     by_time = defaultdict(list)
     for partition, spec in specs.items():

@@ -141,12 +141,12 @@ class AdminBase(ABC):
         """Run blocking work that does not need the channel."""
 
     async def _answer(self, request: Request) -> Body:
-        """Send a request, and wait for the response. ChannelError: there is none."""
+        """Send a request, and wait for the response. Raises ChannelError: there is none."""
         [body] = (await self._answers({"": request})).values()
         return body
 
     async def _answers(self, requests: Mapping[Key, Request]) -> dict[Key, Body]:
-        """Send all requests at once. ChannelError: a request has no response."""
+        """Send all requests at once. Raises ChannelError: a request has no response."""
         # All requests are sent before the first wait.
         sent = await self._by_sender(lambda: self._send(requests))
         return {key: await self._until(reply) for key, reply in sent.items()}

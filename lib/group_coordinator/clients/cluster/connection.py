@@ -115,7 +115,7 @@ def limit_versions(context: SSLContext, options: Mapping[str, Any]) -> None:
 
 
 def with_limited_versions(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the option into kafka-python's `ssl_context`. LoginRefusedError: a file of the options cannot be used."""
+    """Turn the option into kafka-python's `ssl_context`. Raises LoginRefusedError: a file of the options cannot be used."""
     known = {key: value for key, value in options.items() if key != TLS_VERSIONS}
     if TLS_VERSIONS not in options:
         return known

@@ -62,7 +62,7 @@ class Ticks(NamedTuple):
 
 
 def write_ticks(connection: Connection, events_topic: str) -> Ticks:
-    """Write a Tick to every partition. BrokerUnreachableError: the cluster does not accept them."""
+    """Write a Tick to every partition. Raises BrokerUnreachableError: the cluster does not accept them."""
     with connection.opened(KafkaProducer, acks="all") as producer:
         partitions = producer.partitions_for(events_topic)
         before_ms = _now_ms()

@@ -45,7 +45,7 @@ from group_coordinator.core.acls import (
 
 
 def answer_of(admin: KafkaAdminClient, request: Any) -> Any:
-    """Send the request; return the response, even with error codes. KafkaError: no broker responds, or supports the version."""
+    """Send the request; return the response, even with error codes. Raises KafkaError: no broker responds, or supports the version."""
     manager = admin._manager  # noqa: SLF001 - there is no public way to send a request
     return manager.run(manager.send, request)
 
@@ -69,7 +69,7 @@ _Question: TypeAlias = Callable[[KafkaAdminClient, Right], bool | None]
 def has_right(admin: KafkaAdminClient, right: Right) -> bool | None:
     """Ask the brokers if this user has the right; None: they do not say.
 
-    The name `*` is literal: a user with the right on each single topic does not have the right on `*`. KafkaError: the brokers
+    The name `*` is literal: a user with the right on each single topic does not have the right on `*`. Raises KafkaError: the brokers
     do not respond.
     """
     return _QUESTIONS[right.kind, right.operation](admin, right)
@@ -187,7 +187,7 @@ class ClusterAcls(LastingClient[KafkaAdminClient]):
 
 
 def has_authorizer(connection: Connection) -> bool:
-    """Return True if the brokers have an authorizer. ChannelError: the cluster does not answer, or rejects the login."""
+    """Return True if the brokers have an authorizer. Raises ChannelError: the cluster does not answer, or rejects the login."""
     with connection.opened(KafkaAdminClient) as admin:
         try:
             _described(admin)

@@ -35,7 +35,7 @@ class LastingClient(Generic[Client]):
         self._client: Client | None = None
 
     def opened(self) -> Client:
-        """Open the client, or return the open client. ChannelError: the cluster does not answer, or rejects the login."""
+        """Open the client, or return the open client. Raises ChannelError: the cluster does not answer, or rejects the login."""
         if self._client is None:
             self._client = self._connection.open(self._class, **self._options)
         return self._client
@@ -74,7 +74,7 @@ class LastingProducer(LastingClient[KafkaProducer]):
     def send(
         self, topic: str, *, key: bytes, value: bytes, partition: int | None = None
     ) -> FutureRecordMetadata:
-        """Send a record, as kafka-python's producer does. ChannelError: no answer; KafkaError: the record is not accepted."""
+        """Send a record, as kafka-python's producer does. Raises ChannelError: no answer; KafkaError: the record is not accepted."""
         producer = self.opened()
         sending = producer.send(topic, key=key, value=value, partition=partition)
         sending.add_errback(partial(self._not_sent, producer))
@@ -83,7 +83,7 @@ class LastingProducer(LastingClient[KafkaProducer]):
     def partitions_for(self, topic: str) -> set[int]:
         """Partitions of a topic in kafka-python's metadata, which shows new partitions within some minutes.
 
-        ChannelError: the cluster does not answer; KafkaError: the partitions are unknown.
+        Raises ChannelError: the cluster does not answer; KafkaError: the partitions are unknown.
         """
         return set(self.opened().partitions_for(topic))
 

@@ -41,7 +41,7 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
         self._unlisted = frozenset(unlisted)
 
     def read(self, names: Collection[str] | None) -> dict[str, Topic]:
-        """Existing topics by name, None: all that this user may see. ChannelError: as for `look`."""
+        """Existing topics by name, None: all that this user may see. Raises ChannelError: as for `look`."""
         return self.look(names).topics
 
     def look(self, names: Collection[str] | None) -> VisibleTopics:
@@ -169,7 +169,7 @@ class PartitionCount:
 
 
 def offsets_present(connection: Connection, topic: str) -> dict[int, range]:
-    """Offsets of each partition from the first record to the next offset to write. BrokerUnreachableError: no answer."""
+    """Offsets of each partition from the first record to the next offset to write. Raises BrokerUnreachableError: no answer."""
     with connection.opened(KafkaConsumer, enable_auto_commit=False) as consumer:
         partitions = [TopicPartition(topic, p) for p in consumer.partitions_for_topic(topic)]
         first = consumer.beginning_offsets(partitions)
@@ -188,7 +188,7 @@ class Leaders(LastingClient[KafkaConsumer]):
         self._topic = topic
 
     def ask(self) -> None:
-        """Return after all leaders have answered. ChannelError: a leader does not answer, or rejects the login."""
+        """Return after all leaders have answered. Raises ChannelError: a leader does not answer, or rejects the login."""
         with self.reported_failures():
             consumer = self.opened()
             numbers = consumer.partitions_for_topic(self._topic) or ()

@@ -159,7 +159,7 @@ _FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUN
 
 
 class ClassicMembership(Membership):
-    """Member with a step for each poll; GroupMember documents the methods. ValueError: a pattern is given for topics."""
+    """Member with a step for each poll; GroupMember documents the methods. Raises ValueError: a pattern is given for topics."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class ClassicMembership(Membership):
             self._heartbeat()
 
     def subscribe(self, topics: Collection[str] | SubscriptionPattern) -> None:
-        """Change the subscription: the next poll joins again, and the group rebalances. ValueError: a pattern is given."""
+        """Change the subscription: the next poll joins again, and the group rebalances. Raises ValueError: a pattern is given."""
         self._topics = _names(topics)
 
     def leave(self, reason: str) -> Request | None:

@@ -52,8 +52,8 @@ class MirroredTopic:
         self._now_ms = now_ms
         self._clock = clock
         self._folder = MIRROR.folder(spark, job)
-        self._lookback = GapRepairs(self._folder, TableCatalog(job.tables_root), job.cluster_id)
-        self._continuity = Continuity(self._folder, job.events_topic, self._lookback)
+        self._gap_repairs = GapRepairs(self._folder, TableCatalog(job.tables_root), job.cluster_id)
+        self._continuity = Continuity(self._folder, job.events_topic, self._gap_repairs)
         self._source = MessageSource(cluster, job.events_topic, ())
         self._topic_id = ""
         self._is_lossy = False
@@ -74,7 +74,7 @@ class MirroredTopic:
 
     def gone(self, session: SparkSession, batch_id: int) -> DataFrame | None:
         """Return tombstones for rows that are missing in the topic, if a gap repair is due."""
-        return self._lookback.gone(session, batch_id, lambda: self._source.present(session))
+        return self._gap_repairs.gone(session, batch_id, lambda: self._source.present(session))
 
     def look(self, query: StreamingQuery) -> None:
         """Check the topic, now and then. Raises TopicChangedError if the query must be started again."""
@@ -82,7 +82,7 @@ class MirroredTopic:
             return
         self._looked_s, now_ms = self._clock(), self._now_ms()
         # The repair is done, so a further loss of records must fail again.
-        if self._is_lossy and not self._lookback.is_due:
+        if self._is_lossy and not self._gap_repairs.is_due:
             raise TopicChangedError(
                 "the gap repair is done: from now on lost records are an error again"
             )

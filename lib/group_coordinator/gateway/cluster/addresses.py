@@ -164,7 +164,7 @@ def keys_of(body: Body) -> Sequence[str]:
 
 
 def listen_address(setting: str, text: str) -> Address:
-    """Parse HOST:PORT, on which this process listens. GatewayStartError: another form, or port 0."""
+    """Parse HOST:PORT, on which this process listens. Raises GatewayStartError: the text has another form, or port 0."""
     try:
         address = Address(*host_and_port(text))
     except AddressError:
@@ -175,7 +175,7 @@ def listen_address(setting: str, text: str) -> Address:
 
 
 def advertised_host(setting: str, text: str) -> str:
-    """Return the host for responses to clients, an IPv6 address without brackets as in Kafka's. GatewayStartError: no host."""
+    """Return the host for responses to clients, an IPv6 address without brackets as in Kafka's. Raises GatewayStartError: it is no host."""
     try:
         return host_alone(text)
     except AddressError as error:

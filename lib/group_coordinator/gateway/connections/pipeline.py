@@ -119,7 +119,7 @@ class Pipeline:
         self._leave()
 
     def read(self, frame: memoryview) -> None:
-        """Handle a collected response: to a request of the gateway, or to rewrite. WireError: it does not parse."""
+        """Handle a collected response: to a request of the gateway, or to rewrite. Raises WireError: it does not parse."""
         owed = self.owed.popleft()
         if isinstance(owed, GatewayRequest):
             _, body = wire.response_body(owed.api, owed.version, frame)

@@ -36,7 +36,7 @@ class Beginning(NamedTuple):
 
 
 def read_beginning(version: int, head: memoryview) -> Beginning | None:
-    """Parse the fields before the topics; None: more bytes are needed. FrameError: a wrong length, or a name that is too long."""
+    """Parse the fields before the topics; None: more bytes are needed. Raises FrameError: a wrong length, or a name that is too long."""
     try:
         at = _after_text(head, _CLIENT_ID_AT)
         if version >= _FLEXIBLE_FROM:
@@ -87,7 +87,7 @@ class ProducedTopics:
         next(self._reading)
 
     def follow(self, piece: memoryview) -> None:
-        """Parse the next bytes of the frame, its size first. FrameError: a topic is closed, or a length is invalid."""
+        """Parse the next bytes of the frame, its size first. Raises FrameError: a topic is closed, or a length is invalid."""
         try:
             self._reading.send(piece)
         except StopIteration:

@@ -24,7 +24,7 @@ from group_coordinator.gateway.job.sightings import (
 )
 from group_coordinator.gateway.login import Caller
 
-_FOLDED_AFTER_MS = 30_000
+_COMPACTED_AFTER_MS = 30_000
 """Age after which a change is in the tables when compaction writes."""
 _BELIEVED_S = 10.0
 """Lifetime of a description without tables, which would show that a group expired or lost a member."""
@@ -114,13 +114,13 @@ class GroupsById:
     def _leave_to(self, table: TableOfGroups | None) -> None:
         if table is None:
             return
-        folded = [
+        compacted = [
             group_id
             for group_id, seen in self._seen.items()
             # Otherwise a group that expired would stay in the list: expiration shows in no response.
-            if seen.at_ms + _FOLDED_AFTER_MS < table.folded_ms
+            if seen.at_ms + _COMPACTED_AFTER_MS < table.compacted_ms
         ]
-        for group_id in folded:
+        for group_id in compacted:
             self._seen.pop(group_id)
 
 

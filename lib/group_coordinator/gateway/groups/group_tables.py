@@ -36,7 +36,7 @@ class ListedRow(NamedTuple):
 
 class TableOfGroups(NamedTuple):
     rows: dict[str, ListedRow]
-    folded_ms: int
+    compacted_ms: int
     """Time of compaction's last write. All earlier changes are in the rows, but for the last seconds."""
 
 
@@ -50,7 +50,7 @@ class GroupTables:
         self._configured: tuple[int, frozenset[str]] | None = None
 
     def groups(self) -> TableOfGroups | None:
-        """Groups of the cluster; None: there is no table. DeltaError, OSError: it cannot be read."""
+        """Groups of the cluster; None: there is no table. Raises DeltaError, OSError: it cannot be read."""
         table = self._table("groups")
         if table is None:
             return None
@@ -63,7 +63,7 @@ class GroupTables:
         return self._groups[1]
 
     def configured(self) -> frozenset[str]:
-        """Groups with a group configuration; a group need not exist. DeltaError, OSError: the table cannot be read."""
+        """Groups with a group configuration; a group need not exist. Raises DeltaError, OSError: the table cannot be read."""
         table = self._table("group_configs")
         if table is None:
             return frozenset()

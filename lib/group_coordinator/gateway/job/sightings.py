@@ -93,7 +93,7 @@ class _Topics(Struct, gc=False):
 
 
 def sighted(response: Response) -> Sighting | None:
-    """Information about the group in a response; None: there is none. DecodeError: it is no response of the coordinator."""
+    """Information about the group in a response; None: there is none. Raises DecodeError: it is no response of the coordinator."""
     read = _READERS.get(response.api or "")
     return None if read is None else read(response)
 

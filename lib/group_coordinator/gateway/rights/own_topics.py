@@ -40,7 +40,7 @@ def without_topics(
 ) -> bytes:
     """Remove or replace topics in a broker's response to Metadata or DescribeTopicPartitions, its size first.
 
-    `instead` has by the name of each hidden topic the entry in its place; None: no entry. WireError: no valid response.
+    `instead` has by the name of each hidden topic the entry in its place; None: no entry. Raises WireError: no valid response.
     """
     message, is_flexible = f"{api}Response", wire.is_flexible(f"{api}Response", version)
     opening = wire.ResponseOpening(api, version, "topics", response, _SIZE_BYTES)
@@ -136,7 +136,7 @@ class OwnTopics:
         return _bytes_of(self._in_order, tuple(map(self._topics.id_of, self._in_order)))
 
     def named_in(self, request: ClientRequest, principal: str) -> frozenset[str]:
-        """Names and ids of the closed topics in a request. WireError: a request that may name such a topic does not parse.
+        """Names and ids of the closed topics in a request. Raises WireError: a request that may name such a topic does not parse.
 
         FrameError: it is too long to be decoded.
         """
@@ -150,7 +150,7 @@ class OwnTopics:
         return frozenset(_texts(body)) & (self._names | ids)
 
     def error_response(self, request: ClientRequest, named: Collection[str]) -> bytes:
-        """Error response to the whole request, which names closed topics. FrameError: the API has no response for clients."""
+        """Error response to the whole request, which names closed topics. Raises FrameError: the API has no response for clients."""
         api, version = request.api.name, request.version
         name = ", ".join(sorted(named))
         _log.debug("rights: api=%s denied=%r reason=coordinator-topic", api, name)

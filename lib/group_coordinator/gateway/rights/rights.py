@@ -199,7 +199,7 @@ class ClientRights:
         return self._is_checked()
 
     async def denied(self, wanted: Collection[Right]) -> frozenset[Right]:
-        """Rights that the client lacks. WireError: the broker's response does not parse."""
+        """Rights that the client lacks. Raises WireError: the broker's response does not parse."""
         if not self.is_checked:
             return frozenset()
         unknown = self._unknown(wanted)

@@ -172,7 +172,7 @@ def compact(
                     _merge(catalog, definition, rows, touched)
 
 
-def folded(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str, DataFrame]:
+def applied(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str, DataFrame]:
     """Return the state tables after the whole log of any clusters; it has the columns of GROUP_KEY and StoredLogEntry."""
     changes = _changes(_in_one_shape(log, _LOG, [*StoredLogEntry._fields]), retention, names)
     return {definition.name: _rows(changes, definition).drop("delete") for definition in COMPACTED}
@@ -199,7 +199,7 @@ def _changes(groups: DataFrame, retention: Retention, names: TopicNames) -> Data
         # A group's rows must be in one task, and in order.
         groups.repartition(*GROUP_KEY)
         .sortWithinPartitions(*GROUP_KEY)
-        .mapInPandas(partial(_fold_all, retention=retention, names=names), _CHANGES)
+        .mapInPandas(partial(_apply_all, retention=retention, names=names), _CHANGES)
     )
 
 
@@ -234,7 +234,7 @@ def without_instants(column: StructField) -> Column:
     return F.col(column.name)
 
 
-def _fold_all(
+def _apply_all(
     frames: Iterable[pd.DataFrame], retention: Retention, names: TopicNames
 ) -> Iterator[pd.DataFrame]:
     # The frames of a partition hold whole groups, sorted, so a group may be in several frames.
