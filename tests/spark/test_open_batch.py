@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 import group_coordinator
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.batch_settings import (
-    note_empty,
+    EmptyBatches,
     pin,
     settings_of_open_batch,
 )
@@ -84,26 +84,76 @@ def test_a_batch_that_nothing_came_out_of_binds_nobody(
     leave(spark, configured, planned=4, done=3)
     folder = coordinator_folder(spark, configured.job)
 
-    note_empty(folder, 3)
+    EmptyBatches(folder).note(5)
     with pytest.raises(CheckpointError):
         opened(spark, configured)
-    note_empty(folder, 4)
+    EmptyBatches(folder).end()
+    EmptyBatches(folder).note(4)
     assert opened(spark, configured) is None
 
 
-def test_what_nothing_came_out_of_for_one_version_binds_after_another_one_was_at_it(
+def test_a_note_holds_for_all_later_batches_until_something_comes_out_of_one(
     spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An upgrade that failed, and a rollback."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(group_coordinator, "__version__", "0.3.0")
+        pin(spark, configured)
+    folder = coordinator_folder(spark, configured.job)
+    empty = EmptyBatches(folder)
+    empty.note(4)
+    empty.note(5)
+    leave(spark, configured, planned=6, done=5)
+    assert opened(spark, configured) is None
+
+    empty.end()
+    leave(spark, configured, planned=7, done=6)
+    with pytest.raises(CheckpointError, match="batch 7"):
+        opened(spark, configured)
+
+
+def test_a_note_of_an_earlier_run_ends_with_the_first_output(
+    spark: SparkSession, configured: Settings
+) -> None:
+    folder = coordinator_folder(spark, configured.job)
+    EmptyBatches(folder).note(4)
+
+    EmptyBatches(folder).end()
+
+    assert not folder.exists("empty_batches")
+
+
+def test_a_note_of_version_0_3_is_for_a_single_batch(
+    spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(group_coordinator, "__version__", "0.3.0")
+        pin(spark, configured)
+    folder = coordinator_folder(spark, configured.job)
+    folder.write("empty_batch", "4")
+    leave(spark, configured, planned=4, done=3)
+    assert opened(spark, configured) is None
+
+    leave(spark, configured, planned=5, done=4)
+    with pytest.raises(CheckpointError, match="batch 5"):
+        opened(spark, configured)
+
+
+def test_what_nothing_came_out_of_binds_nobody_after_another_version_was_at_it_in_vain(
+    spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An upgrade that failed, and a rollback: the batch binds once the other version has sent something."""
     monkeypatch.setattr(group_coordinator, "__version__", "0.3.0")
     pin(spark, configured)
     leave(spark, configured, planned=4, done=3)
-    note_empty(coordinator_folder(spark, configured.job), 4)
+    empty = EmptyBatches(coordinator_folder(spark, configured.job))
+    empty.note(4)
     monkeypatch.setattr(group_coordinator, "__version__", "0.4.0")
     assert opened(spark, configured) is None
     pin(spark, configured)
 
     monkeypatch.setattr(group_coordinator, "__version__", "0.3.0")
+    assert opened(spark, configured) is None
+    empty.end()
     with pytest.raises(CheckpointError, match=r"begun by version 0\.4\.0"):
         opened(spark, configured)
 

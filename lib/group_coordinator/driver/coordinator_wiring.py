@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -25,7 +24,7 @@ from group_coordinator.driver.tasks.topic_metadata import TopicMetadataRun
 from group_coordinator.driver.tasks.transaction_markers import MarkerTask
 from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.batch_settings import note_empty
+from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordination import CoordinatorHooks
@@ -56,7 +55,7 @@ def for_a_drain(given: RunInputs) -> CoordinatorHooks:
     folder = coordinator_folder(given.spark, given.job)
     plans = Plans(folder)
     outages = OutageLog(given.spark, folder, plans)
-    return _surroundings(given, plans, outages.begin, None)
+    return _surroundings(given, plans, outages.begin, EmptyBatches(folder), None)
 
 
 @contextmanager
@@ -70,9 +69,10 @@ def for_a_long_run(
         closing(Leaders(given.connection, given.job.events_topic)) as leaders,
         closing(NewEvents(given.connection, given.job.events_topic)) as events,
     ):
+        empty_batches = EmptyBatches(folder)
         idle_back_off = IdleBackOff(
             plans,
-            partial(note_empty, folder),
+            empty_batches.note,
             events.wait,
             given.job.trigger_interval_ms,
             given.job.idle_interval_ms,
@@ -89,13 +89,14 @@ def for_a_long_run(
             outages.begin(batch_id)
 
         with running_beside(watch.run, stop, "kafka-watch"):
-            yield _surroundings(given, plans, before_batch, idle_back_off, measured)
+            yield _surroundings(given, plans, before_batch, empty_batches, idle_back_off, measured)
 
 
 def _surroundings(
     given: RunInputs,
     plans: Plans,
     before_batch: Callable[[int], None],
+    empty_batches: EmptyBatches,
     idle_back_off: IdleBackOff | None,
     measured: Measuring | None = None,
 ) -> CoordinatorHooks:
@@ -145,6 +146,7 @@ def _surroundings(
         awaited_markers=None if given.following is None else given.following.awaited.note,
         meters=None if measured is None else measured.meters,
         responses=given.responses,
+        before_outputs=empty_batches.end,
     )
 
 

@@ -165,6 +165,8 @@ class Sinks:
     """Receives the batch's metrics after its tables are written. A repeated batch is reported again."""
     quick: SmallBatches | None = None
     """Writer of small batches; None: every batch is written by Spark."""
+    before_outputs: Callable[[], None] = lambda: None
+    """Called before the first output of a batch leaves the driver or its tasks; a batch without outputs may call it too."""
 
     def write(self, batch: DataFrame, batch_id: int) -> BatchCounts:
         """Send the responses and append the rows that earlier attempts of this batch did not append; return the counts."""
@@ -189,6 +191,8 @@ class Sinks:
             _log.debug("batch=%d path=spark reason=large-outputs", in_tables)
             return None
         _log.debug("batch=%d path=small-batch", in_tables)
+        if any(taken.outputs.counts):
+            self.before_outputs()
         with self.quick.responses.writing(taken.responses):
             self._keep(taken.outputs, in_tables)
         return taken.outputs
@@ -198,6 +202,7 @@ class Sinks:
         # groups that it leaves out would lose their state. What is too much for memory goes to disk.
         batch.persist(StorageLevel.MEMORY_AND_DISK)
         try:
+            self.before_outputs()
             # Clients wait for the responses, and for nothing else.
             partitions = self.reply_partitions()
             send(responses_of(batch, self.job.response_max_bytes, partitions), self.job)

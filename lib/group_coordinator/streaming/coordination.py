@@ -56,7 +56,7 @@ class CoordinatorHooks:
     `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark runs no
     batch until there is data. `must_wait` decides if a batch is held for another query (BatchGate). `before_batch` is called in the
     thread that begins the batch's tasks, `rest` after `report` (small_batch.py). Each of `watches` receives the query about once a
-    second. The last five fields are for Sinks.
+    second. The last six fields are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -72,6 +72,7 @@ class CoordinatorHooks:
     awaited_markers: Callable[[Sequence[str]], None] | None = None
     meters: Callable[[int, BatchMeters], None] | None = None
     responses: WritesResponses | None = None
+    before_outputs: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +172,7 @@ class CoordinatorRun:
             reply_partitions=around.reply_partitions,
             meters=around.meters,
             quick=quick,
+            before_outputs=around.before_outputs,
         )
 
         def write(batch: DataFrame, batch_id: int) -> None:

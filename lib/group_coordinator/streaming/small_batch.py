@@ -281,7 +281,7 @@ AwaitEvents = Callable[[Offsets, float, Callable[[], bool]], float]
 class IdleBackOff:
     """Pauses after batches without events and outputs, at most for idle.interval.ms.
 
-    `note_empty` notes that a batch has no outputs: it does not end before the pause does. `await_events` ends a pause as soon as
+    `note_empty` notes that a batch has no outputs, as it does not end before the pause does. `await_events` ends a pause as soon as
     there are events. `shortest_ms` is trigger.interval.ms, for which Spark itself waits.
     """
 

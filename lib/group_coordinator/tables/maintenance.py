@@ -77,6 +77,7 @@ class Maintenance:
         self._history = HistoryRule(job.history_full_ms, job.history_hourly_ms)
         self._tables = tables
         self._notebook = notebook
+        self._notes: dict[str, MaintenanceNote] | None = None
         self._interval_s = (
             LOOK_EVERY_S if self._catalog.local_root is not None else _LOOK_AT_A_STORE_EVERY_S
         )
@@ -122,11 +123,15 @@ class Maintenance:
             remove_old_log(self._catalog.location(table.name))
         # Notes are kept after each work: a crash in between repeats only the second.
         for work in (self._looked_at, self._thinned):
-            notes = self._notebook.notes()
-            before = notes.get(table.name, MaintenanceNote())
+            # Read once: only this process writes them, and an idle job should ask its store for little.
+            if self._notes is None:
+                self._notes = self._notebook.notes()
+            before = self._notes.get(table.name, MaintenanceNote())
             after = work(table, before, now_ms)
             if after != before:
-                self._notebook.replace({**notes, table.name: after})
+                noted = {**self._notes, table.name: after}
+                self._notebook.replace(noted)
+                self._notes = noted
 
     def _thinned(
         self, table: TableDefinition, note: MaintenanceNote, now_ms: int

@@ -14,6 +14,7 @@ from group_coordinator.runtime.outputs import Responses
 from group_coordinator.settings import load
 from group_coordinator.streaming import batch_writer
 from group_coordinator.streaming.batch_writer import Sinks
+from group_coordinator.streaming.operator.output_rows import RESPONSE
 from group_coordinator.streaming.small_batch import SmallBatch, SmallBatches, sorted_by_kind
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.writer import Writer
@@ -36,43 +37,50 @@ class NoResponses:
         yield
 
 
+A_RESPONSE = sorted_by_kind(
+    cast("SparkSession", None), lambda: cast("DataFrame", None), [(RESPONSE, 1, b"")]
+)
 NO_OUTPUTS = sorted_by_kind(cast("SparkSession", None), lambda: cast("DataFrame", None), [])
 
 
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Any:
-    """Log the path of batch 7 of Spark, given if it has few events and what the driver collects."""
+def written(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Any:
+    """Write batch 7 of Spark, given if it has few events and what the driver collects; return path and calls before outputs."""
 
-    def path(*, has_few_events: bool, collected: SmallBatch | None) -> list[str]:
+    def write(*, has_few_events: bool, collected: SmallBatch | None) -> tuple[list[str], int]:
         monkeypatch.setattr(batch_writer, "quick_batch", lambda *_: collected)
         monkeypatch.setattr(batch_writer, "responses_of", lambda *_: None)
         monkeypatch.setattr(batch_writer, "send", lambda *_: None)
         monkeypatch.setattr(batch_writer, "outputs_of", lambda _: NO_OUTPUTS)
+        calls: list[None] = []
         sinks = Sinks(
             job=JOB,
             writer=Writer(TableCatalog(JOB.tables_root), JOB.cluster_id, 1),
             report=lambda *_: None,
             first_batch_id=FIRST_BATCH_ID,
             quick=SmallBatches(lambda _: has_few_events, NoResponses()),
+            before_outputs=lambda: calls.append(None),
         )
         with caplog.at_level(logging.DEBUG, "group_coordinator"):
             sinks.write(cast("DataFrame", Spark()), 7)
-        return [line for line in caplog.messages if "path=" in line]
+        return [line for line in caplog.messages if "path=" in line], len(calls)
 
-    return path
+    return write
 
 
 @pytest.mark.parametrize(
-    ("has_few_events", "collected", "path"),
+    ("has_few_events", "collected", "path", "calls"),
     [
-        (True, SmallBatch(NO_OUTPUTS, ()), "small-batch"),
-        (False, None, "spark reason=many-events"),
-        (True, None, "spark reason=large-outputs"),
+        (True, SmallBatch(NO_OUTPUTS, ()), "small-batch", 0),
+        (True, SmallBatch(A_RESPONSE, ()), "small-batch", 1),
+        # Spark's tasks send the responses before anybody has counted them.
+        (False, None, "spark reason=many-events", 1),
+        (True, None, "spark reason=large-outputs", 1),
     ],
 )
-def test_a_batch_names_its_path(
-    lines: Any, *, has_few_events: bool, collected: SmallBatch | None, path: str
+def test_a_batch_names_its_path_and_says_so_before_its_outputs(
+    written: Any, *, has_few_events: bool, collected: SmallBatch | None, path: str, calls: int
 ) -> None:
-    found = lines(has_few_events=has_few_events, collected=collected)
+    found = written(has_few_events=has_few_events, collected=collected)
 
-    assert found == [f"batch=107 path={path}"]
+    assert found == ([f"batch=107 path={path}"], calls)

@@ -24,7 +24,8 @@ from group_coordinator.streaming.checkpoint.layout import (
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 
 _FILE = "settings"
-_EMPTY = "empty_batch"
+_EMPTY = "empty_batches"
+_EMPTY_OF_0_3 = "empty_batch"
 
 
 class BatchSettings(Struct, frozen=True, kw_only=True):
@@ -44,14 +45,38 @@ def pin(spark: SparkSession, settings: Settings) -> None:
     """Write the settings of the batches that begin from now on."""
     folder, pinned = coordinator_folder(spark, settings.job), _pinned(settings)
     if _read(folder) != pinned:
-        # The note belongs to the version that wrote it.
-        folder.remove(_EMPTY)
         folder.write_next(_FILE, json.encode(pinned).decode())
 
 
-def note_empty(folder: CheckpointFolder, batch_id: int) -> None:
-    """Note that a batch which is still open has no outputs: a repeat cannot contradict any response."""
-    folder.write(_EMPTY, str(batch_id))
+class EmptyBatches:
+    """Note of the first of the last batches without outputs: if one of them is left open, a repeat cannot contradict a response.
+
+    The note is written once for all of them, and is removed before the next output, so that idle batches need no file of their own.
+    """
+
+    def __init__(self, folder: CheckpointFolder) -> None:
+        self._folder = folder
+        # An earlier run may have left a note.
+        self._is_noted: bool | None = None
+
+    def note(self, batch_id: int) -> None:
+        """Note that this batch, by Spark's number, has no outputs."""
+        if self._is_noted is not True:
+            self._folder.write(_EMPTY, str(batch_id))
+            self._is_noted = True
+
+    def end(self) -> None:
+        """Remove the note; must be called before a batch sends or writes any output."""
+        if self._is_noted is not False:
+            self._folder.remove(_EMPTY)
+            self._is_noted = False
+
+
+def _is_empty(folder: CheckpointFolder, batch_id: int) -> bool:
+    first = folder.read_as(_EMPTY, int, "remove it")
+    if first is None:
+        return folder.read(_EMPTY_OF_0_3) == str(batch_id)
+    return first <= batch_id
 
 
 def began_with_rules(folder: CheckpointFolder) -> bool:
@@ -79,7 +104,7 @@ def settings_of_open_batch(
     # The same version decides the same with the same settings, so it may end the batch.
     if pinned is not None and pinned.program_version == group_coordinator.__version__:
         return batch_id, _with(settings, pinned, _coordinator(folder, pinned))
-    if allows_other_version or folder.read(_EMPTY) == str(batch_id):
+    if allows_other_version or _is_empty(folder, batch_id):
         return None
     version = "an unknown version" if pinned is None else f"version {pinned.program_version}"
     raise CheckpointError(
