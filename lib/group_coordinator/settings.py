@@ -96,6 +96,7 @@ class JobSettings:
     positions_retention_ms: NotNegative
     positions_full_ms: NotNegative
     mirror_interval_ms: Positive
+    mirror_poll_interval_ms: Positive
     mirror_max_offsets_per_trigger: NotNegative
     mirror_positions_interval_ms: NotNegative
     gateway_listen: Text

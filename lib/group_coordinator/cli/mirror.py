@@ -15,12 +15,14 @@ from group_coordinator.cli.job_options import (
     command_config_option,
     log_level_option,
     metrics_option,
+    reject_given,
     settings_options,
 )
 from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.cli.option_types import Function, with_options
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings, run_mirror
+from group_coordinator.mirror.admin_source import ADMIN
 from group_coordinator.mirror.query import QUERY_NAME
 from group_coordinator.settings import Settings, keys_given, load
 from group_coordinator.streaming import compaction_query
@@ -48,6 +50,14 @@ def mirror_options(function: Function) -> Function:
             help="The topic to read: __consumer_offsets, or a copy of it under another name.",
         ),
         click.option(
+            "--source",
+            type=click.Choice(["topic", "admin"]),
+            default="topic",
+            show_default=True,
+            help="topic: read the offsets topic. admin: poll the brokers by Kafka's admin protocol, which needs no right "
+            "to read it.",
+        ),
+        click.option(
             "--drain", is_flag=True, help="Mirror all records that are readable now, and end."
         ),
         click.option(
@@ -66,6 +76,7 @@ def mirroring(
     bootstrap_server: str | None,
     cluster: str | None,
     topic: str,
+    source: str,
     drain: bool,
     with_compaction: bool,
     metrics: str | None,
@@ -80,12 +91,19 @@ def mirroring(
         "metrics.listen": metrics,
     }
     from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
-    settings = mirror_settings(load(config, [*overrides, *from_options]), topic)
+    by_polls = source == "admin"
+    if by_polls:
+        reject_given(
+            "topic", why="names a topic, and --source admin reads none: remove one of them"
+        )
+    settings = mirror_settings(
+        load(config, [*overrides, *from_options]), ADMIN if by_polls else topic
+    )
     given = options_of_both(command_config)
     # The connection is only checked here: an error names the file.
     job = settings.job
     connection_of(job.bootstrap_servers, job.security, given.python, command_config)
-    options = MirrorOptions(drain, with_compaction, given.java, given.python)
+    options = MirrorOptions(drain, with_compaction, by_polls, given.java, given.python)
     return Mirroring(settings, keys_given(config, overrides), options)
 
 

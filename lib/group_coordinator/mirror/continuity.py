@@ -29,6 +29,7 @@ from pyspark.sql import functions as F
 
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+from group_coordinator.codecs.records.record_types import REMOVAL_ORDER
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.commit_columns import HomePartitions
 from group_coordinator.mirror.sinks import columns_of
@@ -48,14 +49,6 @@ from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID
 _LOOKBACK_FILES = "gap_repairs"
 _log = logging.getLogger(__name__)
 _KEPT = ("cluster_id", "group_id", "record_type", "key", "topic", "partition", "member_id")
-# Record types in Kafka's order of deletion: offsets before their group, and dependent records before their owner.
-_ORDER = (
-    *(0, 1),  # offsets
-    *(8, 7, 6, 5, 16, 4, 3),  # consumer groups
-    *(14, 13, 12, 10, 15, 11),  # share groups
-    *(22, 21, 20, 19, 23, 17),  # streams groups
-    2,  # classic groups
-)
 # Offset of their seq, as the rows of the batch count from 0.
 _BEFORE_ALL = 1_000_000_000
 
@@ -143,7 +136,7 @@ class GapRepairs:
 
 
 def _rank() -> Column:
-    return F.array_position(F.array(*map(F.lit, _ORDER)), F.col("record_type"))
+    return F.array_position(F.array(*map(F.lit, REMOVAL_ORDER)), F.col("record_type"))
 
 
 _FILES = "topic"

@@ -20,6 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.records import record_types
+from group_coordinator.mirror.admin_source import AdminSinks, AdminSource
 from group_coordinator.mirror.continuity import GapRepairs
 from group_coordinator.mirror.sinks import MirrorSinks, columns_of
 from group_coordinator.mirror.source import READING, MessageSource
@@ -62,9 +63,9 @@ class TopicChangedError(RuntimeError):
 class Reading(NamedTuple):
     """The way the topic is read: source and start offsets, and if the query continues after lost records."""
 
-    source: MessageSource
+    source: MessageSource | AdminSource
     is_lossy: bool
-    topic_id: str
+    topic_id: str | None
     first_batch_id: int
     """Number of Spark's batch 0 in the tables."""
 
@@ -81,7 +82,7 @@ class MirrorRun:
     job: JobSettings
     take_up: Callable[[], Reading]
     may_go_on: Callable[[StreamingQueryException], bool]
-    sinks: MirrorSinks
+    sinks: MirrorSinks | AdminSinks
     stop: Event
     watches: Sequence[Callable[[StreamingQuery], None]] = ()
 
@@ -184,6 +185,21 @@ def make_again_if_lost(
         "the tables are compared with its present records",
         *(folder.location, job.events_topic, starts),
     )
+
+
+def continue_if_lost(spark: SparkSession, job: JobSettings) -> None:
+    """Rebuild the checkpoint of a mirror by polls, if there is none and the log has rows of the cluster: the next poll continues.
+
+    Raises:
+        CheckpointError: the checkpoint is not lost but elsewhere, or reads a topic.
+    """
+    folder = MIRROR.folder(spark, job)
+    if has_begun(folder) or read_origin(folder) is not None or not is_lost(spark, job, MIRROR):
+        return
+    take_over(spark, job, MIRROR)
+    last_batch_id = _logged(spark, job, "").last_batch_id
+    write_origin(folder, Origin(last_batch_id + 1))
+    _log.warning("checkpoint %s is lost: the next poll is compared with the log", folder.location)
 
 
 def _logged(spark: SparkSession, job: JobSettings, topic_id: str) -> _Logged:

@@ -127,7 +127,7 @@ _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 commits AS (
   SELECT cluster_id, group_id, batch_id, seq, topic, `partition`, `offset` AS committed, life, principal, topic_id,
-    has_value AND producer_id IS NULL AND reason IN ('offset-commit', 'mirrored')
+    has_value AND producer_id IS NULL AND reason IN ('offset-commit', 'mirrored', 'observed')
       AND (member_count > 0 OR NOT is_managed) AS is_ordinary,
     CASE
       WHEN event_time < $instant($daily_us) THEN {floor_of(_TIME, 86_400_000_000)}

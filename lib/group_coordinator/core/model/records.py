@@ -44,6 +44,8 @@ class Reason(StrEnum):
     DOWNGRADE = "downgrade"
     CONFIG = "config"
     MIRRORED = "mirrored"
+    OBSERVED = "observed"
+    """A change between two polls of a mirrored cluster, whose reason is not known."""
 
 
 class OffsetRecord(Value, frozen=True):

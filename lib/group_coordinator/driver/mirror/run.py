@@ -21,13 +21,19 @@ from group_coordinator.clients.cluster.cluster import (
     broker_retention,
 )
 from group_coordinator.clients.cluster.connection import Connection, login_options
+from group_coordinator.clients.cluster.group_poll import brokers
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.driver.checks.storage import check_other_clusters, check_storage
 from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
 from group_coordinator.driver.coordinator import prepare_tables
 from group_coordinator.driver.error_causes import reported_query_failures, reported_start_errors
 from group_coordinator.driver.metrics.collector import Endpoint, metrics_endpoint, tables_read
-from group_coordinator.driver.mirror.topic import MirroredTopic, MirrorProgress, checked_topic
+from group_coordinator.driver.mirror.topic import (
+    MirroredTopic,
+    MirrorProgress,
+    PolledCluster,
+    checked_topic,
+)
 from group_coordinator.driver.outages import ended_if_kafka_is_silent, outlast_outages
 from group_coordinator.driver.positions import (
     PositionRounds,
@@ -37,9 +43,16 @@ from group_coordinator.driver.positions import (
 )
 from group_coordinator.driver.session import MakeSession, session_and_stop
 from group_coordinator.driver.tasks.monitors import OwnerMonitor
+from group_coordinator.mirror.admin_source import ADMIN, AdminSinks
 from group_coordinator.mirror.batch_reasons import with_reasons
 from group_coordinator.mirror.known_rows import MirrorBatch
-from group_coordinator.mirror.query import MIRROR, QUERY_NAME, MirrorRun, make_again_if_lost
+from group_coordinator.mirror.query import (
+    MIRROR,
+    QUERY_NAME,
+    MirrorRun,
+    continue_if_lost,
+    make_again_if_lost,
+)
 from group_coordinator.mirror.sinks import MirrorSinks
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings, Settings
@@ -129,15 +142,19 @@ class MirrorOptions:
 
     drain: bool
     with_compaction: bool
+    by_polls: bool = False
+    """Read by the admin protocol, not from a topic."""
     java: Mapping[str, str] = field(default_factory=dict, repr=False)
     python: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def mirror_settings(settings: Settings, topic: str) -> Settings:
-    """Return the settings of a mirror of this topic; its checkpoints are in a folder named after the cluster."""
+    """Return the settings of a mirror of this topic, or of ADMIN; its checkpoints are in a folder named after the cluster."""
     job = settings.job
     root = job.checkpoint_location.rstrip("/")
     folder = f"{root}/mirror-{cluster_folder(job.cluster_id)}"
+    if topic == ADMIN:
+        job = replace(job, mirror_interval_ms=job.mirror_poll_interval_ms)
     return replace(settings, job=replace(job, events_topic=topic, checkpoint_location=folder))
 
 
@@ -158,7 +175,9 @@ def run_mirror(
         job.bootstrap_servers, {**login_options(job.security), **options.python}
     )
     # Before Spark starts, which takes much longer.
-    topic = checked_topic(connection, job)
+    topic = None if options.by_polls else checked_topic(connection, job)
+    if options.by_polls:
+        brokers(connection)
     settings = with_retention_of_brokers(settings, given, connection)
     with (
         nullcontext() if options.drain else metrics_endpoint(job) as endpoint,
@@ -167,7 +186,10 @@ def run_mirror(
     ):
         _prepare(spark, job)
         # Before `checked_writer`, which fails for a cluster whose checkpoint is lost.
-        make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)
+        if topic is None:
+            continue_if_lost(spark, job)
+        else:
+            make_again_if_lost(spark, job, topic, time.time_ns() // 1_000_000)
         mirror = _Mirror(
             spark=spark,
             settings=settings,
@@ -218,14 +240,22 @@ class _Mirror:
             job.events_topic, lambda: time.time_ns() // 1_000_000, time.monotonic
         )
         reasons = MirrorReasons(settings, connection)
-        self._topic = MirroredTopic(spark, job, connection, cluster_options(job, options.java))
-        sinks = MirrorSinks(
-            writer=writer,
-            topic=job.events_topic,
-            explain=reasons.explain,
-            report=self._progress.batch_done,
-            gone=self._topic.gone,
-        )
+        sinks: MirrorSinks | AdminSinks
+        self._topic: MirroredTopic | PolledCluster
+        if options.by_polls:
+            self._topic = PolledCluster(spark, job, connection)
+            sinks = AdminSinks(
+                writer=writer, explain=reasons.explain, report=self._progress.batch_done
+            )
+        else:
+            self._topic = MirroredTopic(spark, job, connection, cluster_options(job, options.java))
+            sinks = MirrorSinks(
+                writer=writer,
+                topic=job.events_topic,
+                explain=reasons.explain,
+                report=self._progress.batch_done,
+                gone=self._topic.gone,
+            )
         watches = (self._progress.look, OwnerMonitor(spark, writer).look, self._topic.look)
         self._query = MirrorRun(
             spark=spark,
@@ -286,7 +316,8 @@ class _Mirror:
             tables = tables_by_spark(self._spark, job)._replace(maintenance=None)
         else:
             tables = tables_in_folder(job)
-        sampler = PositionSampler(self._connection, None, internal=[job.events_topic])
+        internal = [] if self._options.by_polls else [job.events_topic]
+        sampler = PositionSampler(self._connection, None, internal=internal)
         with closing(sampler):
             yield PositionRounds(job, sampler, tables, self._progress.sampled)
 

@@ -22,6 +22,7 @@ from group_coordinator.driver.error_causes import (
     unreadable_time_message,
 )
 from group_coordinator.driver.errors import StartUpError
+from group_coordinator.mirror.admin_source import AdminSource
 from group_coordinator.mirror.continuity import Continuity, GapRepairs
 from group_coordinator.mirror.query import MIRROR, Reading, TopicChangedError
 from group_coordinator.mirror.sinks import GroupsMovedError, MirroredBatch
@@ -136,6 +137,32 @@ class MirroredTopic:
                 f"topic {self._job.events_topic} does not exist at {self._job.bootstrap_servers} now"
             )
         return facts
+
+
+class PolledCluster:
+    """A cluster that is read by polls, in the place of a topic: nothing of it can be lost or created again."""
+
+    def __init__(self, spark: SparkSession, job: JobSettings, connection: Connection) -> None:
+        self._folder = MIRROR.folder(spark, job)
+        self._source = AdminSource(connection)
+
+    def take_up(self) -> Reading:
+        origin = read_origin(self._folder) or Origin()
+        return Reading(
+            source=self._source,
+            is_lossy=False,
+            topic_id=None,
+            first_batch_id=origin.first_batch_id,
+        )
+
+    def look(self, query: StreamingQuery) -> None:
+        """Do nothing: a poll sees every change of the cluster."""
+
+    def is_read(self, since_ms: int) -> None:
+        """Do nothing: no record may be missed."""
+
+    def may_go_on(self, failure: StreamingQueryException) -> bool:  # noqa: ARG002 - as MirroredTopic
+        return False
 
 
 def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:

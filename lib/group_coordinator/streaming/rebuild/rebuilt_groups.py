@@ -133,7 +133,9 @@ def progress_after(
 def is_mirrored(spark: SparkSession, job: JobSettings, after: int) -> bool:
     """Return True if batches after `after` have another coordinator's records, whose groups ours cannot continue."""
     log = TableCatalog(job.tables_root).read(spark, COORDINATOR_LOG.name)
-    mirrored = log.where(_of(job, after, LAST) & (F.col("reason") == Reason.MIRRORED.value))
+    mirrored = log.where(
+        _of(job, after, LAST) & F.col("reason").isin(Reason.MIRRORED.value, Reason.OBSERVED.value)
+    )
     return not mirrored.isEmpty()
 
 

@@ -38,7 +38,7 @@ class StoredLogEntry(NamedTuple):
 
     @property
     def is_mirrored(self) -> bool:
-        return self.reason == Reason.MIRRORED or bool(self.inferred)
+        return self.reason in {Reason.MIRRORED, Reason.OBSERVED} or bool(self.inferred)
 
 
 class Stamp(TypedDict):

@@ -19,7 +19,7 @@ from group_coordinator.tables.views.definition import (
 # More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a hundred
 # years.
 _MOST_OF_A_BATCH = 2**28
-_CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored')"
+_CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored', 'observed')"
 _EPOCHS = "(3, 11, 17)"
 _MEMBERS = "(5, 10, 19)"
 _OF_GROUP = "PARTITION BY cluster_id, group_id ORDER BY batch_id, seq"

@@ -42,7 +42,7 @@ lives AS (
 conversions AS (
   SELECT cluster_id, group_id, event_time
   FROM $coordinator_log
-  WHERE record_type IN (2, 3, 17) AND reason = 'mirrored'
+  WHERE record_type IN (2, 3, 17) AND reason IN ('mirrored', 'observed')
   GROUP BY cluster_id, group_id, event_time
   HAVING count(DISTINCT record_type) = 2
 ),
@@ -60,7 +60,7 @@ told AS (
       WHEN record_type = 5 AND was_there THEN 'member-changed'
       WHEN record_type = 5 THEN 'joined'
       WHEN NOT has_value AND reason = 'group-expired' THEN 'expired'
-      WHEN NOT has_value AND reason = 'mirrored' AND conversions.group_id IS NULL THEN NULL
+      WHEN NOT has_value AND reason IN ('mirrored', 'observed') AND conversions.group_id IS NULL THEN NULL
       WHEN NOT has_value AND ends_life = 0 AND reason = 'join' THEN 'converted'
       WHEN NOT has_value AND ends_life = 0 THEN NULL
       WHEN NOT has_value THEN 'deleted'
@@ -80,7 +80,7 @@ told AS (
     ON conversions.cluster_id = lives.cluster_id AND conversions.group_id = lives.group_id
     AND conversions.event_time = lives.event_time
   WHERE record_type IN (2, 3, -2)
-    OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired') AND (reason <> 'mirrored' OR conversions.group_id IS NULL))
+    OR (record_type = 5 AND reason NOT IN ('upgrade', 'downgrade', 'group-deleted', 'group-expired') AND (reason NOT IN ('mirrored', 'observed') OR conversions.group_id IS NULL))
 )
 SELECT cluster_id, group_id, event_time AS at, what, CAST(member_count AS INT) AS members,
   CAST(last_generation AS INT) AS generation_or_epoch,

@@ -9,10 +9,12 @@ from group_coordinator.binary.notation import (
     int16,
     int32,
     int32s,
+    int64,
     string,
     strings,
     struct,
     structs,
+    uint16,
     uuid,
 )
 from group_coordinator.codecs.fields import NOT_ASKED_FOR
@@ -21,6 +23,20 @@ from group_coordinator.codecs.wire.schemas.api import api
 _TOPIC_PARTITIONS = (uuid("topicId"), int32s("partitions"))
 _ASSIGNMENT = (
     structs("topicPartitions")[uuid("topicId"), string("topicName"), int32s("partitions")],
+)
+_KEY_VALUE = (string("key"), string("value"))
+_TOPIC_INFO = (
+    string("name"),
+    int32("partitions"),
+    int16("replicationFactor"),
+    structs("topicConfigs")[*_KEY_VALUE],
+)
+_TASK_IDS = (string("subtopologyId"), int32s("partitions"))
+_TASK_OFFSET = (string("subtopologyId"), int32("partition"), int64("offset"))
+_TASKS = (
+    structs("activeTasks")[*_TASK_IDS],
+    structs("standbyTasks")[*_TASK_IDS],
+    structs("warmupTasks")[*_TASK_IDS],
 )
 
 APIS = (
@@ -192,6 +208,75 @@ APIS = (
                     struct("assignment")[*_ASSIGNMENT],
                     struct("targetAssignment")[*_ASSIGNMENT],
                     int8("memberType", since=1, default=-1),
+                ],
+                int32("authorizedOperations", default=NOT_ASKED_FOR),
+            ],
+        ],
+    ),
+    api("ShareGroupDescribe", 77, versions=(1, 1), flexible_since=0).with_messages(
+        request=[strings("groupIds"), boolean("includeAuthorizedOperations")],
+        response=[
+            int32("throttleTimeMs"),
+            structs("groups")[
+                int16("errorCode"),
+                string("errorMessage", nullable=True, default=None),
+                string("groupId"),
+                string("groupState"),
+                int32("groupEpoch"),
+                int32("assignmentEpoch"),
+                string("assignorName"),
+                structs("members")[
+                    string("memberId"),
+                    string("rackId", nullable=True, default=None),
+                    int32("memberEpoch"),
+                    string("clientId"),
+                    string("clientHost"),
+                    strings("subscribedTopicNames"),
+                    struct("assignment")[*_ASSIGNMENT],
+                ],
+                int32("authorizedOperations", default=NOT_ASKED_FOR),
+            ],
+        ],
+    ),
+    api("StreamsGroupDescribe", 89, versions=(0, 0), flexible_since=0).with_messages(
+        request=[strings("groupIds"), boolean("includeAuthorizedOperations")],
+        response=[
+            int32("throttleTimeMs"),
+            structs("groups")[
+                int16("errorCode"),
+                string("errorMessage", nullable=True, default=None),
+                string("groupId"),
+                string("groupState"),
+                int32("groupEpoch"),
+                int32("assignmentEpoch"),
+                struct("topology", nullable=True, default=None)[
+                    int32("epoch"),
+                    structs("subtopologies", nullable=True, default=None)[
+                        string("subtopologyId"),
+                        strings("sourceTopics"),
+                        strings("repartitionSinkTopics"),
+                        structs("stateChangelogTopics")[*_TOPIC_INFO],
+                        structs("repartitionSourceTopics")[*_TOPIC_INFO],
+                    ],
+                ],
+                structs("members")[
+                    string("memberId"),
+                    int32("memberEpoch"),
+                    string("instanceId", nullable=True, default=None),
+                    string("rackId", nullable=True, default=None),
+                    string("clientId"),
+                    string("clientHost"),
+                    int32("topologyEpoch"),
+                    string("processId"),
+                    struct("userEndpoint", nullable=True, default=None)[
+                        string("host"), uint16("port")
+                    ],
+                    structs("clientTags")[*_KEY_VALUE],
+                    structs("taskOffsets")[*_TASK_OFFSET],
+                    structs("taskEndOffsets")[*_TASK_OFFSET],
+                    struct("assignment")[*_TASKS],
+                    struct("targetAssignment")[*_TASKS],
+                    boolean("isClassic"),
                 ],
                 int32("authorizedOperations", default=NOT_ASKED_FOR),
             ],

@@ -1,0 +1,336 @@
+"""Mirror of a cluster by its admin protocol: polls of the brokers, and their differences as rows of coordinator_log.
+
+1. A batch of the query is a poll: a task for each broker reads the groups that the broker coordinates (clients/cluster/group_poll.py).
+2. A task packs the records of each group (observed_records.py). A group that cannot be read has an error, and stays as it is.
+3. The driver compares them with the records of the last poll. After a start these are the newest of each key in the log.
+4. The changed records are appended in one commit. A batch that the log has already is skipped, and the next poll finds the rest.
+
+A group that is missing in a poll may be on its way from a broker to another: it ends when it is missing in two polls in a row.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+from msgspec import json
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.group_poll import brokers, polled_groups
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
+from group_coordinator.core.model.records import Reason
+from group_coordinator.mirror.observed_records import (
+    Change,
+    Records,
+    at_time,
+    changes,
+    is_settled,
+    records_of,
+)
+from group_coordinator.mirror.sinks import Explain, MirroredBatch
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, INGESTED_AT
+from group_coordinator.tables.writer import Writer
+
+ADMIN = "admin-protocol"
+"""Name of this source in the table `writers`, in place of a topic."""
+POLLED = "group_id STRING, polled_at_ms BIGINT, error STRING, settled BOOLEAN, records BINARY"
+"""A group of a poll; without group_id the error is that of a broker. Records are those of `packed`."""
+_SCHEMA = pa.schema(
+    [
+        ("group_id", pa.string()),
+        ("polled_at_ms", pa.int64()),
+        ("error", pa.string()),
+        ("settled", pa.bool_()),
+        ("records", pa.binary()),
+    ]
+)
+_GROUPS_IN_A_BATCH = 1_000
+_ROWS_IN_A_PIECE = 20_000
+_NO_BROKER = -1
+_log = logging.getLogger(__name__)
+
+
+def packed(records: Records) -> bytes:
+    """Return the records as bytes: of equal records mostly the same bytes."""
+    return zlib.compress(json.encode(dict(sorted(records.items()))), 1)
+
+
+def unpacked(content: bytes) -> Records:
+    return json.decode(zlib.decompress(content), type=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Broker(InputPartition):
+    """A task's part of a poll; `failure`: no broker could be asked."""
+
+    broker_id: int
+    failure: str = ""
+
+
+class PollReader(DataSourceStreamReader):
+    """Streaming reader of polls. Its offset is the time of the poll: a repeated batch polls again."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
+        return {"polled_at_ms": 0}
+
+    def latestOffset(self, *_: object) -> dict[str, int]:  # noqa: N802 - Spark's name
+        return {"polled_at_ms": _now_ms()}
+
+    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[Broker]:  # noqa: ARG002 - Spark's signature
+        try:
+            return [Broker(broker_id) for broker_id in brokers(self._connection)]
+        except ClientError as error:
+            # An outage must not end the query.
+            return [Broker(_NO_BROKER, str(error))]
+
+    def read(self, partition: Broker) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        if partition.failure:
+            yield _batch([(None, _now_ms(), partition.failure, False, b"")])
+            return
+        rows: list[tuple[Any, ...]] = []
+        try:
+            for polled in polled_groups(self._connection, partition.broker_id):
+                records = b"" if polled.error else packed(records_of(polled))
+                row = (polled.group_id, _now_ms(), polled.error, is_settled(polled), records)
+                rows.append(row)
+                if len(rows) == _GROUPS_IN_A_BATCH:
+                    yield _batch(rows)
+                    rows = []
+        except ClientError as error:
+            rows.append((None, _now_ms(), str(error), False, b""))
+        if rows:
+            yield _batch(rows)
+
+
+def _batch(rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, each.type) for column, each in zip(columns, _SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AdminSource:
+    """Source of a mirror's query, in place of a topic's messages."""
+
+    connection: Connection
+
+    def stream(self, spark: SparkSession, most_offsets: int, *, is_lossy: bool) -> DataFrame:  # noqa: ARG002 - as MessageSource
+        reader = PollReader(self.connection)
+
+        # A class of its own, as Spark sends the class to its workers, and options would show a login.
+        class GroupPolls(DataSource):
+            @classmethod
+            def name(cls) -> str:
+                return "group_polls"
+
+            def schema(self) -> str:
+                return POLLED
+
+            def streamReader(self, schema: object) -> PollReader:  # noqa: ARG002, N802 - Spark's signature
+                return reader
+
+        spark.dataSource.register(GroupPolls)
+        return spark.readStream.format("group_polls").load()
+
+
+@dataclass(slots=True)
+class ObservedGroups:
+    """The records of each group at the last poll, packed; `missing` are known groups that it lacked."""
+
+    groups: dict[str, bytes]
+    missing: frozenset[str] = frozenset()
+
+    def changed(
+        self, polled: Iterable[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, int, list[Change]]]:
+        """Yield group, time and changes of the groups that differ, and remember the poll."""
+        errors, seen, time_ms = [], set(), 0
+        for row in polled:
+            time_ms = max(time_ms, row["polled_at_ms"])
+            if row["group_id"] is None:
+                errors.append(row["error"])
+                continue
+            seen.add(row["group_id"])
+            if row["error"]:
+                _log.warning("group %s cannot be read: %s", row["group_id"], row["error"])
+                continue
+            yield from self._compared(row["group_id"], row)
+        for error in errors:
+            _log.warning("the poll is not complete, so that no missing group ends: %s", error)
+        if not errors:
+            yield from self._ended(seen, time_ms)
+
+    def _compared(
+        self, group_id: str, row: Mapping[str, Any]
+    ) -> Iterator[tuple[str, int, list[Change]]]:
+        before, now = self.groups.get(group_id), row["records"]
+        if before == now:
+            return
+        old, new = unpacked(before) if before else {}, unpacked(now)
+        found = changes(old, new, is_settled=row["settled"])
+        kept = {change.key for change in found if change.value is None}
+        stays = {key: value for key, value in old.items() if key not in kept}
+        self._remember(group_id, {**stays, **new})
+        if found:
+            yield group_id, row["polled_at_ms"], found
+
+    def _ended(self, seen: set[str], time_ms: int) -> Iterator[tuple[str, int, list[Change]]]:
+        missing = frozenset(self.groups.keys() - seen)
+        for group_id in sorted(missing & self.missing):
+            yield group_id, time_ms, changes(unpacked(self.groups.pop(group_id)), {})
+        self.missing = missing
+
+    def _remember(self, group_id: str, records: Records) -> None:
+        if records:
+            self.groups[group_id] = packed(records)
+        else:
+            self.groups.pop(group_id, None)
+
+
+def groups_in_log(log: DataFrame) -> ObservedGroups:
+    """Return the groups by the newest row of each key in a cluster's log, without the times that a poll does not show."""
+    newest = Window.partitionBy(GROUP_ID.name, "key").orderBy(F.desc(BATCH_ID.name), F.desc("seq"))
+    timeless = F.regexp_replace(
+        "value", r'"(commitTimestamp|currentStateTimestamp)":\d+', r'"$1":0'
+    )
+    rows = (
+        log.where(F.col("record_type").isin(*COMPACTED_TYPES))
+        .withColumn("age", F.row_number().over(newest))
+        .where("age = 1 AND value IS NOT NULL")
+        .groupBy(GROUP_ID.name)
+        .agg(F.collect_list(F.struct("key", timeless.alias("value"))).alias("records"))
+    )
+    return ObservedGroups(
+        {
+            row["group_id"]: packed({each["key"]: each["value"] for each in row["records"]})
+            for batch in rows.toArrow().to_batches()
+            for row in batch.to_pylist()
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowRows:
+    """Rows of a table that the driver holds."""
+
+    spark: SparkSession
+    rows: pa.Table
+    fits_the_driver: bool = True
+
+    def arrow(self) -> pa.RecordBatchReader:
+        return self.rows.to_reader()
+
+    def frame(self) -> DataFrame:
+        return self.spark.createDataFrame(self.rows)
+
+
+_COLUMNS = pa.schema(
+    [
+        column
+        for column in COORDINATOR_LOG.no_rows().schema
+        if column.name not in {BATCH_ID.name, INGESTED_AT.name}
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminSinks:
+    """Writes the differences of polls. The same batch may be written again, from another poll."""
+
+    writer: Writer
+    explain: Explain
+    report: Callable[[int, MirroredBatch], None]
+    first_batch_id: int = 0
+    topic_id: str | None = None
+    known: dict[str, ObservedGroups] = field(default_factory=dict)
+    """The last poll, by cluster; empty: the log has it."""
+
+    def write(self, batch: DataFrame, batch_id: int) -> None:
+        """Append the differences between the poll and the last poll."""
+        spark, in_tables = batch.sparkSession, self.first_batch_id + batch_id
+        cluster_id = self.writer.cluster_id
+        log = self.writer.catalog.read(spark, COORDINATOR_LOG.name).where(
+            F.col(CLUSTER_ID.name) == cluster_id
+        )
+        # Taken out: after a failure the log is read again.
+        known = self.known.pop(cluster_id, None)
+        if known is None:
+            known = groups_in_log(log)
+            # A repeated batch whose differences are in the log: the next poll finds later ones.
+            if not log.where(F.col(BATCH_ID.name) >= in_tables).isEmpty():
+                self.known[cluster_id] = known
+                return
+        rows = self._rows(known.changed(batch.toArrow().to_pylist()))
+        if rows.num_rows:
+            rows = self._explained(spark, rows, in_tables)
+            self.writer.append_once(ArrowRows(spark, rows), COORDINATOR_LOG, in_tables)
+        self.known[cluster_id] = known
+        self.report(
+            in_tables, MirroredBatch(rows.num_rows, 0, _now_ms() if rows.num_rows else None)
+        )
+
+    def _rows(self, found: Iterable[tuple[str, int, list[Change]]]) -> pa.Table:
+        rows = (
+            self._row(group_id, time_ms, change, seq)
+            for group_id, time_ms, of_group in found
+            for seq, change in enumerate(of_group)
+        )
+        # In pieces: a first poll may have a million rows, and Python's take ten times the space of Arrow's.
+        pieces, first = [], 0
+        while some := list(islice(rows, _ROWS_IN_A_PIECE)):
+            for place, row in enumerate(some, first):
+                row["source_offset"] = place
+            first += len(some)
+            pieces.append(pa.RecordBatch.from_pylist(some, schema=_COLUMNS))
+        return pa.Table.from_batches(pieces, schema=_COLUMNS)
+
+    def _row(self, group_id: str, time_ms: int, change: Change, seq: int) -> dict[str, Any]:
+        about = json.decode(change.key)
+        value = None if change.value is None else at_time(change.value, time_ms)
+        data = about["data"]
+        return {
+            CLUSTER_ID.name: self.writer.cluster_id,
+            GROUP_ID.name: group_id,
+            "record_type": about["type"],
+            "key": change.key,
+            "value": value,
+            "topic": data.get("topic"),
+            "partition": data.get("partition"),
+            "member_id": data.get("memberId"),
+            "offset": json.decode(value)["data"].get("offset") if value else None,
+            "reason": Reason.OBSERVED.value,
+            "event_time": time_ms * 1_000,
+            "source_partition": 0,
+            "seq": seq,
+            "inferred": False,
+        }
+
+    def _explained(self, spark: SparkSession, rows: pa.Table, in_tables: int) -> pa.Table:
+        found = rows
+        if rows["value"].null_count:
+            found = self.explain(spark.createDataFrame(rows), in_tables, None).toArrow()
+        nulls = {
+            name: pa.nulls(rows.num_rows, pa.int64())
+            for name in ("source_partition", "source_offset")
+        }
+        for name, empty in nulls.items():
+            found = found.set_column(found.column_names.index(name), name, empty)
+        return found.cast(_COLUMNS)
