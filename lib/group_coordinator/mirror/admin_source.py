@@ -5,7 +5,7 @@
 3. The driver compares them with the records of the last poll. After a start these are the newest of each key in the log.
 4. The changed records are appended in one commit. A batch that the log has already is skipped, and the next poll finds the rest.
 
-A group that is missing in a poll may be on its way from a broker to another: it ends when it is missing in two polls in a row.
+A group that is missing in a poll may be on its way from a broker to another: it ends if a later list of all groups lacks it too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -153,30 +153,37 @@ class AdminSource:
 
 @dataclass(slots=True)
 class ObservedGroups:
-    """The records of each group at the last poll, packed; `missing` are known groups that it lacked."""
+    """The records of each group at the last poll, packed. `listed` lists the groups of all brokers; it raises ClientError."""
 
     groups: dict[str, bytes]
-    missing: frozenset[str] = frozenset()
+    listed: Callable[[], Collection[str]]
+    failures: frozenset[str] = frozenset()
+    """Errors of the last poll."""
 
     def changed(
         self, polled: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[str, int, list[Change]]]:
         """Yield group, time and changes of the groups that differ, and remember the poll."""
-        errors, seen, time_ms = [], set(), 0
+        seen, time_ms = set(), 0
+        failures: dict[str, str] = {}
         for row in polled:
             time_ms = max(time_ms, row["polled_at_ms"])
-            if row["group_id"] is None:
-                errors.append(row["error"])
-                continue
             seen.add(row["group_id"])
             if row["error"]:
-                _log.warning("group %s cannot be read: %s", row["group_id"], row["error"])
-                continue
-            yield from self._compared(row["group_id"], row)
-        for error in errors:
-            _log.warning("the poll is not complete, so that no missing group ends: %s", error)
-        if not errors:
+                failures.setdefault(row["error"], _subject(row["group_id"]))
+            else:
+                yield from self._compared(row["group_id"], row)
+        self._report(failures)
+        # An unknown broker may have any group.
+        if None not in seen:
             yield from self._ended(seen, time_ms)
+
+    def _report(self, failures: dict[str, str]) -> None:
+        # Once for each change, as polls follow each other.
+        for error, subject in failures.items():
+            if error not in self.failures:
+                _log.warning("%s cannot be polled, and stays as it is: %s", subject, error)
+        self.failures = frozenset(failures)
 
     def _compared(
         self, group_id: str, row: Mapping[str, Any]
@@ -192,11 +199,19 @@ class ObservedGroups:
         if found:
             yield group_id, row["polled_at_ms"], found
 
-    def _ended(self, seen: set[str], time_ms: int) -> Iterator[tuple[str, int, list[Change]]]:
-        missing = frozenset(self.groups.keys() - seen)
-        for group_id in sorted(missing & self.missing):
+    def _ended(
+        self, seen: set[str | None], time_ms: int
+    ) -> Iterator[tuple[str, int, list[Change]]]:
+        missing = self.groups.keys() - seen
+        if not missing:
+            return
+        try:
+            ended = missing.difference(self.listed())
+        except ClientError as error:
+            _log.warning("missing groups stay, as the groups cannot be listed again: %s", error)
+            return
+        for group_id in sorted(ended):
             yield group_id, time_ms, changes(unpacked(self.groups.pop(group_id)), {})
-        self.missing = missing
 
     def _remember(self, group_id: str, records: Records) -> None:
         if records:
@@ -205,7 +220,11 @@ class ObservedGroups:
             self.groups.pop(group_id, None)
 
 
-def groups_in_log(log: DataFrame) -> ObservedGroups:
+def _subject(group_id: str | None) -> str:
+    return "a broker" if group_id is None else f"group {group_id}"
+
+
+def groups_in_log(log: DataFrame) -> dict[str, bytes]:
     """Return the groups by the newest row of each key in a cluster's log, without the times that a poll does not show."""
     newest = Window.partitionBy(GROUP_ID.name, "key").orderBy(F.desc(BATCH_ID.name), F.desc("seq"))
     timeless = F.regexp_replace(
@@ -218,13 +237,11 @@ def groups_in_log(log: DataFrame) -> ObservedGroups:
         .groupBy(GROUP_ID.name)
         .agg(F.collect_list(F.struct("key", timeless.alias("value"))).alias("records"))
     )
-    return ObservedGroups(
-        {
-            row["group_id"]: packed({each["key"]: each["value"] for each in row["records"]})
-            for batch in rows.toArrow().to_batches()
-            for row in batch.to_pylist()
-        }
-    )
+    return {
+        row["group_id"]: packed({each["key"]: each["value"] for each in row["records"]})
+        for batch in rows.toArrow().to_batches()
+        for row in batch.to_pylist()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +273,7 @@ class AdminSinks:
     """Writes the differences of polls. The same batch may be written again, from another poll."""
 
     writer: Writer
+    listed: Callable[[], Collection[str]]
     explain: Explain
     report: Callable[[int, MirroredBatch], None]
     first_batch_id: int = 0
@@ -273,7 +291,7 @@ class AdminSinks:
         # Taken out: after a failure the log is read again.
         known = self.known.pop(cluster_id, None)
         if known is None:
-            known = groups_in_log(log)
+            known = ObservedGroups(groups_in_log(log), self.listed)
             # A repeated batch whose differences are in the log: the next poll finds later ones.
             if not log.where(F.col(BATCH_ID.name) >= in_tables).isEmpty():
                 self.known[cluster_id] = known

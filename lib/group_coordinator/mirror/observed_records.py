@@ -78,7 +78,7 @@ _OF_STREAMS = (
 )
 _KINDS_OF_TASKS = ("activeTasks", "standbyTasks", "warmupTasks")
 _STREAMS_STABLE, _STREAMS_UNRELEASED = 1, 3
-_TIMES = ("commitTimestamp", "currentStateTimestamp", "assignmentTimestamp")
+_TIMES = ("commitTimestamp", "currentStateTimestamp")
 _to_json = json.Encoder().encode
 
 
@@ -176,7 +176,7 @@ def _share_group(description: Body) -> Iterator[tuple[int, str | None, dict[str,
 
 
 def _target_epoch(description: Body) -> dict[str, Any]:
-    return {"assignmentEpoch": description["assignmentEpoch"], "assignmentTimestamp": 0}
+    return {"assignmentEpoch": description["assignmentEpoch"]}
 
 
 def _epochs(epoch: int) -> dict[str, Any]:

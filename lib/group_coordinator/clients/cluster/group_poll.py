@@ -118,6 +118,17 @@ def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGrou
                 yield from _with_offsets(broker, group_type, some)
 
 
+def listed_groups(connection: Connection) -> set[str]:
+    """Return the names of all groups of the cluster.
+
+    Raises:
+        ChannelError: a broker does not respond, rejects the login, or cannot list its groups.
+    """
+    with connection.opened(KafkaAdminClient) as admin:
+        found = [_Broker(admin, each["broker_id"]) for each in admin.describe_cluster()["brokers"]]
+        return {name for broker in found for names in broker.listed().values() for name in names}
+
+
 def _with_offsets(
     broker: _Broker, group_type: str, group_ids: Sequence[str]
 ) -> Iterator[PolledGroup]:

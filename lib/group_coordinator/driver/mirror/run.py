@@ -21,7 +21,7 @@ from group_coordinator.clients.cluster.cluster import (
     broker_retention,
 )
 from group_coordinator.clients.cluster.connection import Connection, login_options
-from group_coordinator.clients.cluster.group_poll import brokers
+from group_coordinator.clients.cluster.group_poll import brokers, listed_groups
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.driver.checks.storage import check_other_clusters, check_storage
 from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
@@ -245,7 +245,10 @@ class _Mirror:
         if options.by_polls:
             self._topic = PolledCluster(spark, job, connection)
             sinks = AdminSinks(
-                writer=writer, explain=reasons.explain, report=self._progress.batch_done
+                writer=writer,
+                listed=partial(listed_groups, connection),
+                explain=reasons.explain,
+                report=self._progress.batch_done,
             )
         else:
             self._topic = MirroredTopic(spark, job, connection, cluster_options(job, options.java))

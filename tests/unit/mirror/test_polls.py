@@ -1,0 +1,140 @@
+"""Polls of a cluster in a row: which groups changed, which ended, and which are unknown for now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from group_coordinator.clients.errors import BrokerUnreachableError
+from group_coordinator.mirror.admin_source import ObservedGroups, packed, unpacked
+from group_coordinator.mirror.observed_records import Change, Records
+
+KEY = '{"type":1,"data":{"group":"%s","topic":"orders","partition":0}}'
+GROUP = '{"type":2,"data":{"group":"%s"}}'
+
+
+def value(offset: int) -> str:
+    return f'{{"version":4,"data":{{"offset":{offset},"leaderEpoch":-1,"metadata":"","commitTimestamp":0}}}}'
+
+
+def row(group: str, records: Records, *, error: str = "") -> dict[str, Any]:
+    content = b"" if error else packed(records)
+    return {
+        "group_id": group,
+        "polled_at_ms": 1_000,
+        "error": error,
+        "settled": True,
+        "records": content,
+    }
+
+
+def at(group: str, offset: int) -> dict[str, Any]:
+    return row(group, {KEY % group: value(offset)})
+
+
+BROKER_AWAY = {
+    "group_id": None,
+    "polled_at_ms": 1_000,
+    "error": "Kafka at b:9092: no Kafka broker responds",
+    "settled": False,
+    "records": b"",
+}
+
+
+def keys(known: ObservedGroups, polled: Iterable[dict[str, Any]]) -> list[tuple[str, str, bool]]:
+    """Group, key, and whether it has a value, of each change."""
+    return [
+        (group, change.key, change.value is not None)
+        for group, _, found in known.changed(polled)
+        for change in found
+    ]
+
+
+def test_a_poll_without_a_change_has_no_rows() -> None:
+    known = ObservedGroups({}, list)
+
+    assert keys(known, [at("a", 5), at("b", 1)]) == [("a", KEY % "a", True), ("b", KEY % "b", True)]
+    assert keys(known, [at("b", 1), at("a", 5)]) == []
+    assert list(known.changed([at("b", 2), at("a", 5)])) == [
+        ("b", 1_000, [Change(KEY % "b", value(2))])
+    ]
+
+
+def test_a_group_ends_if_the_poll_and_a_later_list_lack_it() -> None:
+    """It may be on its way from a broker to another."""
+    there = {"a"}
+    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, lambda: there)
+
+    assert keys(known, []) == []
+    there.clear()
+    assert keys(known, []) == [("a", KEY % "a", False), ("a", GROUP % "a", False)]
+    assert keys(known, []) == []
+
+
+def test_a_missing_group_stays_while_the_groups_cannot_be_listed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def away() -> list[str]:
+        raise BrokerUnreachableError("no Kafka broker responds")
+
+    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, away)
+
+    assert keys(known, []) == []
+    assert caplog.messages == [
+        "missing groups stay, as the groups cannot be listed again: no Kafka broker responds"
+    ]
+
+
+def test_a_group_that_its_broker_calls_ended_ends_at_once() -> None:
+    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, list)
+
+    assert keys(known, [row("a", {})]) == [("a", KEY % "a", False), ("a", GROUP % "a", False)]
+    assert known.groups == {}
+
+
+def test_no_group_ends_while_a_broker_is_away(caplog: pytest.LogCaptureFixture) -> None:
+    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, list)
+
+    assert keys(known, [BROKER_AWAY, at("b", 1)]) == [("b", KEY % "b", True)]
+    assert keys(known, [BROKER_AWAY, at("b", 1)]) == []
+    assert keys(known, [at("b", 1), at("a", 5)]) == []
+    assert caplog.messages == [
+        "a broker cannot be polled, and stays as it is: Kafka at b:9092: no Kafka broker responds"
+    ]
+
+
+def test_a_group_with_an_error_stays_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, list)
+    denied = row("a", {}, error="GROUP_AUTHORIZATION_FAILED")
+
+    assert keys(known, [denied]) == []
+    assert keys(known, [denied]) == []
+    assert caplog.messages == [
+        "group a cannot be polled, and stays as it is: GROUP_AUTHORIZATION_FAILED"
+    ]
+
+
+OFFSETS = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2))
+
+
+@given(st.lists(OFFSETS, max_size=6))
+def test_the_rows_of_all_polls_make_the_groups_of_the_last_poll(
+    polls: list[dict[str, int]],
+) -> None:
+    known, made = ObservedGroups({}, list), dict[str, Records]()
+    for offsets in polls:
+        for group, _, found in known.changed([at(*each) for each in offsets.items()]):
+            records = made.setdefault(group, {})
+            for change in found:
+                records.pop(change.key, None)
+                if change.value is not None:
+                    records[change.key] = change.value
+
+    last = polls[-1] if polls else {}
+    expected = {group: {KEY % group: value(offset)} for group, offset in last.items()}
+    assert {group: records for group, records in made.items() if records} == expected
+    assert {group: unpacked(content) for group, content in known.groups.items()} == expected
