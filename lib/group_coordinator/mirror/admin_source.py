@@ -30,7 +30,7 @@ from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.observed_records import (
-    Change,
+    RecordChange,
     Records,
     at_time,
     changes,
@@ -71,7 +71,7 @@ def unpacked(content: bytes) -> Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Broker(InputPartition):
+class PolledBroker(InputPartition):
     """A task's part of a poll; `failure`: no broker could be asked."""
 
     broker_id: int
@@ -90,14 +90,14 @@ class PollReader(DataSourceStreamReader):
     def latestOffset(self, *_: object) -> dict[str, int]:  # noqa: N802 - Spark's name
         return {"polled_at_ms": _now_ms()}
 
-    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[Broker]:  # noqa: ARG002 - Spark's signature
+    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[PolledBroker]:  # noqa: ARG002 - Spark's signature
         try:
-            return [Broker(broker_id) for broker_id in brokers(self._connection)]
+            return [PolledBroker(broker_id) for broker_id in brokers(self._connection)]
         except ClientError as error:
             # An outage must not end the query.
-            return [Broker(_NO_BROKER, str(error))]
+            return [PolledBroker(_NO_BROKER, str(error))]
 
-    def read(self, partition: Broker) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+    def read(self, partition: PolledBroker) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         if partition.failure:
             yield _batch([(None, _now_ms(), partition.failure, False, b"")])
             return
@@ -162,7 +162,7 @@ class ObservedGroups:
 
     def changed(
         self, polled: Iterable[Mapping[str, Any]]
-    ) -> Iterator[tuple[str, int, list[Change]]]:
+    ) -> Iterator[tuple[str, int, list[RecordChange]]]:
         """Yield group, time and changes of the groups that differ, and remember the poll."""
         seen, time_ms = set(), 0
         failures: dict[str, str] = {}
@@ -187,7 +187,7 @@ class ObservedGroups:
 
     def _compared(
         self, group_id: str, row: Mapping[str, Any]
-    ) -> Iterator[tuple[str, int, list[Change]]]:
+    ) -> Iterator[tuple[str, int, list[RecordChange]]]:
         before, now = self.groups.get(group_id), row["records"]
         if before == now:
             return
@@ -201,7 +201,7 @@ class ObservedGroups:
 
     def _ended(
         self, seen: set[str | None], time_ms: int
-    ) -> Iterator[tuple[str, int, list[Change]]]:
+    ) -> Iterator[tuple[str, int, list[RecordChange]]]:
         missing = self.groups.keys() - seen
         if not missing:
             return
@@ -305,7 +305,7 @@ class AdminSinks:
             in_tables, MirroredBatch(rows.num_rows, 0, _now_ms() if rows.num_rows else None)
         )
 
-    def _rows(self, found: Iterable[tuple[str, int, list[Change]]]) -> pa.Table:
+    def _rows(self, found: Iterable[tuple[str, int, list[RecordChange]]]) -> pa.Table:
         rows = (
             self._row(group_id, time_ms, change, seq)
             for group_id, time_ms, of_group in found
@@ -320,7 +320,7 @@ class AdminSinks:
             pieces.append(pa.RecordBatch.from_pylist(some, schema=_COLUMNS))
         return pa.Table.from_batches(pieces, schema=_COLUMNS)
 
-    def _row(self, group_id: str, time_ms: int, change: Change, seq: int) -> dict[str, Any]:
+    def _row(self, group_id: str, time_ms: int, change: RecordChange, seq: int) -> dict[str, Any]:
         about = json.decode(change.key)
         value = None if change.value is None else at_time(change.value, time_ms)
         data = about["data"]

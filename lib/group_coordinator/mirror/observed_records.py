@@ -280,19 +280,19 @@ def _offset_records(polled: PolledGroup) -> Iterator[OffsetRecord]:
             yield OffsetRecord(topic["name"], partition["partitionIndex"], offset, Reason.OBSERVED)
 
 
-class Change(NamedTuple):
+class RecordChange(NamedTuple):
     """A record whose value changed between two polls; `value` None: it is gone."""
 
     key: str
     value: str | None
 
 
-def changes(before: Records, now: Records, *, is_settled: bool = True) -> list[Change]:
+def changes(before: Records, now: Records, *, is_settled: bool = True) -> list[RecordChange]:
     """Return the changed records in a likely order. The record of a group that is not settled stays as it is.
 
     Members commit forward, before they leave or after they have joined; an administrator moves offsets of a group without members.
     """
-    changed = [Change(key, value) for key, value in now.items() if before.get(key) != value]
+    changed = [RecordChange(key, value) for key, value in now.items() if before.get(key) != value]
     offsets = [change for change in changed if log_entry.type_of(change.key) == OFFSET_COMMIT]
     by_group = [change for change in changed if log_entry.type_of(change.key) != OFFSET_COMMIT]
     has_members = any(map(_names_members, now.items()))
@@ -301,7 +301,7 @@ def changes(before: Records, now: Records, *, is_settled: bool = True) -> list[C
     return [*early, *_gone(before, now, is_settled=is_settled), *by_group, *late]
 
 
-def _is_forward(change: Change, before: Records) -> bool:
+def _is_forward(change: RecordChange, before: Records) -> bool:
     old = before.get(change.key)
     return old is None or _offset(old) <= _offset(change.value or "")
 
@@ -317,15 +317,15 @@ def _names_members(record: tuple[str, str]) -> bool:
     return "memberId" in json.decode(key)["data"]
 
 
-def _gone(before: Records, now: Records, *, is_settled: bool) -> list[Change]:
+def _gone(before: Records, now: Records, *, is_settled: bool) -> list[RecordChange]:
     gone = [
-        Change(key, None)
+        RecordChange(key, None)
         for key in before.keys() - now.keys()
         if is_settled or log_entry.type_of(key) != GROUP_METADATA
     ]
     # Kafka's coordinator removes the record of a group that has only committed offsets, although it has written none.
     if gone and not now and all(log_entry.type_of(change.key) == OFFSET_COMMIT for change in gone):
-        gone.append(Change(_end_of_group(gone[0].key), None))
+        gone.append(RecordChange(_end_of_group(gone[0].key), None))
     return sorted(gone, key=_order_of_removal)
 
 
@@ -335,7 +335,7 @@ def _end_of_group(key: str) -> str:
     return _to_json(Key(GROUP_METADATA, GroupKeyData(group_id))).decode()
 
 
-def _order_of_removal(change: Change) -> tuple[int, str]:
+def _order_of_removal(change: RecordChange) -> tuple[int, str]:
     return REMOVAL_ORDER.index(log_entry.type_of(change.key)), change.key
 
 

@@ -19,7 +19,7 @@ from group_coordinator.clients.cluster.group_poll import (
 from group_coordinator.codecs.offsets_topic import decode_entry, encode_entry
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.mirror.observed_records import (
-    Change,
+    RecordChange,
     Records,
     at_time,
     changes,
@@ -103,7 +103,7 @@ def test_the_record_of_a_rebalancing_group_stays(state: str) -> None:
 
     found = changes(before, records_of(polled), is_settled=is_settled(polled))
 
-    assert found == [Change(OFFSET_KEY % 0, commit(6))]
+    assert found == [RecordChange(OFFSET_KEY % 0, commit(6))]
 
 
 def test_an_ended_group_has_tombstones_of_all_its_records() -> None:
@@ -111,13 +111,13 @@ def test_an_ended_group_has_tombstones_of_all_its_records() -> None:
 
     found = changes(before, records_of(PolledGroup("billing", CLASSIC)))
 
-    assert found == [Change(OFFSET_KEY % 0, None), Change(GROUP_KEY, None)]
+    assert found == [RecordChange(OFFSET_KEY % 0, None), RecordChange(GROUP_KEY, None)]
 
 
 def test_a_group_of_offsets_alone_ends_with_a_tombstone_of_the_group_as_in_kafka() -> None:
     assert changes({OFFSET_KEY % 0: commit(5)}, {}) == [
-        Change(OFFSET_KEY % 0, None),
-        Change(GROUP_KEY, None),
+        RecordChange(OFFSET_KEY % 0, None),
+        RecordChange(GROUP_KEY, None),
     ]
 
 

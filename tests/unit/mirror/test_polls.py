@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.mirror.admin_source import ObservedGroups, packed, unpacked
-from group_coordinator.mirror.observed_records import Change, Records
+from group_coordinator.mirror.observed_records import RecordChange, Records
 
 KEY = '{"type":1,"data":{"group":"%s","topic":"orders","partition":0}}'
 GROUP = '{"type":2,"data":{"group":"%s"}}'
@@ -60,7 +60,7 @@ def test_a_poll_without_a_change_has_no_rows() -> None:
     assert keys(known, [at("a", 5), at("b", 1)]) == [("a", KEY % "a", True), ("b", KEY % "b", True)]
     assert keys(known, [at("b", 1), at("a", 5)]) == []
     assert list(known.changed([at("b", 2), at("a", 5)])) == [
-        ("b", 1_000, [Change(KEY % "b", value(2))])
+        ("b", 1_000, [RecordChange(KEY % "b", value(2))])
     ]
 
 

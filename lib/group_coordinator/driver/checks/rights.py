@@ -132,6 +132,23 @@ RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
                 "log ends, lag and deletions are unknown for topics that it may not describe",
             ),
         ),
+        "mirror-admin": (
+            NeededRight(
+                Right(_DESCRIBE, ResourceType.GROUP, WILDCARD),
+                "groups, members and offsets",
+                "groups that it may not describe are left out",
+            ),
+            NeededRight(
+                _ALL_TOPICS,
+                "offsets, log ends and lag",
+                "offsets of topics that it may not describe are left out",
+            ),
+            NeededRight(
+                Right(_DESCRIBE_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME),
+                "`offsets.retention.minutes`",
+                "forecasts use the setting `offsets.retention.minutes`",
+            ),
+        ),
         "positions": (
             NeededRight(_ALL_TOPICS, "log ends", "topics that it may not describe are left out"),
         ),
