@@ -101,6 +101,9 @@ _EVERYWHERE = {
     "spark.speculation": "false",
     # Without it every batch uploads whole SST files.
     f"{_ROCKSDB}.changelogCheckpointing.enabled": "true",
+    # A snapshot flushes another small SST file, and Spark 4.2 uploads files again in each snapshot once they are a hundred versions
+    # old, even if an idle job has not changed them. By default there is a snapshot every 10 versions.
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "100",
     f"{_ROCKSDB}.boundedMemoryUsage": "true",
     # The sources of our MERGEs are already computed; by default Delta would compute them again.
     "spark.databricks.delta.merge.materializeSource": "none",
