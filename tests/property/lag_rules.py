@@ -47,10 +47,15 @@ def is_ahead(samples: Sequence[Sample], commit: Commit) -> bool:
     return (commit.offset or 0) > now.end and commit.at_s < now.at_s - 10
 
 
+def first_left(samples: Sequence[Sample], commit: Commit) -> int:
+    """The first offset left to read: those before the log's start were removed."""
+    return max(commit.offset or 0, reached(samples)[-1].start)
+
+
 def time_lag(samples: Sequence[Sample], commit: Commit) -> tuple[float | None, str]:
     """(seconds, how) at the last of the samples."""
     log = newest_log(samples)
-    now, offset = log[-1], commit.offset or 0
+    now, offset = log[-1], first_left(samples, commit)
     if is_ahead(samples, commit):
         return None, "ahead"
     if offset >= now.end:
@@ -68,7 +73,7 @@ def certainly_behind_s(samples: Sequence[Sample], commit: Commit) -> float | Non
     """Seconds at the last of the samples since the first one with a later end."""
     if is_ahead(samples, commit):
         return None
-    offset = commit.offset or 0
+    offset = first_left(samples, commit)
     log = newest_log(samples)
     return log[-1].at_s - next((sample.at_s for sample in log if sample.end > offset), log[-1].at_s)
 
@@ -104,8 +109,9 @@ def status(samples: Sequence[Sample], commits: Sequence[Commit]) -> str | None:
             window = [] if commit.offset is None else [*window, commit][-10:]
     if is_ahead(samples, commits[-1]) or _goes_on_ahead(window, end, offset, now_s):
         return "AHEAD"
-    if offset >= end or not window:
-        return "OK"
+    is_loss = offset < reached(samples)[-1].start
+    if is_loss or offset >= end or not window:
+        return "LOSS" if is_loss else "OK"
     if min(now_s - window[-1].at_s, behind_s) > _tolerated(window):
         return "STOP"
     return _while_it_commits(samples, window, behind_s)

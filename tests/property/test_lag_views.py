@@ -24,7 +24,7 @@ from tests.support.view_rows import answers
 PAUSES_S = st.sampled_from([1, 5, 30, 30, 30, 3_600, 100_000])
 GROWTH = st.sampled_from([[0, 1, 10], [100], [10, 100], [0], [10, 100, -5]])
 LATECOMERS = st.sampled_from([[None], [None, 0, 0.5, 1], [0.9]])
-STARTS = st.sampled_from([[0], [0], [0, 1]])
+STARTS = st.sampled_from([[0], [0], [0, 1], [95], [99, 100, 101]])
 COMMIT_PAUSES_S = st.sampled_from([[5], [5, 6, 7], [0], [60], [66, 67], [0, 1, 600, 601]])
 STEPS = st.sampled_from([[0], [0], [1], [0, 1, 10], [10, -1], [1, None]])
 SILENCES_S = st.sampled_from([-5, 0, 1, 30, 59, 60, 61, 599, 600, 601])
@@ -45,6 +45,7 @@ def logs(draw: st.DrawFn) -> list[Sample]:
     ends = accumulate(growth[1:], lambda end, more: max(1, end + more), initial=100)
     starts = some(draw, STARTS, len(pauses))
     log = [*map(Sample, accumulate(pauses), starts, ends)]
+    log = [sample._replace(start=min(sample.start, sample.end)) for sample in log]
     return [
         *chain.from_iterable(map(_sampled, log[:1] + log, log, some(draw, LATECOMERS, len(log))))
     ]
@@ -141,9 +142,11 @@ def test_the_history_has_at_each_sample_what_time_lag_would_have_said(cluster: C
             commit = committed_at(commits, sample.at_s)
             if commit is not None and commit.offset is not None:
                 seconds, how = time_lag(log[: place + 1], commit)
-                lag = max(0, reached(log[: place + 1])[-1].end - commit.offset)
+                now = reached(log[: place + 1])[-1]
+                lag = max(0, now.end - max(now.start, commit.offset))
                 known = (None, None) if seconds is None else (lag, round(seconds, 4))
-                wanted.append((f"c{number}", sample.at_s, commit.offset, *known, how))
+                lost = max(0, now.start - commit.offset)
+                wanted.append((f"c{number}", sample.at_s, commit.offset, *known, how, lost))
                 event(how)
     assert sorted(
         (
@@ -153,6 +156,7 @@ def test_the_history_has_at_each_sample_what_time_lag_would_have_said(cluster: C
             row["lag"],
             row["lag_seconds"] and round(row["lag_seconds"], 4),
             row["how"],
+            row["lost"],
         )
         for row in found
     ) == sorted(wanted)

@@ -68,7 +68,8 @@ def command(
       lag             the lag of groups in records, and the clients that should read them
       time_lag        the lag in seconds, and its accuracy
       lag_history     both at each sample of the topics' ends
-      partition_status, group_status  the progress of groups: OK, STOP, AHEAD and others
+      at_risk         unread records that retention removes, or may remove soon
+      partition_status, group_status  the progress of groups: OK, STOP, LOSS and others
       stale_topics    topics with offsets that no group reads any more, or that are deleted
 
     The SQL is DataFusion's, which resembles PostgreSQL's. SHOW TABLES and DESCRIBE offsets list tables and columns.

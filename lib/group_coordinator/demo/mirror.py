@@ -87,6 +87,7 @@ _TROUBLES = {
     "WARN": "The tables say WARN of {}: its lag grows.",
     "STALL": "The tables say STALL of {}: it commits the same offsets again and again.",
     "STOP": "The tables say STOP of {}: there is more to read, and it commits no more.",
+    "LOSS": "The tables say LOSS of {}: records were removed before it read them.",
     "REWIND": "The tables say REWIND of {}: it went back.",
     "AHEAD": "The tables say AHEAD of {}: the log ends before the committed offset.",
 }

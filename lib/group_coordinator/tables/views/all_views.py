@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from group_coordinator.tables.views.at_risk import AT_RISK
 from group_coordinator.tables.views.audit import AUDIT
 from group_coordinator.tables.views.commit_rate import COMMIT_RATE
 from group_coordinator.tables.views.expiring_soon import EXPIRING_SOON
@@ -21,7 +22,7 @@ from group_coordinator.tables.views.topic_groups import TOPIC_GROUPS
 VIEWS = (
     *(EXPIRING_SOON, OFFSET_CHANGES, RECENT_CHANGES, LOST_OFFSETS, AUDIT),
     *(GROUP_TIMELINE, COMMIT_RATE, TOPIC_GROUPS),
-    *(LAG_NOW, TIME_LAG, LAG_HISTORY, PARTITION_STATUS, GROUP_STATUS, STALE_TOPICS),
+    *(LAG_NOW, TIME_LAG, LAG_HISTORY, AT_RISK, PARTITION_STATUS, GROUP_STATUS, STALE_TOPICS),
 )
 """In order: each after the views that it reads."""
 

@@ -11,7 +11,19 @@ from group_coordinator.tables.views.definition import (
     total_of,
 )
 
-FROM_BAD_TO_GOOD = ("STOP", "STALL", "AHEAD", "REWIND", "WARN", "HELD", "OK", "UNSUBSCRIBED")
+# LOSS is first: the other statuses threaten, here records are gone, and more follow until the group has passed the log's start. A
+# group that has stopped loses its records in the end: LOSS says that this has begun, and silent_seconds that it has stopped.
+FROM_BAD_TO_GOOD = (
+    "LOSS",
+    "STOP",
+    "STALL",
+    "AHEAD",
+    "REWIND",
+    "WARN",
+    "HELD",
+    "OK",
+    "UNSUBSCRIBED",
+)
 _RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(FROM_BAD_TO_GOOD))
 _STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(FROM_BAD_TO_GOOD))
 

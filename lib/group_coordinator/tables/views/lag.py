@@ -20,8 +20,8 @@ COMMITTED_OFFSET = optional(
 LAG = optional(
     "lag",
     "bigint",
-    "log_end_offset - committed_offset, 0 if the commit is newer than the sample; null: nothing was committed, the end is not "
-    "known, or the end is before the committed offset (ahead)",
+    "Offsets left to read: log_end_offset - committed_offset, or - log_start_offset if that is later; 0 if the commit is newer "
+    "than the sample; null: nothing was committed, the end is not known, or the end is before the committed offset (ahead)",
 )
 
 
@@ -76,11 +76,13 @@ partitions AS (
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
 places AS (
-  SELECT partitions.*, CASE WHEN {_IS_AHEAD} THEN NULL ELSE committed_offset END AS place FROM partitions
+  SELECT partitions.*,
+    CASE WHEN {_IS_AHEAD} THEN NULL WHEN committed_offset < log_start_offset THEN log_start_offset ELSE committed_offset END AS place
+  FROM partitions
 )
 SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset,
   {_not_negative("own.log_end_offset - own.place")} AS lag,
-  {_not_negative("own.log_end_offset - greatest(own.place, own.log_start_offset)")} AS lag_from_start,
+  {_not_negative("own.log_end_offset - coalesce(own.place, own.log_start_offset)")} AS lag_from_start,
   own.member_id, holder.client_id, holder.client_host, own.log_start_offset,
   {_not_negative("own.last_stable_offset - own.place")} AS lag_to_stable,
   own.log_end_offset - own.last_stable_offset AS held_back, own.sampled_at,
@@ -112,8 +114,8 @@ LAG_NOW = ViewDefinition(
         optional(
             "lag_from_start",
             "bigint",
-            "Offsets left to read: as lag, but from log_start_offset if that is later, if nothing was committed, or if the log ends "
-            "before the committed offset; null: the end is not known",
+            "As lag, but all offsets of the log if nothing was committed, or if the log ends before the committed offset; "
+            "null: the end is not known",
         ),
         *described(
             """

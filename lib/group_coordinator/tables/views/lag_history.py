@@ -12,6 +12,7 @@ from group_coordinator.tables.views.definition import (
 )
 from group_coordinator.tables.views.position_steps import (
     BEGINS,
+    FIRST_LEFT,
     how_it_is_known,
     is_marker,
     reached,
@@ -93,14 +94,14 @@ sampled AS (
 ),
 places AS (
   SELECT sampled.*, kind,
-    CASE WHEN kind = 0 THEN coalesce(from_offset, -1) ELSE committed_offset END AS place
+    CASE WHEN kind = 0 THEN coalesce(from_offset, -1) ELSE {FIRST_LEFT} END AS place
   FROM sampled
   CROSS JOIN (VALUES (0), (1)) AS kinds(kind)
   WHERE (kind = 0 AND (from_offset IS NULL OR log_end_offset > from_offset))
     OR (kind = 1 AND {is_offset("committed_offset")})
 ),
 found AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_start_offset, log_end_offset, held_back, is_ahead, kind,
+  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_start_offset, log_end_offset, held_back, is_ahead, kind, place,
     nullif(max(CASE WHEN kind = 0 THEN place END) OVER {_STEP_SO_FAR}, -1) AS from_offset,
     max(CASE WHEN kind = 0 THEN log_end_offset END) OVER {_STEP_SO_FAR} AS to_offset,
     max(CASE WHEN kind = 0 THEN from_at END) OVER {_STEP_SO_FAR} AS from_at,
@@ -109,17 +110,21 @@ found AS (
   FROM places
 ),
 timed AS (
-  SELECT found.*, log_end_offset > greatest(committed_offset, log_start_offset)
-    AND NOT {is_marker("log_end_offset - committed_offset", "held_back", "open_step = to_offset")} AS is_behind
-  FROM found
-  WHERE kind = 1
+  SELECT lags.*, lag > 0 AND NOT {is_marker("lag", "held_back", "open_step = to_offset")} AS is_behind
+  FROM (
+    SELECT found.*,
+      CASE WHEN log_end_offset > committed_offset THEN log_end_offset - greatest(committed_offset, log_start_offset)
+        WHEN NOT is_ahead THEN 0 END AS lag
+    FROM found
+    WHERE kind = 1
+  ) lags
 )
-SELECT cluster_id, group_id, topic, `partition`, at AS sampled_at, committed_offset, log_end_offset,
-  CASE WHEN log_end_offset > committed_offset THEN log_end_offset - committed_offset WHEN NOT is_ahead THEN 0 END AS lag,
-  CASE WHEN is_behind THEN {seconds_behind("committed_offset", "at")}
+SELECT cluster_id, group_id, topic, `partition`, at AS sampled_at, committed_offset, log_end_offset, lag,
+  CASE WHEN is_behind THEN {seconds_behind("place", "at")}
     WHEN NOT is_ahead THEN CAST(0 AS DOUBLE) END AS lag_seconds,
-  CASE WHEN is_behind THEN {how_it_is_known("committed_offset")}
-    WHEN is_ahead THEN 'ahead' ELSE 'exact' END AS how
+  CASE WHEN is_behind THEN {how_it_is_known("place")}
+    WHEN is_ahead THEN 'ahead' ELSE 'exact' END AS how,
+  CASE WHEN log_start_offset > committed_offset THEN log_start_offset - committed_offset ELSE 0 END AS lost
 FROM timed
 """  # noqa: S608 - texts of our own
 
@@ -134,6 +139,11 @@ LAG_HISTORY = ViewDefinition(
         optional("lag", "bigint", "As in lag, at that time; null: `how` is ahead"),
         optional("lag_seconds", "double", "As in time_lag, at that time; null: `how` is ahead"),
         required("how", "string", "As in time_lag"),
+        required(
+            "lost",
+            "bigint",
+            "As in lag, at that time: above 0 from the first sample on whose log begins after the committed offset",
+        ),
     ),
     text=_TEXT,
     answers="How far was a group behind in the course of a day, hour by hour, at the worst of its samples and partitions?",

@@ -114,7 +114,7 @@ windows AS (
 ),
 partitions AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset, own.lag, own.lag_from_start, own.lag_seconds,
-    own.is_behind, own.held_back, own.ahead, own.is_subscribed, own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset,
+    own.is_behind, own.is_loss, own.held_back, own.ahead, own.is_subscribed, own.sampled_at, windows.lowest_offset, windows.highest_offset, windows.last_offset,
     windows.span_seconds, windows.quiet_seconds, windows.known_lags, windows.lowest_lag, windows.lowest_left, windows.times_nearer,
     coalesce(windows.commits, 0) AS commits,
     CASE WHEN {_HELD_SECONDS} < own.certain_seconds THEN {_HELD_SECONDS} ELSE own.certain_seconds END AS readable_seconds,
@@ -139,6 +139,7 @@ SELECT cluster_id, group_id, topic, `partition`,
     WHEN lag IS NULL AND ahead IS NULL THEN NULL
     WHEN NOT is_subscribed THEN 'UNSUBSCRIBED'
     WHEN {_IS_AHEAD} THEN 'AHEAD'
+    WHEN is_loss THEN 'LOSS'
     WHEN NOT is_behind OR commits = 0 THEN 'OK'
     WHEN lag_from_start = held_back THEN 'HELD'
     WHEN silent_seconds > tolerated_seconds THEN 'STOP'
@@ -161,7 +162,7 @@ PARTITION_STATUS = ViewDefinition(
         optional(
             "status",
             "string",
-            "OK, WARN, STALL, STOP, REWIND, AHEAD, HELD or UNSUBSCRIBED; null: nothing was committed, or the end is not known",
+            "OK, WARN, STALL, STOP, LOSS, REWIND, AHEAD, HELD or UNSUBSCRIBED; null: nothing was committed, or the end is not known",
         ),
         *(COMMITTED_OFFSET, LAG, LAG_SECONDS),
         optional(
@@ -181,5 +182,5 @@ PARTITION_STATUS = ViewDefinition(
     text=_TEXT,
     answers="Which partitions are not read any more?",
     example="SELECT group_id, topic, `partition`, status, lag, silent_seconds FROM partition_status "
-    "WHERE status IN ('STOP', 'STALL') ORDER BY silent_seconds DESC",
+    "WHERE status IN ('LOSS', 'STOP', 'STALL') ORDER BY silent_seconds DESC",
 )

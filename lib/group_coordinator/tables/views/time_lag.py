@@ -9,6 +9,7 @@ from group_coordinator.tables.views.definition import (
     optional,
 )
 from group_coordinator.tables.views.position_steps import (
+    FIRST_LEFT,
     MOMENT,
     how_it_is_known,
     is_marker,
@@ -24,8 +25,8 @@ from group_coordinator.tables.views.position_steps import (
 LAG_SECONDS = optional(
     "lag_seconds",
     "double",
-    "From when the end of the log was at the committed offset until the sample; 0: there is nothing to read, or only a "
-    "transaction's marker; null: as lag",
+    "From when the end of the log was at the first offset left to read until the sample: the committed offset, or the log's start "
+    "if that is later; 0: there is nothing to read, or only a transaction's marker; null: as lag",
 )
 HOW = optional(
     "how",
@@ -108,25 +109,29 @@ steps AS (
   ) grown
   WHERE sampled_at >= began_at AND (from_offset IS NULL OR log_end_offset > from_offset)
 ),
+places AS (
+  SELECT own.*, {FIRST_LEFT} AS first_left FROM $lag own
+),
 timed AS (
   SELECT {large("steps")} own.*, from_offset, to_offset, from_at, step_at,
-    own.lag_from_start > 0 AND NOT {is_marker("own.lag", "own.held_back", "from_open")} AS is_behind
-  FROM $lag own
+    own.lag_from_start > 0 AND NOT {is_marker("own.lag", "own.held_back", "from_open")} AS is_behind,
+    own.lost > 0 AND NOT {is_marker("own.lag + own.lost", "own.held_back", "from_open")} AS is_loss
+  FROM places own
   LEFT JOIN steps
     ON steps.cluster_id = own.cluster_id AND steps.topic = own.topic AND steps.`partition` = own.`partition`
-    AND own.lag > 0 AND own.committed_offset < steps.to_offset
-    AND (steps.from_offset IS NULL OR own.committed_offset >= steps.from_offset)
+    AND own.committed_offset < own.log_end_offset AND own.first_left < steps.to_offset
+    AND (steps.from_offset IS NULL OR own.first_left >= steps.from_offset)
 )
 SELECT timed.*,
-  CASE WHEN lag IS NULL THEN NULL WHEN is_behind THEN {seconds_behind("committed_offset", "sampled_at")}
+  CASE WHEN lag IS NULL THEN NULL WHEN is_behind THEN {seconds_behind("first_left", "sampled_at")}
     ELSE CAST(0 AS DOUBLE) END AS lag_seconds,
-  CASE WHEN ahead > 0 THEN 'ahead' WHEN lag IS NULL THEN NULL WHEN is_behind THEN {how_it_is_known("committed_offset")}
+  CASE WHEN ahead > 0 THEN 'ahead' WHEN lag IS NULL THEN NULL WHEN is_behind THEN {how_it_is_known("first_left")}
     ELSE 'exact' END AS how,
   CASE WHEN lag IS NULL THEN NULL WHEN is_behind THEN CAST({micros("sampled_at")} - {micros("step_at")} AS DOUBLE) / 1000000
     ELSE CAST(0 AS DOUBLE) END AS certain_seconds
 FROM timed
 """  # noqa: S608 - texts of our own
-"""The rows of time_lag with the columns of lag, and `is_behind`: there are records to read."""
+"""The rows of time_lag with the columns of lag, `is_behind`: there are records to read, and `is_loss`: records were lost."""
 
 _TEXT = f"""
 SELECT cluster_id, group_id, topic, `partition`, lag_seconds, how, certain_seconds FROM ({TIMED_LAG}) timed

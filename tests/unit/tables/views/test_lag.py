@@ -155,24 +155,44 @@ def test_in_an_empty_log_there_is_nothing_to_read(tmp_path: Path) -> None:
     for hours in (1, 30, 61):
         sample(root, hours * 3_600, "orders", {0: 500}, start=500)
 
-    assert asked(root, "SELECT lag, lag_from_start, lost FROM lag") == [(74, 0, 74)]
+    assert asked(root, "SELECT lag, lag_from_start, lost FROM lag") == [(0, 0, 74)]
     assert asked(root, TIME_LAG) == [(0, 0.0, "exact")]
-    assert asked(root, "SELECT status, silent_seconds FROM partition_status") == [("OK", 0.0)]
+    assert asked(root, "SELECT silent_seconds FROM partition_status") == [(0.0,)]
     assert asked(root, HISTORY) == [
         (at(0), 426, 500, 74, 0.0, "at-least"),
-        (at(3_600), 426, 500, 74, 0.0, "exact"),
-        (at(30 * 3_600), 426, 500, 74, 0.0, "exact"),
-        (at(61 * 3_600), 426, 500, 74, 0.0, "exact"),
+        (at(3_600), 426, 500, 0, 0.0, "exact"),
+        (at(30 * 3_600), 426, 500, 0, 0.0, "exact"),
+        (at(61 * 3_600), 426, 500, 0, 0.0, "exact"),
     ]
 
 
-def test_what_was_removed_unread_is_told_apart(tmp_path: Path) -> None:
+def test_records_that_were_removed_unread_are_lost_and_no_lag(tmp_path: Path) -> None:
     root = tables_of(tmp_path, reader((0, {0: 426, 1: 460})))
-    sample(root, 60, "orders", {0: 500, 1: 500}, start=450)
+    sample(root, 60, "orders", {0: 500, 1: 500}, start=450, held_back=10)
 
-    assert asked(root, "SELECT lag, lag_from_start, lost FROM lag ORDER BY `partition`") == [
-        (74, 50, 24),
-        (40, 40, 0),
+    columns = "lag, lag_from_start, lag_to_stable, lost"
+    assert asked(root, f"SELECT {columns} FROM lag ORDER BY `partition`") == [  # noqa: S608 - our own names
+        (50, 50, 40, 24),
+        (40, 40, 30, 0),
+    ]
+    assert asked(root, "SELECT total_lag, max_lag FROM group_status") == [(90, 50)]
+
+
+def test_after_a_loss_time_lag_is_that_of_the_logs_first_record(tmp_path: Path) -> None:
+    root = tables_of(tmp_path, reader((0, {0: 10})))
+    for seconds, start, end in [(10, 0, 20), (20, 0, 40), (30, 30, 60), (40, 30, 60)]:
+        sample(root, seconds, "orders", {0: end}, start=start)
+
+    # The log's end was at 30 in the middle between the seconds 10 and 20.
+    assert asked(root, TIME_LAG) == [(0, 25.0, "interpolated")]
+    assert asked(root, "SELECT certain_seconds FROM time_lag") == [(20.0,)]
+    assert asked(
+        root, "SELECT sampled_at, lag, lag_seconds, how, lost FROM lag_history ORDER BY 1"
+    ) == [
+        (at(10), 10, 0.0, "at-least", 0),
+        (at(20), 30, 10.0, "at-least", 0),
+        (at(30), 30, 15.0, "interpolated", 20),
+        (at(40), 30, 25.0, "interpolated", 20),
     ]
 
 

@@ -169,9 +169,7 @@ def test_held_back_is_who_has_read_up_to_an_open_transaction(
     assert status(tmp_path, commits, ends) == wanted
 
 
-def test_what_was_removed_unread_does_not_hide_that_a_transaction_holds_the_rest_back(
-    tmp_path: Path,
-) -> None:
+def test_a_loss_is_reported_of_a_group_that_a_transaction_holds_back_too(tmp_path: Path) -> None:
     group = GroupHistory("reader")
     group.commit({"orders": {0: 426}})
     root = tables_of(tmp_path, group)
@@ -179,7 +177,44 @@ def test_what_was_removed_unread_does_not_hide_that_a_transaction_holds_the_rest
     sample(root, 7_200, "orders", {0: 510}, start=500, held_back=10)
 
     found = rows(str(root), "SELECT status, lag, silent_seconds FROM partition_status")
-    assert found == [{"status": "HELD", "lag": 84, "silent_seconds": 0.0}]
+    assert found == [{"status": "LOSS", "lag": 10, "silent_seconds": 0.0}]
+
+
+def test_a_loss_lasts_until_the_group_has_passed_the_logs_start(tmp_path: Path) -> None:
+    stopped, passed = GroupHistory("stopped"), GroupHistory("passed")
+    for group in (stopped, passed):
+        group.commit({"orders": {0: 99, 1: 100}})
+    passed.at(7_190_000)
+    passed.commit({"orders": {0: 100, 1: 100}})
+    root = tables_of(tmp_path, stopped, passed)
+    sample(root, 60, "orders", {0: 1_000, 1: 1_000})
+    sample(root, 7_200, "orders", {0: 1_000, 1: 1_000}, start=100)
+
+    found = "SELECT group_id, status, silent_seconds FROM partition_status ORDER BY 1, `partition`"
+    assert [tuple(row.values()) for row in rows(str(root), found)] == [
+        ("passed", "OK", 10.0),
+        ("passed", "OK", 10.0),
+        ("stopped", "LOSS", 7_140.0),
+        ("stopped", "STOP", 7_140.0),
+    ]
+    found = "SELECT group_id, status FROM group_status ORDER BY 1"
+    assert [tuple(row.values()) for row in rows(str(root), found)] == [
+        ("passed", "OK"),
+        ("stopped", "LOSS"),
+    ]
+
+
+def test_a_marker_that_is_removed_is_no_loss(tmp_path: Path) -> None:
+    """As of clients that commit the last record's offset + 1: the marker behind it is not a record."""
+    group = GroupHistory("reader")
+    group.commit({"orders": {0: 190, 1: 189}})
+    root = tables_of(tmp_path, group)
+    sample(root, 40, "orders", {0: 190, 1: 190}, held_back=10)
+    sample(root, 70, "orders", {0: 191, 1: 191})
+    sample(root, 7_200, "orders", {0: 191, 1: 191}, start=191)
+
+    found = "SELECT status, lost FROM partition_status JOIN lag USING (topic, `partition`) ORDER BY lost"
+    assert [tuple(row.values()) for row in rows(str(root), found)] == [("OK", 1), ("LOSS", 2)]
 
 
 @pytest.mark.parametrize(
