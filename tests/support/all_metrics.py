@@ -40,6 +40,7 @@ LAG: list[dict[str, Any]] = [
         "partition": 0,
         "committed_offset": 5,
         "lag": 4,
+        "lost": 0,
         "log_start_offset": 0,
         "log_end_offset": 9,
         "sampled_at": datetime(2026, 1, 1, tzinfo=UTC),

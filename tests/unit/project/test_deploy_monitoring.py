@@ -13,6 +13,7 @@ import yaml
 
 from tests.support.all_metrics import all_names
 from tests.support.dashboard import filled_in, of_panels, of_variables, panels
+from tests.support.promql import Scrape, Scraped
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 RULES = DEPLOY / "prometheus" / "group-coordinator.rules.yaml"
@@ -70,6 +71,35 @@ def test_groups_of_one_name_in_two_clusters_are_not_taken_for_one() -> None:
 
     assert [words for words in kept if "instance" not in words] == []
     assert "instance, consumergroup" in kept
+
+
+REMOVALS = """
+# TYPE kafka_consumergroup_lost_sum gauge
+kafka_consumergroup_lost_sum{consumergroup="late",topic="orders"} 24
+kafka_consumergroup_lost_sum{consumergroup="late",topic="bills"} 1
+kafka_consumergroup_lost_sum{consumergroup="near",topic="orders"} 0
+# TYPE kafka_consumergroup_used_up_max gauge
+kafka_consumergroup_used_up_max{consumergroup="late",topic="orders"} 1
+kafka_consumergroup_used_up_max{consumergroup="near",topic="orders"} 0.81
+kafka_consumergroup_used_up_max{consumergroup="reader",topic="orders"} 0.8
+kafka_consumergroup_used_up_max{consumergroup="streams",topic="app-repartition"} 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("alert", "firing"),
+    [("GroupLosesRecords", {"late": 25}), ("GroupRecordsAtRisk", {"late": 1, "near": 0.81})],
+)
+def test_an_alert_fires_of_groups_whose_unread_records_are_removed(
+    alert: str, firing: dict[str, float]
+) -> None:
+    [rule] = [rule for rule in rules() if rule["alert"] == alert]
+    above = promql_parser.parse(rule["expr"])
+    found = Scraped([Scrape.of(REMOVALS, 0.0, instance="a")]).answer(above.lhs.prettify())
+
+    by_group = {dict(labels)["consumergroup"]: number for labels, number in found.items()}
+    assert str(above.op) == ">"
+    assert {group: n for group, n in by_group.items() if n > above.rhs.val} == firing
 
 
 def test_nor_does_the_dashboard() -> None:

@@ -91,11 +91,8 @@ _LABELS: Mapping[str, Sequence[str]] = {
 """Labels by granularity, of the finest series."""
 _SUMS = (
     ("current_offset", "committed_offset", "Committed offset"),
-    (
-        "lag",
-        "lag",
-        "Records between the committed offset and the end of the log, as of the last sample",
-    ),
+    ("lag", "lag", "Records left to read up to the end of the log, as of the last sample"),
+    ("lost", "lost", "Records removed from the log before the group read them"),
 )
 
 Row = Mapping[str, Any]
@@ -104,8 +101,8 @@ Row = Mapping[str, Any]
 def lag_families(groups: pa.Table, lag: pa.Table, granularity: str) -> Iterator[Metric]:
     """Yield the gauges of lag and offsets.
 
-    `groups` has group_id and member_count; `lag` has group_id, topic, partition, committed_offset and lag of the committed offsets,
-    and the sampled offsets; `granularity` is metrics.lag.granularity.
+    `groups` has group_id and member_count; `lag` has group_id, topic, partition, committed_offset, lag and lost of the committed
+    offsets, and the sampled offsets; `granularity` is metrics.lag.granularity.
     """
     if granularity not in _LABELS:
         return
@@ -121,6 +118,7 @@ def lag_families(groups: pa.Table, lag: pa.Table, granularity: str) -> Iterator[
     for name, column, meaning in _SUMS:
         known = [row for row in rows if row[column] is not None]
         yield from _committed(name, column, meaning, known, granularity)
+    yield _used_up(rows, granularity)
     if granularity == "partition":
         yield from _topics(rows)
 
@@ -131,12 +129,28 @@ def _committed(
     if granularity == "partition":
         points = ((_values(row, granularity), row[column]) for row in rows)
         yield gauge(f"kafka_consumergroup_{name}", meaning, _LABELS[granularity], points)
-    coarse = "topic" if granularity == "partition" else granularity
+    coarse = _coarse(granularity)
     sums: Counter[Sequence[str]] = Counter()
     for row in rows:
         sums[_values(row, coarse)] += row[column]
     meaning = f"{meaning}, of all partitions of a {coarse}"
     yield gauge(f"kafka_consumergroup_{name}_sum", meaning, _LABELS[coarse], sums.items())
+
+
+def _used_up(rows: Iterable[Row], granularity: str) -> Metric:
+    coarse = _coarse(granularity)
+    highest: dict[Sequence[str], float] = defaultdict(float)
+    for row in rows:
+        # A log without records has no share.
+        if row["lag"] is not None and row["log_end_offset"] > row["log_start_offset"]:
+            share = row["lag"] / (row["log_end_offset"] - row["log_start_offset"])
+            highest[_values(row, coarse)] = max(highest[_values(row, coarse)], share)
+    meaning = f"Unread share of the log, 0 to 1, the highest of all partitions of a {coarse}: at 1 the next removed record is lost"
+    return gauge("kafka_consumergroup_used_up_max", meaning, _LABELS[coarse], highest.items())
+
+
+def _coarse(granularity: str) -> str:
+    return "topic" if granularity == "partition" else granularity
 
 
 def _values(row: Row, granularity: str) -> tuple[str, ...]:
@@ -162,7 +176,7 @@ Ask = Callable[[str], pa.Table]
 """Runs a SELECT on one table or view, by its plain name, and returns the rows of the job's own cluster."""
 
 _GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM groups"
-_LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, log_start_offset, log_end_offset, sampled_at FROM lag"
+_LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, lost, log_start_offset, log_end_offset, sampled_at FROM lag"
 
 
 class TableGauges:

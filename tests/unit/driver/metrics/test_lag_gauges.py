@@ -11,14 +11,16 @@ GROUPS = pa.table({"group_id": ["a", "b"], "member_count": [2, 0]})
 
 
 def row(group_id: str, topic: str, partition: int, committed: int | None, end: int | None) -> Any:
+    start = None if end is None else 3
     known = committed is not None and end is not None
     return {
         "group_id": group_id,
         "topic": topic,
         "partition": partition,
         "committed_offset": committed,
-        "lag": end - committed if known else None,  # type: ignore[operator]
-        "log_start_offset": None if end is None else 1,
+        "lag": end - max(committed, start) if known else None,  # type: ignore[operator, type-var]
+        "lost": max(0, start - committed) if known else None,  # type: ignore[operator]
+        "log_start_offset": start,
         "log_end_offset": end,
     }
 
@@ -41,7 +43,11 @@ BY_TOPIC = {
     f'{COMMITTED}_sum{{consumergroup="a",topic="refunds"}}': 7,
     f'{COMMITTED}_sum{{consumergroup="b",topic="orders"}}': 2,
     'kafka_consumergroup_lag_sum{consumergroup="a",topic="orders"}': 4,
-    'kafka_consumergroup_lag_sum{consumergroup="b",topic="orders"}': 7,
+    'kafka_consumergroup_lag_sum{consumergroup="b",topic="orders"}': 6,
+    'kafka_consumergroup_lost_sum{consumergroup="a",topic="orders"}': 0,
+    'kafka_consumergroup_lost_sum{consumergroup="b",topic="orders"}': 1,
+    'kafka_consumergroup_used_up_max{consumergroup="a",topic="orders"}': 4 / 6,
+    'kafka_consumergroup_used_up_max{consumergroup="b",topic="orders"}': 1,
 }
 
 
@@ -53,11 +59,13 @@ def test_by_partition_there_is_what_is_known_and_nothing_else() -> None:
         f'{COMMITTED}{{consumergroup="a",partition="0",topic="refunds"}}': 7,
         f'{COMMITTED}{{consumergroup="b",partition="0",topic="orders"}}': 2,
         'kafka_consumergroup_lag{consumergroup="a",partition="0",topic="orders"}': 4,
-        'kafka_consumergroup_lag{consumergroup="b",partition="0",topic="orders"}': 7,
+        'kafka_consumergroup_lag{consumergroup="b",partition="0",topic="orders"}': 6,
+        'kafka_consumergroup_lost{consumergroup="a",partition="0",topic="orders"}': 0,
+        'kafka_consumergroup_lost{consumergroup="b",partition="0",topic="orders"}': 1,
         'kafka_topic_partition_current_offset{partition="0",topic="orders"}': 9,
         'kafka_topic_partition_current_offset{partition="1",topic="orders"}': 20,
-        'kafka_topic_partition_oldest_offset{partition="0",topic="orders"}': 1,
-        'kafka_topic_partition_oldest_offset{partition="1",topic="orders"}': 1,
+        'kafka_topic_partition_oldest_offset{partition="0",topic="orders"}': 3,
+        'kafka_topic_partition_oldest_offset{partition="1",topic="orders"}': 3,
     }
 
 
@@ -105,8 +113,20 @@ def test_by_group_there_is_one_sum_of_each() -> None:
         f'{COMMITTED}_sum{{consumergroup="a"}}': 12,
         f'{COMMITTED}_sum{{consumergroup="b"}}': 2,
         'kafka_consumergroup_lag_sum{consumergroup="a"}': 4,
-        'kafka_consumergroup_lag_sum{consumergroup="b"}': 7,
+        'kafka_consumergroup_lag_sum{consumergroup="b"}': 6,
+        'kafka_consumergroup_lost_sum{consumergroup="a"}': 0,
+        'kafka_consumergroup_lost_sum{consumergroup="b"}': 1,
+        'kafka_consumergroup_used_up_max{consumergroup="a"}': 4 / 6,
+        'kafka_consumergroup_used_up_max{consumergroup="b"}': 1,
     }
+
+
+def test_of_several_partitions_the_one_nearest_to_the_logs_start_counts() -> None:
+    rows = [row("a", "orders", 0, 8, 9), row("a", "orders", 1, 5, 11), row("a", "orders", 2, 3, 3)]
+
+    found = shown(lag_families(GROUPS, pa.Table.from_pylist(rows), "group"))
+
+    assert found['kafka_consumergroup_used_up_max{consumergroup="a"}'] == 0.75
 
 
 def test_who_wants_none_has_none() -> None:

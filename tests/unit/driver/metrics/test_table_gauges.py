@@ -41,7 +41,13 @@ class Tables:
 
     def _lag(self, count: int) -> pa.Table:
         sampled = datetime.now(UTC) - timedelta(seconds=50)
-        numbers = {"committed_offset": 3, "lag": 6, "log_start_offset": 0, "log_end_offset": 9}
+        numbers = {
+            "committed_offset": 3,
+            "lag": 6,
+            "lost": 0,
+            "log_start_offset": 0,
+            "log_end_offset": 9,
+        }
         return pa.table(
             {
                 "group_id": pa.array(self.groups, pa.string()),
