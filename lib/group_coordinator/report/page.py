@@ -25,11 +25,11 @@ from group_coordinator.report.sections.changes import CHANGES
 from group_coordinator.report.sections.commits import COMMITS
 from group_coordinator.report.sections.expiring import EXPIRING
 from group_coordinator.report.sections.groups import GROUPS
-from group_coordinator.report.sections.lag import LAG
+from group_coordinator.report.sections.lag import AT_RISK, LAG
 from group_coordinator.report.sections.lost import LOST
 from group_coordinator.report.sections.stale import STALE
 
-SECTIONS = (GROUPS, LAG, COMMITS, EXPIRING, LOST, CHANGES, STALE)
+SECTIONS = (GROUPS, LAG, AT_RISK, COMMITS, EXPIRING, LOST, CHANGES, STALE)
 
 
 _NAMES = frozenset({"cluster_id", "group_id", "topic", "principal", "max_lag_topic"})

@@ -69,6 +69,24 @@ def test_the_lines_of_lag_are_of_those_that_were_most_behind(day: Report) -> Non
     assert content(day, "lag").listings[0].total == 9
 
 
+def test_records_that_retention_removes(tmp_path: Path) -> None:
+    group = GroupHistory("reader")
+    group.commit({"orders": {0: 40, 1: 60, 2: 95}, "bills": {0: 20}, "refunds": {0: 7}})
+    root = tables_of(tmp_path, group)
+    for seconds, start in [(0, 0), (600, 50)]:
+        sample(root, seconds, "orders", dict.fromkeys(range(3), 100), start=start)
+        sample(root, seconds, "bills", {0: 100}, start=start // 5)
+        sample(root, seconds, "refunds", {0: 10})
+
+    report = ask(str(root), scope())
+
+    assert table(report, "at-risk") == [
+        ["reader", "orders", "2", "10", "90", "100%", "at the next removal"],
+        ["reader", "bills", "1", "0", "80", "89%", "in 10 min"],
+    ]
+    assert tiles(report, "at-risk") == ["10 records lost, removed unread"]
+
+
 def test_a_step_without_commits_is_zero(day: Report) -> None:
     [figure] = content(day, "commits").figures
     [points] = figure.spec["datasets"].values()
@@ -239,7 +257,7 @@ def test_empty_tables_have_nothing_to_show(tmp_path: Path) -> None:
     report = ask(str(tables_of(tmp_path)), scope())
 
     found = [content(report, name) for name in report.contents]
-    assert [(each.figures, each.listings) for each in found] == [((), ())] * 7
+    assert [(each.figures, each.listings) for each in found] == [((), ())] * 8
 
 
 def test_a_table_that_is_missing_costs_the_sections_that_need_it(two_clusters: str) -> None:
@@ -248,4 +266,4 @@ def test_a_table_that_is_missing_costs_the_sections_that_need_it(two_clusters: s
     report = ask(two_clusters, scope())
 
     troubled = [name for name, found in report.contents.items() if isinstance(found, QueryError)]
-    assert troubled == ["groups", "lag", "stale"]
+    assert troubled == ["groups", "lag", "at-risk", "stale"]

@@ -161,7 +161,7 @@ def test_news_come_by_themselves_and_the_place_stays(browser: Browser, day: Repo
         browser.until("document.querySelector('#lost').textContent.includes('User:anna')")
 
         assert browser.ask("[window.is_the_same_page, scrollY]") == [True, 900]
-        assert browser.ask("document.querySelectorAll('section').length") == 7
+        assert browser.ask("document.querySelectorAll('section').length") == 8
         assert all(browser.ask(MARKS))
         current.trouble = "there are no tables"
         browser.until(

@@ -163,9 +163,9 @@ def _place(row: Row) -> str:
 GROUPS = Section(
     name="groups",
     title="Groups now",
-    lead="A group is OK while it keeps up. STOP: it has stopped to commit. STALL: it commits and does not "
-    "move. AHEAD: the log ends before its offset. REWIND: its offset went back. WARN: it falls behind. "
-    "HELD: it waits for an open transaction. UNSUBSCRIBED: it has left the topics.",
+    lead="A group is OK while it keeps up. LOSS: records were removed before it read them. STOP: it has stopped to "
+    "commit. STALL: it commits and does not move. AHEAD: the log ends before its offset. REWIND: its offset went "
+    "back. WARN: it falls behind. HELD: it waits for an open transaction. UNSUBSCRIBED: it has left the topics.",
     nothing="There are no groups.",
     example="SELECT * FROM group_status ORDER BY total_lag DESC",
     queries=_queries,

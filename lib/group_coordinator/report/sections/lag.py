@@ -1,4 +1,4 @@
-"""Section of the lag of groups over time."""
+"""Sections of the lag of groups over time, and of the records at risk."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from itertools import groupby
 import altair as alt
 
 from group_coordinator.report import charts
-from group_coordinator.report.phrases import count, duration, of_things, time_text
+from group_coordinator.report.phrases import (
+    NOTHING,
+    count,
+    duration,
+    of_things,
+    short_count,
+    time_text,
+)
 from group_coordinator.report.section import (
+    SHOWN_ROWS,
     Answers,
     Cell,
     Content,
@@ -17,6 +25,7 @@ from group_coordinator.report.section import (
     Row,
     Scope,
     Section,
+    Tile,
     TitledChart,
     headings,
     name_of,
@@ -145,4 +154,74 @@ LAG = Section(
     example="SELECT * FROM lag_history WHERE group_id = 'billing' ORDER BY sampled_at DESC LIMIT 100",
     queries=_queries,
     content=_content,
+)
+
+
+def _risk_queries(scope: Scope) -> Mapping[str, str]:
+    return {
+        "risks": f"""
+WITH of_topics AS (
+  SELECT cluster_id, group_id, topic, count(*) AS partitions, {total_of("lost")} AS lost, {total_of("readable_lag")} AS readable_lag,
+    max(used_up) AS used_up, min(seconds_to_loss) AS seconds_to_loss
+  FROM at_risk WHERE {scope.is_of_cluster()}
+  GROUP BY cluster_id, group_id, topic
+)
+SELECT of_topics.*, count(*) OVER () AS total, {total_of("lost", "OVER ()")} AS whole_loss FROM of_topics
+ORDER BY lost DESC NULLS LAST, seconds_to_loss NULLS LAST, used_up DESC NULLS LAST, cluster_id, group_id, topic
+LIMIT {SHOWN_ROWS}"""  # noqa: S608 - times, numbers and one escaped name
+    }
+
+
+def _risk_content(answers: Answers, scope: Scope) -> Content:
+    risks = answers["risks"]
+    lost = risks[0]["whole_loss"] or 0 if risks else 0
+    tile = Tile(short_count(lost), "records lost", "removed unread", "bad" if lost else "good")
+    return Content([tile], listings=[_risk_listing(risks, scope)] if risks else ())
+
+
+def _risk_listing(risks: Sequence[Row], scope: Scope) -> Listing:
+    return Listing(
+        "Records at risk, losses first",
+        headings(
+            [
+                "Group",
+                "Topic",
+                "#Partitions",
+                "#Records lost",
+                "#Records behind",
+                "#Unread share",
+                "Lost next",
+            ]
+        ),
+        [
+            [
+                Cell(name_of(row, scope), "name"),
+                Cell(row["topic"], "name"),
+                Cell(count(row["partitions"]), "number"),
+                Cell(count(row["lost"]), "number"),
+                Cell(count(row["readable_lag"]), "number"),
+                Cell(NOTHING if row["used_up"] is None else f"{row['used_up']:.0%}", "number"),
+                Cell(_time_to_loss(row["seconds_to_loss"])),
+            ]
+            for row in risks
+        ],
+        risks[0]["total"],
+    )
+
+
+def _time_to_loss(seconds: float | None) -> str:
+    if seconds is None:
+        return NOTHING
+    return f"in {duration(seconds)}" if seconds else "at the next removal"
+
+
+AT_RISK = Section(
+    name="at-risk",
+    title="Records at risk",
+    lead="Retention has removed records before these groups read them, or may soon: at least half of the log is unread. "
+    "Lost next: if the log's start moves on as in the last hours.",
+    nothing="No group has lost records, or left half of a log unread.",
+    example="SELECT * FROM at_risk ORDER BY lost DESC, seconds_to_loss",
+    queries=_risk_queries,
+    content=_risk_content,
 )
