@@ -153,7 +153,7 @@ def test_views_of_a_catalog_answer_as_the_command_line_does(
             tuple(row)
             for row in places.where("group_id IN ('left-behind', 'unsubscribed')").collect()
         } == {
-            ("left-behind", "bills", 0, "OK"),
+            ("left-behind", "bills", 0, "LOSS"),
             ("left-behind", "bills", 1, "OK"),
             ("left-behind", "orders", 0, "HELD"),
             ("left-behind", "orders", 1, "AHEAD"),

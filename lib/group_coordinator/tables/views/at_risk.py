@@ -9,7 +9,7 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 from group_coordinator.tables.views.lag import COMMITTED_OFFSET
-from group_coordinator.tables.views.position_steps import micros, position_steps, since, small
+from group_coordinator.tables.views.position_steps import NEWEST_SAMPLES, micros, since, small
 
 PACE_HOURS = 6
 """Retention removes whole segments, so that the log's start rests for hours."""
@@ -17,45 +17,40 @@ LEAST_UNREAD_SHARE = 0.5
 """A share of the log has the same meaning for a retention of an hour and of a month, unlike a number of records or seconds."""
 
 _PACE_TIME = f"INTERVAL '{PACE_HOURS}' HOUR"
-_SAMPLES = f"""(
-    SELECT {small("logs")} samples.*
-    FROM $topic_positions samples
-    JOIN logs
-      ON logs.cluster_id = samples.cluster_id AND logs.topic = samples.topic AND logs.`partition` = samples.`partition`
-      AND samples.sampled_at >= logs.sampled_at - {_PACE_TIME}
-    WHERE samples.sampled_at >= {since(_PACE_TIME)}
-  )"""  # noqa: S608 - texts of our own
+_FIRST_UNREAD = "greatest(own.committed_offset, own.log_start_offset)"
 
-# Only the samples of logs with records at risk are sorted. A group that has committed nothing, or has lost records, reads from
-# the log's start on.
+# An aggregate of all samples of these hours costs less than a second evaluation of lag, which would choose the samples of the
+# logs at risk. A log that was higher in these hours was created again: its pace is not known.
 _TEXT = f"""
-WITH unread AS (
-  SELECT own.*, CAST(lag_from_start AS DOUBLE) / nullif(log_end_offset - log_start_offset, 0) AS used_up
-  FROM $lag own
-  WHERE coalesce(is_subscribed, committed_offset IS NOT NULL) AND ahead IS NULL
-),
-candidates AS (
-  SELECT * FROM unread WHERE lost > 0 OR used_up >= {LEAST_UNREAD_SHARE}
-),
-logs AS (
-  SELECT DISTINCT cluster_id, topic, `partition`, sampled_at FROM candidates
-),
+WITH newest AS ({NEWEST_SAMPLES}),
 paces AS (
-  SELECT cluster_id, topic, `partition`, sum(CAST(log_start_offset - from_start AS DOUBLE)) AS removed,
-    sum(CAST({micros("sampled_at")} - {micros("from_at")} AS DOUBLE)) AS micros
-  FROM ({position_steps(_SAMPLES)}) steps
-  GROUP BY cluster_id, topic, `partition`
+  SELECT {small("newest")} samples.cluster_id, samples.topic, samples.`partition`, min(samples.sampled_at) AS first_at,
+    min(samples.log_start_offset) AS first_start, max(samples.log_start_offset) AS highest_start,
+    max(samples.log_end_offset) AS highest_end
+  FROM $topic_positions samples
+  JOIN newest
+    ON newest.cluster_id = samples.cluster_id AND samples.sampled_at >= newest.sampled_at - {_PACE_TIME}
+  WHERE samples.sampled_at >= {since(_PACE_TIME)}
+  GROUP BY samples.cluster_id, samples.topic, samples.`partition`
+),
+unread AS (
+  SELECT lags.*, CAST(lag_from_start AS DOUBLE) / nullif(log_end_offset - log_start_offset, 0) AS used_up
+  FROM $lag lags
+  WHERE coalesce(is_subscribed, committed_offset IS NOT NULL) AND ahead IS NULL
 )
 SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_start_offset,
   own.log_end_offset, own.lost, own.lag_from_start AS readable_lag, own.used_up,
-  CASE WHEN own.lag_from_start > 0 AND paces.removed > 0
-    THEN CAST(greatest(own.committed_offset, own.log_start_offset) - own.log_start_offset AS DOUBLE)
-      * paces.micros / paces.removed / 1000000
+  CASE WHEN own.lag_from_start > 0 AND own.log_start_offset > paces.first_start
+      AND own.log_start_offset = paces.highest_start AND own.log_end_offset = paces.highest_end
+    THEN CAST({_FIRST_UNREAD} - own.log_start_offset AS DOUBLE)
+      * CAST({micros("own.sampled_at")} - {micros("paces.first_at")} AS DOUBLE)
+      / CAST(own.log_start_offset - paces.first_start AS DOUBLE) / 1000000
   END AS seconds_to_loss,
   own.sampled_at
-FROM candidates own
+FROM unread own
 LEFT JOIN paces
   ON paces.cluster_id = own.cluster_id AND paces.topic = own.topic AND paces.`partition` = own.`partition`
+WHERE own.lost > 0 OR own.used_up >= {LEAST_UNREAD_SHARE}
 """  # noqa: S608 - texts of our own
 
 AT_RISK = ViewDefinition(
@@ -78,8 +73,8 @@ AT_RISK = ViewDefinition(
             "seconds_to_loss",
             "double",
             "Time until the log's start reaches the committed offset, at the mean pace of the log's start in the samples of the last "
-            f"{PACE_HOURS} hours; 0: it is there, or nothing was committed; null: the start did not move in these hours, or nothing is "
-            "left to read",
+            f"{PACE_HOURS} hours; 0: it is there, or nothing was committed; null: the start did not move in these hours, the log was "
+            "created again, or nothing is left to read",
         ),
         required("sampled_at", "timestamp", "Time of the newest sample"),
     ),

@@ -35,15 +35,14 @@ def reached(offset: str, at: str, in_time: str) -> str:
 
 
 def position_steps(samples: str = "$topic_positions") -> str:
-    """Return SQL for samples, each with the sample before: `from_offset`, `from_start` and `from_at`, null if the sample `begins` a log.
+    """Return SQL for samples, each with the sample before: `from_offset` and `from_at`, null if the sample `begins` a log.
 
     Ends are the highest that were `reached` by then. `from_open`: a transaction was open at the sample before.
     The end of the log was at an offset g < log_end_offset between from_at and sampled_at, if from_offset <= g.
     """
     return f"""
-SELECT cluster_id, topic, `partition`, sampled_at, log_start_offset, log_end_offset, begins,
+SELECT cluster_id, topic, `partition`, sampled_at, log_end_offset, begins,
   CASE WHEN NOT begins THEN from_offset END AS from_offset,
-  CASE WHEN NOT begins THEN from_start END AS from_start,
   CASE WHEN NOT begins THEN from_at END AS from_at,
   CASE WHEN NOT begins THEN from_open END AS from_open
 FROM (

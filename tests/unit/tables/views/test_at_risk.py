@@ -46,12 +46,14 @@ def test_the_pace_is_that_of_the_last_six_hours(
     assert asked(root, RISKS) == [(0, 0, 700, pytest.approx(7 / 9), seconds_to_loss)]
 
 
-def test_a_log_that_was_made_again_has_a_pace_of_its_own(tmp_path: Path) -> None:
+def test_a_log_that_was_made_again_has_a_pace_when_the_other_is_forgotten(tmp_path: Path) -> None:
     root = tables_of(tmp_path, reader({0: 7}))
     for seconds, start, end in [(0, 900, 1_000), (60, 0, 15), (120, 5, 15)]:
         sample(root, seconds, "orders", {0: end}, start=start)
+    assert asked(root, RISKS) == [(0, 0, 8, 0.8, None)]
 
-    assert asked(root, RISKS) == [(0, 0, 8, 0.8, 24.0)]
+    sample(root, 60 + 6 * HOUR_S, "orders", {0: 15}, start=5)
+    assert asked(root, RISKS) == [(0, 0, 8, 0.8, 8_640.0)]
 
 
 def test_in_an_empty_log_there_is_nothing_more_to_lose(tmp_path: Path) -> None:
