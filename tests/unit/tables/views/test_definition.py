@@ -109,7 +109,7 @@ def ordinary_tables(root: Path, *others: GroupHistory) -> Path:
     group.commit({"refunds": {0: 1}})
     tables_of(root, group, *others)
     for at_s in (1, 2 * 86_400 + 60):
-        sample(root, at_s, "bills", {0: 20})
+        sample(root, at_s, "bills", {0: 20}, start=10)
     return root
 
 
