@@ -147,6 +147,13 @@ MEMBERS = table_of(
         ),
         optional("pending_revocation", OWNED_PARTITIONS, "Partitions that it must still give back"),
         optional("target_assignment", TARGET_PARTITIONS, "Partitions that it shall own"),
+        # Null for members of any other group.
+        optional(
+            "has_user_data",
+            "boolean",
+            "A consumer of a classic group has user data in its assignment, which custom assignors write; null: not readable, "
+            "any other member, or a row of a version before 0.4",
+        ),
     ],
     key=MEMBER_KEY,
 )

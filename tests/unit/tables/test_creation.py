@@ -24,7 +24,7 @@ from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.storage_errors import StorageError
 from tests.support.catalog_managed import hand_to_a_catalog
 
-LATER_COLUMNS = {"records", "target_assignment"}
+LATER_COLUMNS = {"records", "has_user_data"}
 """Columns that a made-up earlier version did not have."""
 
 

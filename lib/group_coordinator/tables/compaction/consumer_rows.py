@@ -16,7 +16,11 @@ from group_coordinator.codecs.records.consumer_group import assignment
 from group_coordinator.codecs.records.newest_values import NewestValues
 from group_coordinator.codecs.records.record_types import TARGET_ASSIGNMENT
 from group_coordinator.core.assignors.spec import Assignment
-from group_coordinator.core.embedded_protocol import parse_assignment
+from group_coordinator.core.embedded_protocol import (
+    MalformedProtocolError,
+    parse_assignment,
+    read_assignment,
+)
 from group_coordinator.core.model.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicMember, ClassicState
 from group_coordinator.core.model.consumer_group import ConsumerGroup
@@ -98,6 +102,7 @@ def classic_member_row(membership: ClassicGroup, member: ClassicMember, stamp: S
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         subscribed_topics=None if topics is None else sorted(topics),
         assigned_partitions=_assigned_partitions(membership, member),
+        has_user_data=_has_user_data(member.assignment) if membership.is_of_consumers else None,
     )
 
 
@@ -114,6 +119,16 @@ def _assigned_partitions(
         for topic, partitions in assignment
         for partition in partitions
     ]
+
+
+def _has_user_data(assignment: bytes) -> bool | None:
+    # A member that the leader gave no assignment has no bytes.
+    if not assignment:
+        return False
+    try:
+        return bool(read_assignment(assignment).user_data)
+    except MalformedProtocolError:
+        return None
 
 
 CONSUMER = "consumer"

@@ -156,6 +156,8 @@ class MemberRow(Row, frozen=True, kw_only=True, gc=False):
     current_assignment: list[OwnedPartition] | None = None
     pending_revocation: list[OwnedPartition] | None = None
     target_assignment: list[TargetPartition] | None = None
+    # Null for members of other groups.
+    has_user_data: bool | None = None
 
 
 class OffsetRow(Row, frozen=True, kw_only=True, gc=False):

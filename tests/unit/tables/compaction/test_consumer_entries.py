@@ -162,6 +162,7 @@ def test_a_member_joins_and_has_its_partitions() -> None:
                 {"topic": "orders", "topic_id": ORDERS, "partition": 0},
                 {"topic": "orders", "topic_id": ORDERS, "partition": 1},
             ],
+            "has_user_data": None,
         }
     }
 
