@@ -31,7 +31,7 @@ QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Of a few rows each, compiling the views takes nearly all of the time."""
-SOURCES = ("coordinator_log", "groups", "members", "offsets", "topic_positions")
+SOURCES = ("coordinator_log", "groups", "members", "offsets", "topic_positions", "writers")
 
 
 def classic_group() -> GroupHistory:

@@ -65,6 +65,8 @@ def command(
       group_timeline  all changes of a group, through all lives of its name
       commit_rate     commits and offsets per second, for each minute
       topic_groups    the groups of a topic
+      readiness       the groups that can change to the new protocol, and the reasons of the others
+      cluster_differences  groups and offsets that differ between two clusters
       lag             the lag of groups in records, and the clients that should read them
       time_lag        the lag in seconds, and its accuracy
       lag_history     both at each sample of the topics' ends

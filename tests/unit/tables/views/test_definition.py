@@ -26,6 +26,7 @@ TYPES = {
     pa.float64(): "double",
     pa.bool_(): "boolean",
     pa.timestamp("us", "UTC"): "timestamp",
+    pa.list_(pa.string_view()): "array<string>",
 }
 
 
@@ -98,7 +99,7 @@ def test_an_example_that_puts_rows_together_keeps_clusters_apart(view: ViewDefin
 
 
 def ordinary_tables(root: Path, *others: GroupHistory) -> Path:
-    """With one group, which read bills two days ago, and refunds just now."""
+    """With one group, which read bills two days ago, and refunds just now; and its copy in another cluster."""
     group = GroupHistory("ordinary")
     [member] = group.form()
     group.commit({"bills": {0: 10}}, member, 1)
@@ -107,7 +108,9 @@ def ordinary_tables(root: Path, *others: GroupHistory) -> Path:
     group.commit({"bills": {0: 15}})
     group.sleep(2 * 86_400_000)
     group.commit({"refunds": {0: 1}})
-    tables_of(root, group, *others)
+    copy = GroupHistory("ordinary", cluster_id="eu-1")
+    copy.commit({"refunds": {0: 0}})
+    tables_of(root, group, copy, *others)
     for at_s in (1, 2 * 86_400 + 60):
         sample(root, at_s, "bills", {0: 20}, start=10)
     return root
