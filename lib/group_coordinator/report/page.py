@@ -27,12 +27,15 @@ from group_coordinator.report.sections.expiring import EXPIRING
 from group_coordinator.report.sections.groups import GROUPS
 from group_coordinator.report.sections.lag import AT_RISK, LAG
 from group_coordinator.report.sections.lost import LOST
+from group_coordinator.report.sections.readiness import READINESS
 from group_coordinator.report.sections.stale import STALE
 
-SECTIONS = (GROUPS, LAG, AT_RISK, COMMITS, EXPIRING, LOST, CHANGES, STALE)
+SECTIONS = (GROUPS, LAG, AT_RISK, COMMITS, EXPIRING, LOST, CHANGES, STALE, READINESS)
 
 
-_NAMES = frozenset({"cluster_id", "group_id", "topic", "principal", "max_lag_topic"})
+_NAMES = frozenset(
+    {"cluster_id", "group_id", "topic", "principal", "max_lag_topic", "assignor", "clients"}
+)
 """Columns of the queries with names that clients choose."""
 
 

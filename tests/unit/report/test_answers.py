@@ -10,6 +10,7 @@ import pytest
 
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import QueryError
+from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.report.page import Report, ask, page
 from group_coordinator.report.section import Content, Scope
@@ -19,6 +20,7 @@ from tests.support.busy_day import DAY, HOSTILE
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of
 from tests.support.samples import sample
+from tests.unit.core.mixed_groups import join, sync
 
 
 def content(report: Report, section: str) -> Content:
@@ -125,6 +127,33 @@ def test_who_changed_what(day: Report) -> None:
 def test_topics_that_nobody_reads(day: Report) -> None:
     assert table(day, "stale") == [
         ["returns", "unread", "1", "852", "2025-05-31 00:00", "2025-06-02 23:55"]
+    ]
+
+
+def test_groups_that_could_change_to_the_new_protocol(day: Report) -> None:
+    assert table(day, "readiness") == [["empty", "4", "0"], ["ready", "4", "5"]]
+
+
+def test_a_blocked_group_names_its_clients(tmp_path: Path) -> None:
+    group = GroupHistory("billing", group_initial_rebalance_delay_ms=0)
+    group.client_id = "shop\u202e"
+    names = {"group_id": "billing", "version": 3}
+    leader = join(group, names=("own",), **names).response
+    given = ((leader.member_id, encode_assignment({"orders": [0]}, user_data=b"mine")),)
+    sync(
+        group,
+        leader.member_id,
+        leader.generation,
+        group_id="billing",
+        protocol="own",
+        assignments=given,
+    )
+
+    counts, blocked = content(ask(str(tables_of(tmp_path, group)), scope()), "readiness").listings
+
+    assert [[cell.text for cell in row] for row in counts.rows] == [["blocked", "1", "1"]]
+    assert [[cell.text for cell in row] for row in blocked.rows] == [
+        ["billing", "user-data", "own", "1", r"shop\u202e"]
     ]
 
 
