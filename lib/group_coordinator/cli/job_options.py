@@ -29,9 +29,11 @@ def reject_given(*parameters: str, why: str) -> None:
             raise click.UsageError(f"{parameter.opts[0]} {why}")
 
 
-def bootstrap_server_option(meaning: str) -> Callable[[Function], Function]:
+def bootstrap_server_option(
+    meaning: str, name: str = "--bootstrap-server"
+) -> Callable[[Function], Function]:
     """Add --bootstrap-server with this help. `broker_list` checks and converts its value."""
-    return click.option("--bootstrap-server", type=_brokers, metavar="HOST:PORT", help=meaning)
+    return click.option(name, type=_brokers, metavar="HOST:PORT", help=meaning)
 
 
 def _brokers(text: str) -> str:

@@ -31,6 +31,7 @@ COMMANDS = {
     "positions": ("cli.positions", "Sample the start and end offsets of topics."),
     "sql": ("cli.sql", "Query the tables, now or as of an earlier time."),
     "report": ("cli.report", "Show the groups on an HTML page, once or continuously."),
+    "restore": ("cli.restore", "Put committed offsets back as they were at an earlier time."),
     "what-if": ("cli.what_if", "Show which offsets another retention would have removed."),
     "replay-events": (
         "cli.replay_events",

@@ -15,6 +15,8 @@ class AsOfTime(NamedTuple):
 
     at: datetime
     config: CoordinatorConfig
+    of_groups: str = "true"
+    """Condition in DataFusion's SQL on cluster_id and group_id: the state tables have only these groups, and are computed sooner."""
 
     @property
     def in_ms(self) -> int:

@@ -65,6 +65,10 @@ class NothingToShiftError(ClientError):
     """A partition without a committed offset cannot be shifted."""
 
 
+class NotRestorableError(ClientError):
+    """Offsets cannot be restored: the cluster is unknown, or a group has members."""
+
+
 class NotAConsumerGroupError(ClientError):
     """The group belongs to another kind of client, such as Kafka Connect."""
 

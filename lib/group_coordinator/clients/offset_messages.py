@@ -48,7 +48,7 @@ def commit_offsets(identity: MemberIdentity, offsets: Offsets) -> Request:
     return Request("OffsetCommit", 9, identity.group_id, body)
 
 
-def reset_offsets(group_id: str, offsets: Mapping[TopicPartition, int]) -> Request:
+def reset_offsets(group_id: str, offsets: Offsets) -> Request:
     """Request a commit of an administrator whose records have a reset as the reason."""
     request = commit_offsets(MemberIdentity(group_id), offsets)
     return request._replace(body={**request.body, "isReset": True})

@@ -82,7 +82,7 @@ def _changes(
     )
     columns = [name for name in StoredLogEntry._fields if name != "event_time"]
     rows: dict[str, list[TableRow]] = defaultdict(list)
-    for (cluster_id, group_id), log in log_by_group(builder, columns):
+    for (cluster_id, group_id), log in log_by_group(builder, columns, as_of_time.of_groups):
         key, topic_names = GroupKey(cluster_id, group_id), names.get(cluster_id, {})
         entries = [
             StoredLogEntry(**{name: row[name] for name in (*columns, "event_time")}) for row in log

@@ -62,7 +62,7 @@ def command(
     given = client_options(command_config)
     servers = bootstrap_server or job.bootstrap_servers
     connection = connection_of(servers, job.security, given, command_config)
-    admin = _admin(job, connection, timeout or job.request_timeout_ms)
+    admin = admin_of(job, connection, timeout or job.request_timeout_ms)
     output = FORMATS[choices["output"]]()
     try:
         with ActionContext(admin, connection, output) as session:
@@ -74,7 +74,7 @@ def command(
     context.exit(0 if went_well else 1)
 
 
-def _admin(job: JobSettings, connection: Connection, timeout_ms: int) -> AdminClient:
+def admin_of(job: JobSettings, connection: Connection, timeout_ms: int) -> AdminClient:
     return AdminClient(
         bootstrap_servers=connection.bootstrap_servers,
         events_topic=job.events_topic,

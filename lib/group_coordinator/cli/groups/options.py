@@ -241,20 +241,21 @@ def chosen(admin: AdminClient, options: Options) -> Collection[str]:
 
 def aim_of(options: Options) -> reset.Aiming:
     """Partitions and scenario of a reset."""
-    choices = [usage.topic_choice(text) for text in options["topic"]]
+    topics = topics_of(options["topic"])
     if options["from-file"] is not None:
         return reset.at_file(reset.read_plans(options["from-file"], options["group"]))
     if options["to-group"] is not None:
-        return reset.at_group(options["to-group"], _topics(choices))
+        return reset.at_group(options["to-group"], topics)
     scenario = _scenario(options)
     if options["all-topics"]:
         return reset.at_all_topics(scenario)
-    return reset.at_topics(scenario, _topics(choices))
+    return reset.at_topics(scenario, topics)
 
 
-def _topics(choices: Collection[usage.TopicChoice]) -> reset.Topics:
+def topics_of(texts: Collection[str]) -> reset.Topics:
+    """Parse the values of `--topic`."""
     topics: dict[str, set[int] | None] = {}
-    for topic, partitions in choices:
+    for topic, partitions in map(usage.topic_choice, texts):
         known = topics.get(topic, set())
         # A topic with and without partitions counts as the whole topic.
         topics[topic] = None if partitions is None or known is None else known.union(partitions)

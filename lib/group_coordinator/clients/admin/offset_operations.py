@@ -248,7 +248,7 @@ class OffsetOperations(AdminBase):
 
     @ClientMethod
     async def commit_reset(
-        self, group_id: str, offsets: Mapping[TopicPartition, int]
+        self, group_id: str, offsets: offset_messages.Offsets
     ) -> PartitionResults:
         """Commit the offsets of a planned reset. The log and the view `audit` have the reset as the reason.
 
@@ -256,13 +256,15 @@ class OffsetOperations(AdminBase):
         >>> orders = TopicPartition("orders", 0)
         >>> admin.commit_reset("reports", {orders: 40}).partition_result(orders)
 
+        Each offset is a number, or an OffsetAndMetadata.
+
         Raises:
             ChannelError: there is no response.
         """
         return await self._commit_reset(group_id, offsets)
 
     async def _commit_reset(
-        self, group_id: str, offsets: Mapping[TopicPartition, int]
+        self, group_id: str, offsets: offset_messages.Offsets
     ) -> PartitionResults:
         request = offset_messages.reset_offsets(group_id, offsets)
         return offset_messages.partition_results(await self._answer(request), offsets)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Mapping
+from contextlib import closing
 from typing import Any, NamedTuple
 
-from kafka import KafkaAdminClient, OffsetSpec, TopicPartition
+from kafka import KafkaAdminClient, KafkaConsumer, OffsetSpec, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import BrokerResponseError, KafkaError, TopicAuthorizationFailedError
 from kafka.partitioner import murmur2
+from kafka.structs import OffsetAndTimestamp
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topics import topic_id
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.errors import ErrorCode
 
 _UNKNOWN_TOPIC = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -89,19 +93,38 @@ class Cluster:
         self, partitions: Collection[TopicPartition], timestamp_ms: int
     ) -> dict[TopicPartition, int]:
         """Offset of each partition's first record with this or a later timestamp; partitions without such a record are left out."""
-        found = self._offsets(partitions, timestamp_ms)
-        return {partition: offset for partition, offset in found.items() if offset >= 0}
+        return self.offsets_since_times(dict.fromkeys(partitions, timestamp_ms))
+
+    def offsets_since_times(
+        self, timestamps_ms: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, int]:
+        """Offset of each partition's first record with its own or a later timestamp; partitions without such a record are left out."""
+        found = self._listed(timestamps_ms)
+        return {partition: one.offset for partition, one in found.items() if one.offset >= 0}
+
+    def newest_timestamps_ms(
+        self, partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        """Highest timestamp of each partition's records (KIP-734); partitions without a record are left out."""
+        found = self._listed(dict.fromkeys(partitions, OffsetSpec.MAX_TIMESTAMP))
+        return {partition: one.timestamp for partition, one in found.items() if one.timestamp >= 0}
 
     def _offsets(
-        self, partitions: Collection[TopicPartition], spec: OffsetSpec | int
+        self, partitions: Collection[TopicPartition], spec: OffsetSpec
     ) -> dict[TopicPartition, int]:
-        leaders = self.partition_leaders({partition.topic for partition in partitions})
-        # kafka-python fails the whole request if a partition has no leader.
-        led = {partition for partition in partitions if leaders.get(partition) is not None}
-        if not led:
-            return {}
-        found = self._ask(self._admin.list_partition_offsets, dict.fromkeys(led, spec))
+        found = self._listed(dict.fromkeys(partitions, spec))
         return {partition: one.offset for partition, one in found.items()}
+
+    def _listed(
+        self, specs: Mapping[TopicPartition, OffsetSpec | int]
+    ) -> dict[TopicPartition, OffsetAndTimestamp]:
+        leaders = self.partition_leaders({partition.topic for partition in specs})
+        # kafka-python fails the whole request if a partition has no leader.
+        led = {one: spec for one, spec in specs.items() if leaders.get(one) is not None}
+        found: dict[TopicPartition, OffsetAndTimestamp] = (
+            self._ask(self._admin.list_partition_offsets, led) if led else {}
+        )
+        return found
 
     def leaders_of_keys(self, topic: str, keys: Collection[str]) -> dict[str, Broker]:
         """Leader of each key's partition; without the topic, or a leader, the key is left out."""
@@ -136,6 +159,59 @@ class Cluster:
             return question(*arguments)
         except KafkaError as error:
             raise self._connection.failure(error) from error
+
+
+_READING_S = 60.0
+_POLL_MS = 500
+_FETCH_BYTES = 65_536
+"""Limit for a partition: only its first record is read."""
+
+
+def timestamps_ms_at(
+    connection: Connection, offsets: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    """Timestamp of each partition's first record from its offset on; partitions without such a record are left out.
+
+    Partitions must exist. Raises BrokerUnreachableError: a record could not be read.
+    """
+    # No group: reading must not change any. An offset before the log's start becomes the start.
+    options = {"group_id": None, "auto_offset_reset": "earliest", "enable_auto_commit": False}
+    found: dict[TopicPartition, int] = {}
+    with connection.opened(
+        KafkaConsumer, max_partition_fetch_bytes=_FETCH_BYTES, **options
+    ) as consumer:
+        ends = consumer.end_offsets(list(offsets))
+        left = {one for one, offset in offsets.items() if offset < ends[one]}
+        consumer.assign(left)
+        for one in left:
+            consumer.seek(one, offsets[one])
+        end_s = time.monotonic() + _READING_S
+        while left:
+            if time.monotonic() > end_s:
+                raise BrokerUnreachableError(f"no record of {min(left)} within {_READING_S:g} s")
+            for one, records in consumer.poll(_POLL_MS).items():
+                found[one] = records[0].timestamp
+                consumer.pause(one)
+            # Behind the last record there may be transaction markers, which a consumer passes silently.
+            left = {one for one in left - found.keys() if consumer.position(one) < ends[one]}
+    return found
+
+
+def offsets_by_timestamp(
+    source: Connection, target: Cluster, offsets: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    """Offsets of the first records of `target` that are not older than the records at these offsets of `source`.
+
+    An offset at the log's end becomes the first record that is younger than all records of `source`, or the end. Partitions without
+    records in `source` are left out. Raises ChannelError.
+    """
+    with closing(Cluster(source)) as cluster:
+        newest_ms = cluster.newest_timestamps_ms(offsets)
+    found_ms = timestamps_ms_at(source, {one: offsets[one] for one in newest_ms})
+    since_ms = {one: found_ms.get(one, newest_ms[one] + 1) for one in newest_ms}
+    ends, since = target.end_offsets(since_ms), target.offsets_since_times(since_ms)
+    # Partitions without a leader in `target` have no end, and no offset is used for them.
+    return {one: since.get(one, ends.get(one, 0)) for one in since_ms}
 
 
 RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"

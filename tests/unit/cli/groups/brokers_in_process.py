@@ -35,8 +35,11 @@ class BrokersInProcess:
             one: None if one in self.leaderless else 1 for one in self._logs if one.topic in topics
         }
 
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        return {topic: f"id of {topic}" for topic in self.partitions(topics)}
+
     def start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        return {one: self._logs[one][0] for one in partitions}
+        return {one: self._logs[one][0] for one in partitions if one not in self.leaderless}
 
     def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return {one: self._logs[one][1] for one in partitions if one in self._logs}
