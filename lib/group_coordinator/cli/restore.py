@@ -288,13 +288,14 @@ def _group_plan(
     now: Offsets,
     then: Mapping[TopicPartition, PastOffset],
 ) -> GroupPlan:
-    past, wanted = request.past, {one: past.committed for one, past in then.items()}
+    past = request.past
+    wanted: Offsets = {one: offset.committed for one, offset in then.items()}
     if request.to is not None:
         wanted = with_same_offsets(then)
+        # A topic has another id in each cluster.
+        then = {one: offset._replace(topic_id=None) for one, offset in then.items()}
         if request.is_by_timestamp:
             wanted = with_mapped_offsets(request.connection, cluster, then)
-        # A topic has another id in each cluster.
-        then = {one: past._replace(topic_id=None) for one, past in then.items()}
     now = {one: offset for one, offset in now.items() if is_chosen(one, past.topics)}
     if not now and not then:
         raise NotRestorableError(

@@ -370,7 +370,7 @@ def _compared(row: RestoredOffset, now: OffsetAndMetadata | None) -> RestoredOff
         return row
     if not is_moved and _plain(now) != _plain(row.target):
         return replace(row, note="only metadata or leader epoch differ")
-    return replace(row, target=None, note=f"{row.note}, unchanged" if is_moved else "unchanged")
+    return replace(row, target=None, note=f"{row.note}; unchanged" if is_moved else "unchanged")
 
 
 def _plain(committed: OffsetAndMetadata) -> tuple[str, int]:

@@ -25,11 +25,11 @@ _numbers = count(1)
 @pytest.fixture(scope="session")
 def broker(broker: EmbeddedBroker) -> EmbeddedBroker:
     """The session's broker, with its group coordinator loaded."""
-    _await_group_coordinator(broker)
+    await_group_coordinator(broker)
     return broker
 
 
-def _await_group_coordinator(broker: EmbeddedBroker) -> None:
+def await_group_coordinator(broker: EmbeddedBroker) -> None:
     """Kafka makes __consumer_offsets when it is first asked for, and loads it for a while."""
     # The hash codes of these names are 97 to 100: one for each of the topic's four partitions.
     names = ["a", "b", "c", "d"]

@@ -110,7 +110,7 @@ def test_an_offset_without_a_mapping_stays() -> None:
             at(10, "page 0"),
             at(5),
             None,
-            "before the log's start: the first record that is left, unchanged",
+            "before the log's start: the first record that is left; unchanged",
         ),
     ],
 )
