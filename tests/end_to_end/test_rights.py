@@ -19,7 +19,7 @@ from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata
 from kafka.admin import NewTopic
 from kafka.errors import CoordinatorNotAvailableError, KafkaError
 
-from group_coordinator.cli import check, consume, groups
+from group_coordinator.cli import check, consume, groups, restore
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
@@ -36,6 +36,7 @@ from group_coordinator.offset_reporter.targets import (
     OffsetsRejectedError,
     Target,
 )
+from group_coordinator.tables.compaction.rows import GroupKey
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.users_by_rights import (
     NO_ONE,
@@ -60,7 +61,9 @@ from tests.support.authorized_broker import (
     create_acls,
     login_of,
 )
+from tests.support.claims import claimed_by_mirror
 from tests.support.job_process import JobProcess
+from tests.support.mirrored_log import MirroredLog, tables_of_mirror
 from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
@@ -361,6 +364,29 @@ def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:
     assert {"offset": 1} in tables.rows(committed)
     sampled = "SELECT DISTINCT topic FROM topic_positions WHERE topic IN ('orders', '__consumer_offsets') ORDER BY topic"
     assert tables.rows(sampled) == [{"topic": OFFSETS_TOPIC}, {"topic": ORDERS}]
+
+
+def test_restore(broker: EmbeddedBroker, tmp_path: Path) -> None:
+    """Kafka's own group, by the tables of a mirror."""
+    commit_at_the_broker(broker)
+    root = tmp_path / "group-coordinator-tables"
+    log = MirroredLog(key=GroupKey("eu-1", REPORTED))
+    log.commit(ORDERS, 0, 0)
+    tables_of_mirror(root, log, {})
+    claimed_by_mirror(root, "eu-1")
+
+    def restored(lacking: int | None) -> tuple[int, str]:
+        words = ("--group", REPORTED, "--cluster", "eu-1", "--as-of", "2000-01-01", "--execute")
+        user = user_of("restore, of a mirrored cluster", lacking)
+        done = in_process(restore.command, broker, user, tmp_path, *words, "--format", "csv")
+        return done.exit_code, done.output
+
+    status, without_group = restored(0)
+    assert (status, "GroupAuthorizationFailedError" in without_group) == (1, True)
+    status, without_topic = restored(1)
+    assert (status, "false,the topic is hidden from this user" in without_topic) == (1, True)
+    status, restored_row = restored(None)
+    assert (status, f"{REPORTED},{ORDERS},0,1,0,0,true," in restored_row) == (0, True)
 
 
 def test_who_asks_the_job_needs_each_right(broker: EmbeddedBroker, installed: Path) -> None:

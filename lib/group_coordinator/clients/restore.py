@@ -6,7 +6,6 @@ Kafka's own (`KafkaGroups`), or groups of the job (`JobGroups`). A step that is 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -37,6 +36,8 @@ Topics: TypeAlias = Mapping[str, Collection[int] | None]
 """Chosen partitions by topic, None: all of the topic. Without topics all partitions are chosen."""
 _NO_EPOCH = -1
 _EMPTY, _DEAD = "Empty", "Dead"
+_BEFORE = "before the log's start: the first record that is left"
+_BEYOND = "beyond the log's end: the end"
 _OF_MIRROR = "mirror"
 """Last folder of a mirror's checkpoint: the name of its query."""
 
@@ -99,12 +100,9 @@ class PastTables:
     ) -> dict[str, dict[TopicPartition, PastOffset]]:
         """Offsets of each group as of its own time."""
         found: dict[str, dict[TopicPartition, PastOffset]] = {group_id: {} for group_id in times}
-        by_time = defaultdict(list)
-        for group_id, at in times.items():
-            by_time[at].append(group_id)
         # Groups with the same time share a compaction of their log.
-        for at, group_ids in by_time.items():
-            condition = self._are(group_ids)
+        for at in set(times.values()):
+            condition = self._are([group_id for group_id, time in times.items() if time == at])
             sql = (
                 "SELECT group_id, topic, `partition`, committed_offset, leader_epoch, metadata, topic_id FROM offsets "  # noqa: S608 - quoted
                 f"WHERE {condition} AND committed_offset >= 0"
@@ -256,7 +254,8 @@ class Logs(NamedTuple):
     starts: Numbers
     ends: Numbers
     existing: Collection[TopicPartition]
-    topic_ids: Mapping[str, str]
+    topic_ids: Mapping[str, str | None]
+    """None: the topic does not exist. Topics that this user may not see are left out."""
 
 
 def logs_of(cluster: Cluster, partitions: Collection[TopicPartition]) -> Logs:
@@ -265,7 +264,7 @@ def logs_of(cluster: Cluster, partitions: Collection[TopicPartition]) -> Logs:
     existing = cluster.partition_leaders(topics).keys()
     known = [partition for partition in partitions if partition in existing]
     starts, ends = cluster.start_offsets(known), cluster.end_offsets(known)
-    return Logs(starts, ends, existing, cluster.topic_ids(topics))
+    return Logs(starts, ends, existing, cluster.topics_seen(topics))
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,25 +313,25 @@ def with_mapped_offsets(
 def planned(group: GroupPlan, logs: Logs) -> list[RestoredOffset]:
     """New offsets within the logs, in the order of topics and partitions."""
     stays = {one: _why_it_stays(one, group, logs) for one in {*group.then, *group.now}}
-    inside = {
-        one for one, why in stays.items() if not why and one in logs.starts and one in logs.ends
-    }
+    inside = logs.starts.keys() & logs.ends.keys() & {one for one, why in stays.items() if not why}
     scenario = ToOffsets({one: group.wanted[one].offset for one in inside})
     plan = plan_reset(scenario, inside, Facts(starts=logs.starts, ends=logs.ends))
-    moved = {one.partition: _moved(one.asked, one.nearest) for one in plan.out_of_log}
     found = []
     for one in sorted(stays):
         now, then = group.now.get(one), group.then.get(one)
         row = RestoredOffset(
-            group.group_id, one, None if now is None else now.offset, then and then.committed.offset
+            group.group_id, one, now and now.offset, then and then.committed.offset
         )
-        if stays[one]:
+        if one in inside:
+            row = _compared(_with_target(row, group.wanted[one], plan.offsets[one]), now)
+        elif stays[one]:
             row = replace(row, note=stays[one])
-        elif one not in inside:
-            row = replace(row, note="the partition has no leader", is_failed=True)
         else:
-            target = _target(group.wanted[one], plan.offsets[one])
-            row = _compared(replace(row, target=target, note=moved.get(one, "")), now)
+            hidden = one.topic not in logs.topic_ids
+            error = (
+                "the topic is hidden from this user" if hidden else "the partition has no leader"
+            )
+            row = replace(row, note=error, is_failed=True)
         found.append(row)
     return found
 
@@ -342,6 +341,8 @@ def _why_it_stays(one: TopicPartition, group: GroupPlan, logs: Logs) -> str:
     past, topic_id = group.then.get(one), logs.topic_ids.get(one.topic)
     if past is None:
         return "had no offset then: stays as it is"
+    if one.topic not in logs.topic_ids:
+        return ""
     reasons = {
         "the topic does not exist": topic_id is None,
         "the partition does not exist": one not in logs.existing,
@@ -353,15 +354,12 @@ def _why_it_stays(one: TopicPartition, group: GroupPlan, logs: Logs) -> str:
     return "" if reason is None else f"{reason}: stays as it is"
 
 
-def _moved(asked: int, nearest: int) -> str:
-    if asked < nearest:
-        return "before the log's start: the first record that is left"
-    return "beyond the log's end: the end"
-
-
-def _target(wanted: OffsetAndMetadata, offset: int) -> OffsetAndMetadata:
-    # Metadata and epoch belong to the record at their own offset.
-    return wanted if offset == wanted.offset else OffsetAndMetadata(offset, "", _NO_EPOCH)
+def _with_target(row: RestoredOffset, wanted: OffsetAndMetadata, offset: int) -> RestoredOffset:
+    if offset == wanted.offset:
+        return replace(row, target=wanted)
+    # Metadata and epoch belong to the record at the wanted offset.
+    note = _BEFORE if wanted.offset < offset else _BEYOND
+    return replace(row, target=OffsetAndMetadata(offset, "", _NO_EPOCH), note=note)
 
 
 def _compared(row: RestoredOffset, now: OffsetAndMetadata | None) -> RestoredOffset:

@@ -29,12 +29,12 @@ from group_coordinator.clients.restore import (
 )
 
 A, B, C, D, E, F, G = (TopicPartition("orders", number) for number in range(7))
-GONE, AGAIN = TopicPartition("gone", 0), TopicPartition("again", 0)
+GONE, AGAIN, HIDDEN = (TopicPartition(topic, 0) for topic in ("gone", "again", "hidden"))
 LOGS = Logs(
     starts=dict.fromkeys((A, B, C, D, E, AGAIN), 10),
     ends=dict.fromkeys((A, B, C, D, E, AGAIN), 50),
     existing={A, B, C, D, E, F, AGAIN},
-    topic_ids={"orders": "orders-id", "again": "second-id"},
+    topic_ids={"orders": "orders-id", "again": "second-id", "gone": None},
 )
 """F has no leader, and G does not exist."""
 
@@ -66,7 +66,7 @@ def test_each_offset_becomes_that_of_then_within_its_log() -> None:
 
 
 def test_what_cannot_be_restored_stays_as_it_is() -> None:
-    then = {GONE: at(1), G: at(1), AGAIN: at(20), F: at(20)}
+    then = {GONE: at(1), G: at(1), AGAIN: at(20), F: at(20), HIDDEN: at(20)}
     past = {
         one: PastOffset(committed, "first-id" if one == AGAIN else None)
         for one, committed in then.items()
@@ -77,6 +77,7 @@ def test_what_cannot_be_restored_stays_as_it_is() -> None:
     assert [(row.partition, row.new_offset, row.note, row.is_failed) for row in rows] == [
         (AGAIN, 30, "the topic was created again since then: stays as it is", False),
         (GONE, None, "the topic does not exist: stays as it is", False),
+        (HIDDEN, None, "the topic is hidden from this user", True),
         (F, None, "the partition has no leader", True),
         (G, None, "the partition does not exist: stays as it is", False),
     ]

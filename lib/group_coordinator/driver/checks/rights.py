@@ -184,6 +184,10 @@ RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
             ),
         ),
         "consume": (*_ASKING, NeededRight(_topic(_READ, ITS_TOPICS), "records")),
+        "restore, of a mirrored cluster": (
+            NeededRight(Right(_READ, ResourceType.GROUP, ITS_GROUPS), "states, offsets, commits"),
+            NeededRight(_topic(_READ, ITS_TOPICS), "logs, commits"),
+        ),
         "OffsetReporter, to the brokers": (
             NeededRight(Right(_READ, ResourceType.GROUP, ITS_GROUPS), "commits"),
             NeededRight(_topic(_READ, ITS_TOPICS), "commits"),
@@ -191,7 +195,7 @@ RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
         "OffsetReporter, to the coordinator": _ASKING,
     }
 )
-"""Rights by program: a command of `group-coordinator`, or an OffsetReporter in another job."""
+"""Rights by program: a command of `group-coordinator`, for some of its uses, or an OffsetReporter in another job."""
 
 
 def right_of(need: NeededRight, job: JobSettings) -> Right:

@@ -35,7 +35,7 @@ class BrokersInProcess:
             one: None if one in self.leaderless else 1 for one in self._logs if one.topic in topics
         }
 
-    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+    def topics_seen(self, topics: Collection[str]) -> dict[str, str]:
         return {topic: f"id of {topic}" for topic in self.partitions(topics)}
 
     def start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
