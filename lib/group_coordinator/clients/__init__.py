@@ -1,7 +1,7 @@
 """Clients of the coordinator over Kafka: AdminClient, GroupMember, and their common channel.
 
 Queries of the tables without a JVM are here too: `sql_tables.py`, for notebooks `table_folder.py`, for an earlier time
-`time_travel.py`, under another retention `what_if.py`.
+`time_travel.py`, under another retention `what_if.py`. `restore.py` puts offsets of an earlier time back.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def test_a_group_with_a_member_is_left_alone(
 
 @pytest.fixture(scope="module")
 def standby() -> Iterator[EmbeddedBroker]:
-    """Another cluster: its first partition lacks the first two records, and has one more and its second has the records 0 to 2."""
+    """Another cluster: its first partition lacks the first two records and has one more, its second has the records 0 to 2."""
     with EmbeddedBroker() as broker:
         with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
             admin.create_topics([NewTopic(TOPIC, 3, 1)])
