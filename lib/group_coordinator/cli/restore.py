@@ -140,7 +140,7 @@ def command(context: click.Context, /, **given: Any) -> None:
     restored by an event, and the view audit has the restore with the user of the login.
 
     --before-reset undoes a reset: all offsets of the group are as they were just before it. Standard error has the
-    reset's time and principal. The tables must have the reset: see that the mirror, or compaction, has caught up.
+    reset's time and principal: if they are those of an earlier reset, the mirror has not read the newest one yet.
 
     With --to-bootstrap-server the groups of another cluster are written, such as a standby. --map timestamp reads the
     timestamp of the record at each offset, and takes the other cluster's first record with this or a later timestamp.

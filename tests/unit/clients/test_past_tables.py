@@ -143,6 +143,9 @@ def test_groups_of_several_clusters(tmp_path: Path) -> None:
         {"cluster_id": "test", "committed_offset": 1},
         {"cluster_id": "there", "committed_offset": 2},
     ]
+    assert rows(root, sql, AsOfTime(at(0), here.config, "cluster_id = 'there'")) == [
+        {"cluster_id": "there", "committed_offset": 2}
+    ]
 
 
 def test_it_is_asked_as_spark_is(tmp_path: Path) -> None:
