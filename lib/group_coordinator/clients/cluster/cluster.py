@@ -98,7 +98,7 @@ class Cluster:
     def offsets_since_times(
         self, timestamps_ms: Mapping[TopicPartition, int]
     ) -> dict[TopicPartition, int]:
-        """Offset of each partition's first record with its own or a later timestamp; partitions without such a record are left out."""
+        """Same as `offsets_since`, with a timestamp for each partition in `timestamps_ms`."""
         found = self._listed(timestamps_ms)
         return {partition: one.offset for partition, one in found.items() if one.offset >= 0}
 
