@@ -210,8 +210,7 @@ def _request(
     to = None
     if to_bootstrap_server is not None:
         origin = to_command_config or command_config
-        there = client_options(to_command_config) if to_command_config else login
-        to = connection_of(to_bootstrap_server, job.security, there, origin)
+        to = connection_of(to_bootstrap_server, job.security, client_options(origin), origin)
     return _Request(
         settings,
         PastTables(
