@@ -98,6 +98,18 @@ def test_a_step_without_commits_is_zero(day: Report) -> None:
     assert len(imports) == 144
 
 
+def test_groups_that_rebalanced_most(day: Report) -> None:
+    """Most have formed before the day."""
+    assert [" | ".join(row) for row in table(day, "rebalances")] == [
+        "search-index | 2 | 1 | 1 | 0 | at least 0 s | 2025-06-02 10:45",
+        "imports | 1 | 0 | 1 | 0 | at least 0 s | 2025-06-02 16:00",
+        "newsletter-2019 | 1 | 0 | 1 | 0 | at least 0 s | 2025-06-02 00:15",
+        "refunds | 1 | 0 | 1 | 0 | at least 0 s | 2025-06-02 17:00",
+        "shipping | 1 | 0 | 1 | 0 | at least 0 s | 2025-06-02 14:05",
+    ]
+    assert tiles(day, "rebalances") == ["6 rebalances, in this time"]
+
+
 def test_offsets_that_expire_next(day: Report) -> None:
     assert table(day, "expiring") == [
         ["imports", "orders", "3", "2025-06-03 04:00", "in 4 h"],

@@ -17,13 +17,14 @@ from group_coordinator.tables.views.lost_offsets import LOST_OFFSETS
 from group_coordinator.tables.views.offset_changes import OFFSET_CHANGES, RECENT_CHANGES
 from group_coordinator.tables.views.partition_status import PARTITION_STATUS
 from group_coordinator.tables.views.readiness import READINESS
+from group_coordinator.tables.views.rebalances import REBALANCES
 from group_coordinator.tables.views.stale_topics import STALE_TOPICS
 from group_coordinator.tables.views.time_lag import TIME_LAG
 from group_coordinator.tables.views.topic_groups import TOPIC_GROUPS
 
 VIEWS = (
     *(EXPIRING_SOON, OFFSET_CHANGES, RECENT_CHANGES, LOST_OFFSETS, AUDIT),
-    *(GROUP_TIMELINE, COMMIT_RATE, TOPIC_GROUPS, READINESS, CLUSTER_DIFFERENCES),
+    *(GROUP_TIMELINE, REBALANCES, COMMIT_RATE, TOPIC_GROUPS, READINESS, CLUSTER_DIFFERENCES),
     *(LAG_NOW, TIME_LAG, LAG_HISTORY, AT_RISK, PARTITION_STATUS, GROUP_STATUS, STALE_TOPICS),
 )
 """In order: each after the views that it reads."""

@@ -23,14 +23,18 @@ class Dialect(NamedTuple):
 
     explode: str
     """From an array to a row per element; none for an array that is empty or null."""
+    split: str
+    """From a text to an array of its parts between a character, which has no meaning in a regular expression."""
     micros: str
     """From a timestamp to microseconds since 1970, inside `CAST(... AS BIGINT)`; empty: the cast alone does it."""
     instant: str
     """From microseconds since the epoch to a timestamp."""
 
 
-SPARK = Dialect(explode="explode", micros="unix_micros", instant="timestamp_micros")
-DATAFUSION = Dialect(explode="unnest", micros="", instant="to_timestamp_micros")
+SPARK = Dialect(explode="explode", split="split", micros="unix_micros", instant="timestamp_micros")
+DATAFUSION = Dialect(
+    explode="unnest", split="string_to_array", micros="", instant="to_timestamp_micros"
+)
 
 
 def required(name: str, kind: str, meaning: str) -> ViewColumn:
@@ -73,8 +77,8 @@ SEQ = required("seq", "int", "Its place among the group's records of the batch")
 class ViewDefinition:
     """A named query.
 
-    text: a SELECT for both engines. `$name` is a table, or a view before this view; `$explode` and `$instant` are
-        functions of the dialect; `$$` is a dollar.
+    text: a SELECT for both engines. `$name` is a table, or a view before this view; `$explode`, `$split`, `$micros` and
+        `$instant` are functions of the dialect; `$$` is a dollar.
     example: a query that shows its use, and `answers`, its question in words.
     """
 

@@ -20,12 +20,12 @@ from group_coordinator.tables.views.definition import (
 # years.
 _MOST_OF_A_BATCH = 2**28
 _CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored', 'observed')"
-_EPOCHS = "(3, 11, 17)"
-_MEMBERS = "(5, 10, 19)"
+EPOCHS = "(3, 11, 17)"
+MEMBERS = "(5, 10, 19)"
 _OF_GROUP = "PARTITION BY cluster_id, group_id ORDER BY batch_id, seq"
-_SO_FAR = f"({_OF_GROUP} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+SO_FAR = f"({_OF_GROUP} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 
-_MEMBER_COUNT = number_of("value", "'\"memberId\":'")
+MEMBER_COUNT = number_of("value", "'\"memberId\":'")
 _CLIENT = any_text_in("value", "clientId")
 _SAME_CLIENT = f"""concat('"clientId":"', {escaped_text_in("value", "clientId")}, '"')"""
 _CLIENT_COUNT = number_of("value", _SAME_CLIENT)
@@ -57,8 +57,8 @@ SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, pr
   batch_id, seq, batch_id * {_MOST_OF_A_BATCH} + seq AS place_in_log, value IS NOT NULL AS has_value, coalesce(inferred, false) AS inferred,
   CASE
     WHEN record_type = 0 THEN 1
-    WHEN record_type IN {_EPOCHS} THEN 3
-    WHEN record_type IN {_MEMBERS} THEN 5
+    WHEN record_type IN {EPOCHS} THEN 3
+    WHEN record_type IN {MEMBERS} THEN 5
     ELSE record_type
   END AS record_type,
   CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerId")} END AS producer_id,
@@ -67,35 +67,35 @@ SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, pr
   CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerEpoch")} END AS producer_epoch,
   CASE
     WHEN record_type = 2 THEN {number_in("value", "generation")}
-    WHEN record_type IN {_EPOCHS} THEN {number_in("value", "epoch")}
+    WHEN record_type IN {EPOCHS} THEN {number_in("value", "epoch")}
   END AS generation_or_epoch,
   CASE
     WHEN record_type = 2 AND value IS NULL THEN 0
-    WHEN record_type = 2 THEN {_MEMBER_COUNT}
+    WHEN record_type = 2 THEN {MEMBER_COUNT}
   END AS classic_members,
-  CASE WHEN record_type = 2 THEN CASE WHEN {_CLIENT_COUNT} = {_MEMBER_COUNT} THEN {_CLIENT} ELSE '' END END AS classic_client,
-  CASE WHEN record_type IN {_MEMBERS} THEN {_CLIENT} END AS consumer_client,
+  CASE WHEN record_type = 2 THEN CASE WHEN {_CLIENT_COUNT} = {MEMBER_COUNT} THEN {_CLIENT} ELSE '' END END AS classic_client,
+  CASE WHEN record_type IN {MEMBERS} THEN {_CLIENT} END AS consumer_client,
   coalesce(record_type = 5 AND value LIKE '%"sessionTimeoutMs":%', false) AS is_classic,
   CASE WHEN record_type IN (0, 1) THEN {text_in("value", "topicId")} END AS topic_id,
   CASE WHEN record_type = -2 THEN {text_in("key", "name")} END AS setting_name,
   CASE WHEN record_type = -2 THEN {text_in("value", "value")} END AS setting_value
 FROM $coordinator_log
-WHERE record_type IN (0, 1, 2, -1, -2) OR record_type IN {_EPOCHS} OR record_type IN {_MEMBERS}
+WHERE record_type IN (0, 1, 2, -1, -2) OR record_type IN {EPOCHS} OR record_type IN {MEMBERS}
 """  # noqa: S608 - texts of our own
 
 GROUP_RECORDS = f"""
 SELECT counted.*,
-  coalesce({last_number_in("classic_members", _SO_FAR)}, 0)
-    + sum(consumer_members) OVER {_SO_FAR} AS member_count,
-  coalesce({last_number_in("classic_members", _SO_FAR)}, 0)
-    + sum(CAST(is_classic AS INT) - CAST(was_classic AS INT)) OVER {_SO_FAR} AS classic_member_count,
-  coalesce({last_number_in("has_begun", _SO_FAR)}, 0) = 1 AS is_managed,
-  sum(ends_life) OVER {_SO_FAR} - ends_life AS life,
+  coalesce({last_number_in("classic_members", SO_FAR)}, 0)
+    + sum(consumer_members) OVER {SO_FAR} AS member_count,
+  coalesce({last_number_in("classic_members", SO_FAR)}, 0)
+    + sum(CAST(is_classic AS INT) - CAST(was_classic AS INT)) OVER {SO_FAR} AS classic_member_count,
+  coalesce({last_number_in("has_begun", SO_FAR)}, 0) = 1 AS is_managed,
+  sum(ends_life) OVER {SO_FAR} - ends_life AS life,
   CASE
-    WHEN sum(consumer_members) OVER {_SO_FAR} = 0 THEN
-      nullif({_last_text_in("classic_client", _SO_FAR)}, '')
-    WHEN min(consumer_client) OVER {_SO_FAR} = max(consumer_client) OVER {_SO_FAR} THEN
-      max(consumer_client) OVER {_SO_FAR}
+    WHEN sum(consumer_members) OVER {SO_FAR} = 0 THEN
+      nullif({_last_text_in("classic_client", SO_FAR)}, '')
+    WHEN min(consumer_client) OVER {SO_FAR} = max(consumer_client) OVER {SO_FAR} THEN
+      max(consumer_client) OVER {SO_FAR}
   END AS client_id
 FROM (
   SELECT placed.*,

@@ -66,11 +66,12 @@ def damaged(row: dict[str, Any]) -> dict[str, Any]:
 
 OF_LOG = [
     *("offset_changes", "recent_changes", "lost_offsets", "audit", "group_timeline"),
-    *("commit_rate", "lag_history"),
+    *("rebalances", "commit_rate", "lag_history"),
 ]
 LOST = "SELECT group_id, topic, `partition`, last_offset, reason, inferred FROM lost_offsets ORDER BY lost_at, last_offset"
 AUDIT = "SELECT group_id, `before`, `after`, change, client_id, inferred FROM audit ORDER BY at"
 TIMELINE = "SELECT group_id, what, members, generation_or_epoch, detail, inferred FROM group_timeline ORDER BY batch_id, seq"
+REBALANCES = "SELECT group_id, group_type, generation_or_epoch, how, is_superseded, cause, members_joined, members_left, partitions_moved, inferred FROM rebalances ORDER BY batch_id, seq"
 
 
 def test_what_was_lost_says_that_its_reason_is_inferred(root: Path) -> None:
@@ -126,6 +127,36 @@ def test_the_life_of_a_streams_group(root: Path) -> None:
         ("left", 0, 3),
         ("emptied", 0, 4),
         ("expired", 0, 4),
+    ]
+
+
+def test_rebalances_have_causes_that_the_records_show(root: Path) -> None:
+    """Partitions of a share group have no owner, and its third epoch has a cause that no record shows."""
+    assert of_group("converted online", root, REBALANCES) == [
+        ("classic", 1, "at-least", False, "joined", 1, 0, None, True),
+        ("consumer", 2, "exact", False, "joined", 1, 0, 1, True),
+        ("classic", 3, "at-least", False, "left", 0, 1, None, True),
+    ]
+    assert of_group("streams-expires", root, REBALANCES) == [
+        ("streams", 2, "exact", True, "joined", 1, 0, 0, True),
+        ("streams", 3, "exact", False, "topics", 0, 0, 4, True),
+        ("streams", 4, "exact", False, "left", 0, 1, 0, True),
+    ]
+    assert of_group("share deleted", root, REBALANCES) == [
+        ("share", 2, "exact", False, "joined", 1, 0, None, True),
+        ("share", 3, "exact", False, None, 0, 0, None, False),
+        ("share", 4, "exact", False, "left", 0, 1, None, True),
+    ]
+
+
+def test_an_empty_group_may_repeat_its_number_in_another_protocol(root: Path) -> None:
+    assert [row[:2] for row in of_group("converted empty", root, REBALANCES)] == [
+        ("classic", 1),
+        ("classic", 2),
+        ("consumer", 2),
+        ("consumer", 3),
+        ("classic", 1),
+        ("classic", 2),
     ]
 
 

@@ -1,0 +1,87 @@
+"""Section of the groups that rebalanced most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from group_coordinator.report.phrases import count, duration, short_count, time_text
+from group_coordinator.report.section import (
+    SHOWN_ROWS,
+    Answers,
+    Cell,
+    Content,
+    Listing,
+    Row,
+    Scope,
+    Section,
+    Tile,
+    headings,
+    name_of,
+)
+from group_coordinator.tables.views.definition import DATAFUSION
+from group_coordinator.tables.views.rebalances import REBALANCES
+
+_RECENT_LOG = "recent_log"
+_RECENT = REBALANCES.sql(DATAFUSION, {"coordinator_log": _RECENT_LOG})
+
+
+def _queries(scope: Scope) -> Mapping[str, str]:
+    # The view of only this time's part of the log: of years, the view would sort all rows first.
+    return {
+        "groups": f"""
+WITH {_RECENT_LOG} AS (SELECT * FROM coordinator_log WHERE {scope.has("event_time")})
+SELECT cluster_id, group_id, count(*) AS rebalances, {_number_with("joined")} AS joined, {_number_with("left")} AS gone,
+  {_number_with("timed-out")} AS timed_out, sum(seconds) AS seconds, max(how = 'at-least') AS is_least,
+  max(coalesce(ended_at, began_at)) AS last_at, count(*) OVER () AS total, sum(count(*)) OVER () AS all_rebalances
+FROM ({_RECENT}) recent
+GROUP BY cluster_id, group_id
+ORDER BY rebalances DESC, seconds DESC, cluster_id, group_id LIMIT {SHOWN_ROWS}"""  # noqa: S608 - times, numbers and one escaped name
+    }
+
+
+def _number_with(cause: str) -> str:
+    return f"count(CASE WHEN cause = '{cause}' THEN 1 END)"
+
+
+def _content(answers: Answers, scope: Scope) -> Content:
+    groups = answers["groups"]
+    if not groups:
+        return Content()
+    tile = Tile(short_count(groups[0]["all_rebalances"]), "rebalances", "in this time")
+    return Content([tile], listings=[_listing(groups, scope)])
+
+
+def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
+    return Listing(
+        "Groups with the most rebalances",
+        headings(["Group", "#Rebalances", "#Joins", "#Leaves", "#Timeouts", "#Duration", "Last"]),
+        [
+            [
+                Cell(name_of(row, scope), "name"),
+                *(Cell(count(row[name]), "number") for name in _COUNTS),
+                Cell(_duration(row), "number"),
+                Cell(time_text(row["last_at"]), "time"),
+            ]
+            for row in groups
+        ],
+        groups[0]["total"],
+    )
+
+
+_COUNTS = ("rebalances", "joined", "gone", "timed_out")
+
+
+def _duration(row: Row) -> str:
+    return f"at least {duration(row['seconds'])}" if row["is_least"] else duration(row["seconds"])
+
+
+REBALANCED = Section(
+    name="rebalances",
+    title="Rebalances",
+    lead="While a group rebalances, members wait for partitions. Joins, leaves and timeouts are the causes that the log shows. "
+    "The log of a classic group has no begin of a rebalance, so its duration is the least.",
+    nothing="No group rebalanced in this time.",
+    example="SELECT * FROM rebalances ORDER BY began_at DESC",
+    queries=_queries,
+    content=_content,
+)
