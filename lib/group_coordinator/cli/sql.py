@@ -63,6 +63,7 @@ def command(
       offset_changes  every change of an offset, ordinary commits too
       recent_changes  the same, of the last six hours
       group_timeline  all changes of a group, through all lives of its name
+      rebalances      each rebalance of a group, with its duration, cause and moved partitions
       commit_rate     commits and offsets per second, for each minute
       topic_groups    the groups of a topic
       readiness       the groups that can change to the new protocol, and the reasons of the others

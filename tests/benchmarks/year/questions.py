@@ -29,6 +29,7 @@ ABOUT_ALL = {
     "lost_offsets of all groups": "SELECT reason, count(*) FROM lost_offsets GROUP BY reason",
     "audit of all groups": "SELECT change, count(*) FROM audit GROUP BY change",
     "group_timeline of all groups": "SELECT what, count(*) FROM group_timeline GROUP BY what",
+    "rebalances of all groups": "SELECT cause, count(*) FROM rebalances GROUP BY cause",
     "commit_rate of all groups": "SELECT group_id, sum(advanced) FROM commit_rate GROUP BY group_id",
     "lag_history at every sample": "SELECT sampled_at, sum(lag) AS lag FROM lag_history "
     "WHERE group_id = 'billing' GROUP BY sampled_at ORDER BY sampled_at",

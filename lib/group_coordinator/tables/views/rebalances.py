@@ -54,8 +54,9 @@ def _marked(text: str) -> str:
 _MEMBER_EPOCH = number_in("value", "memberEpoch")
 _IS_STABLE = f"""{number_in("value", "state")} = CASE WHEN record_type = 22 THEN 1 ELSE 0 END"""
 # A generation without members is negative: the first epoch of a consumer group may by chance repeat its number. A member's
-# number is the epoch that it has reached: its current assignment has that epoch and is stable, so that it waits for no partitions
-# that others still have; 0: it has replaced another static member. When all members have reached the newest epoch, Kafka calls a group Stable.
+# number is the epoch that it has reached: its current assignment has that epoch and is stable, so that it waits for no
+# partitions that others still have. When all members have reached the newest epoch, Kafka calls the group Stable. 0: the
+# member has replaced another static member.
 _PARSED = f"""
 SELECT cluster_id, group_id, member_id, record_type, reason, event_time, batch_id, seq, value IS NOT NULL AS has_value,
   CASE
@@ -159,7 +160,7 @@ _COUNTED = f"""
 SELECT followed.*,
   CASE WHEN begins AND name IS NOT NULL AND NOT was_before THEN 1 ELSE 0 END AS new_members,
   CASE
-    WHEN kind <> 'current' OR name IS NULL OR number = 0 THEN 0
+    WHEN kind <> 'current' OR name IS NULL OR number = 0 OR `partitions` = '' THEN 0
     WHEN was_before THEN cardinality(array_except($split(`partitions`, ','), $split(partitions_before, ',')))
     ELSE cardinality($split(`partitions`, ','))
   END AS new_partitions
@@ -204,7 +205,7 @@ SELECT counted.*,
   CASE
     WHEN record_type = 2 THEN coalesce(lag(members) OVER {_OF_PLACES}, 0) - members + new_members
     ELSE left_so_far - coalesce(lag(left_so_far) OVER {_OF_PLACES}, 0)
-  END AS gone
+  END AS removed
 FROM (SELECT summed.*, coalesce(classic_members, member_count) AS members FROM ({_SUMMED}) summed) counted
 """  # noqa: S608 - texts of our own
 
@@ -218,8 +219,8 @@ SELECT compared.*,
   END AS began_at,
   CASE
     WHEN cause IS NOT NULL OR record_type <> 2 OR is_first_known THEN cause
-    WHEN joined > 0 AND gone = 0 THEN 'joined'
-    WHEN joined = 0 AND gone > 0 THEN 'left'
+    WHEN joined > 0 AND removed = 0 THEN 'joined'
+    WHEN joined = 0 AND removed > 0 THEN 'left'
   END AS known_cause
 FROM ({_COMPARED}) compared
 """  # noqa: S608 - texts of our own
@@ -233,7 +234,7 @@ SELECT cluster_id, group_id,
   is_superseded, known_cause AS cause,
   CAST(CASE WHEN record_type = 2 OR NOT is_first_known THEN members END AS INT) AS members,
   CAST(CASE WHEN NOT is_first_known THEN joined END AS INT) AS members_joined,
-  CAST(CASE WHEN NOT is_first_known THEN gone END AS INT) AS members_left,
+  CAST(CASE WHEN NOT is_first_known THEN removed END AS INT) AS members_left,
   CAST(CASE WHEN record_type NOT IN (2, 11) AND NOT is_first_known THEN new_partitions END AS INT) AS partitions_moved,
   known_cause IS NOT NULL AND reason IN ('mirrored', 'sync') AS inferred, batch_id, seq
 FROM ({_EXPLAINED}) explained
@@ -249,14 +250,14 @@ REBALANCES = ViewDefinition(
             group_type string classic or consumer; in a mirrored cluster also share or streams
             generation_or_epoch int The generation or epoch that the rebalance led to
             began_at? timestamp The time of the new group epoch. Of a classic group, whose log has no begin, the end of its join phase; null: an old broker has not written that time
-            ended_at? timestamp The first time at which every member had its target assignment of this epoch, or the time of the next epoch. Of a classic group the time of the leader's assignment. Null: it is still going on; of a classic group only ended rebalances have a row
+            ended_at? timestamp The first time at which every member had its target assignment of this epoch, or the time of the next epoch. Of a classic group the time of the leader's assignment, or of the last member's removal. Null: it is still going on; of a classic group only ended rebalances have a row
             seconds? double From began_at to ended_at; null: one of them is null
             how string exact: seconds is the whole duration; at-least: it took longer, because the log lacks the begin (a classic group), or the members before (the group's first row, if the log begins later than the group)
             is_superseded boolean True: the next epoch began before every member had reached this one, and members go on to the next; always false for a classic group
             cause? string joined: a member joined; left: a member left, in a mirrored log and in a classic group also by a timeout; timed-out: a session or rebalance timeout; subscription: a member subscribed to other topics or changed otherwise, or a pattern or topology did; topics: topics were created, deleted or got partitions. Null: the log does not show it
             members? int Members after it began, of a classic group after it ended; null: the log does not have the members before
             members_joined? int Members that were added since the epoch before; null: the log does not have the epoch before
-            members_left? int Members that were removed since the epoch before; null: the log does not have the generation before
+            members_left? int Members that were removed since the epoch before; null: the log does not have the epoch before
             partitions_moved? int Partitions, or active tasks, that another member got, or a member for the first time, while this was the newest epoch; null: a classic group, whose assignments the log has as bytes of the clients, a share group, whose members share partitions, or the log does not have the epoch before
             """
         ),
