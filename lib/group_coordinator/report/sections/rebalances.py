@@ -32,7 +32,7 @@ def _queries(scope: Scope) -> Mapping[str, str]:
 WITH {_RECENT_LOG} AS (SELECT * FROM coordinator_log WHERE {scope.has("event_time")})
 SELECT cluster_id, group_id, count(*) AS rebalances, {_number_with("joined")} AS joined, {_number_with("left")} AS gone,
   {_number_with("timed-out")} AS timed_out, sum(seconds) AS seconds, max(how = 'at-least') AS is_least,
-  max(coalesce(ended_at, began_at)) AS last_at, count(*) OVER () AS total, sum(count(*)) OVER () AS all_rebalances
+  max(coalesce(ended_at, started_at)) AS last_at, count(*) OVER () AS total, sum(count(*)) OVER () AS all_rebalances
 FROM ({_RECENT}) recent
 GROUP BY cluster_id, group_id
 ORDER BY rebalances DESC, seconds DESC, cluster_id, group_id LIMIT {SHOWN_ROWS}"""  # noqa: S608 - times, numbers and one escaped name
@@ -81,7 +81,7 @@ REBALANCED = Section(
     lead="While a group rebalances, members wait for partitions. Joins, leaves and timeouts are the causes that the log shows. "
     "The log of a classic group has no begin of a rebalance, so its duration is the least.",
     nothing="No group rebalanced in this time.",
-    example="SELECT * FROM rebalances ORDER BY began_at DESC",
+    example="SELECT * FROM rebalances ORDER BY started_at DESC",
     queries=_queries,
     content=_content,
 )

@@ -216,7 +216,7 @@ SELECT compared.*,
     WHEN record_type <> 2 THEN event_time
     WHEN state_ms >= 0 AND state_ms < {micros("event_time")} / 1000 THEN $instant(state_ms * 1000)
     WHEN state_ms >= 0 THEN event_time
-  END AS began_at,
+  END AS started_at,
   CASE
     WHEN cause IS NOT NULL OR record_type <> 2 OR is_first_known THEN cause
     WHEN joined > 0 AND removed = 0 THEN 'joined'
@@ -228,15 +228,16 @@ FROM ({_COMPARED}) compared
 _TEXT = f"""
 SELECT cluster_id, group_id,
   CASE record_type WHEN 2 THEN 'classic' WHEN 11 THEN 'share' WHEN 17 THEN 'streams' ELSE 'consumer' END AS group_type,
-  CAST(abs(number) AS INT) AS generation_or_epoch, began_at, ended_at,
-  CAST({micros("ended_at")} - {micros("began_at")} AS DOUBLE) / 1000000 AS seconds,
+  CAST(abs(number) AS INT) AS generation_or_epoch, started_at, ended_at,
+  CAST({micros("ended_at")} - {micros("started_at")} AS DOUBLE) / 1000000 AS seconds,
   CASE WHEN record_type = 2 OR is_first_known THEN 'at-least' ELSE 'exact' END AS how,
   is_superseded, known_cause AS cause,
-  CAST(CASE WHEN record_type = 2 OR NOT is_first_known THEN members END AS INT) AS members,
+  CAST(CASE WHEN NOT is_first_known THEN members - joined + removed END AS INT) AS members_before,
+  CAST(CASE WHEN record_type = 2 OR NOT is_first_known THEN members END AS INT) AS members_after,
   CAST(CASE WHEN NOT is_first_known THEN joined END AS INT) AS members_joined,
   CAST(CASE WHEN NOT is_first_known THEN removed END AS INT) AS members_left,
   CAST(CASE WHEN record_type NOT IN (2, 11) AND NOT is_first_known THEN new_partitions END AS INT) AS partitions_moved,
-  known_cause IS NOT NULL AND reason IN ('mirrored', 'sync') AS inferred, batch_id, seq
+  known_cause IS NOT NULL AND reason IN ('mirrored', 'observed', 'sync') AS inferred, batch_id, seq
 FROM ({_EXPLAINED}) explained
 """  # noqa: S608 - texts of our own
 
@@ -249,13 +250,14 @@ REBALANCES = ViewDefinition(
             """
             group_type string classic or consumer; in a mirrored cluster also share or streams
             generation_or_epoch int The generation or epoch that the rebalance led to
-            began_at? timestamp The time of the new group epoch. Of a classic group, whose log has no begin, the end of its join phase; null: an old broker has not written that time
+            started_at? timestamp The time of the new group epoch. Of a classic group, whose log has no begin, the end of its join phase; null: an old broker has not written that time
             ended_at? timestamp The first time at which every member had its target assignment of this epoch, or the time of the next epoch. Of a classic group the time of the leader's assignment, or of the last member's removal. Null: it is still going on; of a classic group only ended rebalances have a row
-            seconds? double From began_at to ended_at; null: one of them is null
+            seconds? double From started_at to ended_at; null: one of them is null
             how string exact: seconds is the whole duration; at-least: it took longer, because the log lacks the begin (a classic group), or the members before (the group's first row, if the log begins later than the group)
             is_superseded boolean True: the next epoch began before every member had reached this one, and members go on to the next; always false for a classic group
             cause? string joined: a member joined; left: a member left, in a mirrored log and in a classic group also by a timeout; timed-out: a session or rebalance timeout; subscription: a member subscribed to other topics or changed otherwise, or a pattern or topology did; topics: topics were created, deleted or got partitions. Null: the log does not show it
-            members? int Members after it began, of a classic group after it ended; null: the log does not have the members before
+            members_before? int Members before it began; null: the log does not have the epoch before
+            members_after? int Members after it began, of a classic group after it ended; null: the log does not have the members before
             members_joined? int Members that were added since the epoch before; null: the log does not have the epoch before
             members_left? int Members that were removed since the epoch before; null: the log does not have the epoch before
             partitions_moved? int Partitions, or active tasks, that another member got, or a member for the first time, while this was the newest epoch; null: a classic group, whose assignments the log has as bytes of the clients, a share group, whose members share partitions, or the log does not have the epoch before
@@ -270,6 +272,6 @@ REBALANCES = ViewDefinition(
     ),
     text=_TEXT,
     answers="How often does a group rebalance, for how long, and why?",
-    example="SELECT generation_or_epoch, began_at, seconds, cause, members, partitions_moved FROM rebalances "
-    "WHERE group_id = 'billing' ORDER BY began_at DESC LIMIT 10",
+    example="SELECT generation_or_epoch, started_at, seconds, cause, members_before, members_after, partitions_moved FROM rebalances "
+    "WHERE group_id = 'billing' ORDER BY started_at DESC LIMIT 10",
 )

@@ -11,8 +11,8 @@ from tests.support.group_history import GroupHistory, asked, at, tables_of
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 4)
 BILLS = Topic("bills", "AAAAAAAAAAAAAAAAAAAAAg", 12)
-DURATION = "SELECT generation_or_epoch, began_at, ended_at, seconds, how, is_superseded, cause FROM rebalances ORDER BY batch_id, seq"
-EFFECT = "SELECT generation_or_epoch, cause, members, members_joined, members_left, partitions_moved FROM rebalances ORDER BY batch_id, seq"
+DURATION = "SELECT generation_or_epoch, started_at, ended_at, seconds, how, is_superseded, cause FROM rebalances ORDER BY batch_id, seq"
+EFFECT = "SELECT generation_or_epoch, cause, members_after, members_joined, members_left, partitions_moved FROM rebalances ORDER BY batch_id, seq"
 
 
 def two_consumers() -> GroupHistory:
@@ -40,6 +40,8 @@ def test_a_rebalance_ends_when_every_member_has_its_partitions(tmp_path: Path) -
         (3, at(1), at(4), 3.0, "exact", False, "joined"),
     ]
     assert asked(root, EFFECT) == [(2, "joined", 1, 1, 0, 4), (3, "joined", 2, 1, 0, 2)]
+    counts = "SELECT members_before, members_after FROM rebalances ORDER BY batch_id, seq"
+    assert asked(root, counts) == [(0, 1), (1, 2)]
 
 
 def test_a_rolling_restart_moves_partitions_twice(tmp_path: Path) -> None:
@@ -185,7 +187,7 @@ def test_a_conversion_is_no_rebalance_and_keeps_the_members(tmp_path: Path) -> N
 
     assert asked(
         tables_of(tmp_path, group),
-        "SELECT group_type, generation_or_epoch, cause, members, members_joined, members_left FROM rebalances ORDER BY batch_id, seq",
+        "SELECT group_type, generation_or_epoch, cause, members_after, members_joined, members_left FROM rebalances ORDER BY batch_id, seq",
     ) == [
         ("classic", 1, "joined", 2, 2, 0),
         ("consumer", 2, "joined", 3, 1, 0),
