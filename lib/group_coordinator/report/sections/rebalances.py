@@ -30,12 +30,12 @@ def _queries(scope: Scope) -> Mapping[str, str]:
     return {
         "groups": f"""
 WITH {_RECENT_LOG} AS (SELECT * FROM coordinator_log WHERE {scope.has("event_time")})
-SELECT cluster_id, group_id, count(*) AS rebalances, {_number_with("joined")} AS joined, {_number_with("left")} AS gone,
-  {_number_with("timed-out")} AS timed_out, sum(seconds) AS seconds, max(how = 'at-least') AS is_least,
+SELECT cluster_id, group_id, count(*) AS rebalances, {_number_with("joined")} AS joins, {_number_with("left")} AS leaves,
+  {_number_with("timed-out")} AS timeouts, sum(seconds) AS seconds, max(how = 'at-least') AS is_least,
   max(coalesce(ended_at, started_at)) AS last_at, count(*) OVER () AS total, sum(count(*)) OVER () AS all_rebalances
 FROM ({_RECENT}) recent
 GROUP BY cluster_id, group_id
-ORDER BY rebalances DESC, seconds DESC, cluster_id, group_id LIMIT {SHOWN_ROWS}"""  # noqa: S608 - times, numbers and one escaped name
+ORDER BY rebalances DESC, seconds DESC NULLS LAST, cluster_id, group_id LIMIT {SHOWN_ROWS}"""  # noqa: S608 - times, numbers and one escaped name
     }
 
 
@@ -68,7 +68,7 @@ def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
     )
 
 
-_COUNTS = ("rebalances", "joined", "gone", "timed_out")
+_COUNTS = ("rebalances", "joins", "leaves", "timeouts")
 
 
 def _duration(row: Row) -> str:

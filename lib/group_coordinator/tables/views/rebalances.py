@@ -66,8 +66,8 @@ SELECT cluster_id, group_id, member_id, record_type, reason, event_time, batch_i
     ELSE 'subscription'
   END AS kind,
   CASE
-    WHEN record_type = 2 THEN {number_in("value", "generation")} * CASE WHEN {MEMBER_COUNT} = 0 THEN -1 ELSE 1 END
-    WHEN record_type IN {EPOCHS} THEN {number_in("value", "epoch")}
+    WHEN record_type = 2 THEN greatest({number_in("value", "generation")}, 0) * CASE WHEN {MEMBER_COUNT} = 0 THEN -1 ELSE 1 END
+    WHEN record_type IN {EPOCHS} THEN greatest({number_in("value", "epoch")}, 0)
     WHEN record_type IN {_CURRENT} AND ({_IS_STABLE} OR {_MEMBER_EPOCH} = 0) THEN {_MEMBER_EPOCH}
   END AS number,
   CASE WHEN record_type IN {EPOCHS} THEN coalesce({number_in("value", "metadataHash")}, 0) END AS topics_hash,

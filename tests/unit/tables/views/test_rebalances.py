@@ -14,6 +14,8 @@ BILLS = Topic("bills", "AAAAAAAAAAAAAAAAAAAAAg", 12)
 DURATION = "SELECT generation_or_epoch, started_at, ended_at, seconds, how, is_superseded, cause FROM rebalances ORDER BY batch_id, seq"
 EFFECT = "SELECT generation_or_epoch, cause, members_after, members_joined, members_left, partitions_moved FROM rebalances ORDER BY batch_id, seq"
 
+PAGE = Path(__file__).parents[4] / "jobs" / "reference" / "questions.md"
+
 
 def two_consumers() -> GroupHistory:
     """Two members with two partitions each, at epoch 3."""
@@ -234,3 +236,21 @@ def test_member_ids_that_look_like_json(client_id: str, tmp_path: Path) -> None:
         (1, "joined", 1, 1, 0, None),
         (2, "joined", 2, 1, 0, None),
     ]
+
+
+def test_the_queries_by_hour_of_the_page_find_a_member_that_flaps(tmp_path: Path) -> None:
+    group = GroupHistory("flapping", group_consumer_session_timeout_ms=45_000)
+    group.learn_topics(ORDERS)
+    for _ in range(3):
+        group.consumers.join("a", ["orders"])
+        group.sleep(60_000)
+    root = tables_of(tmp_path, two_consumers(), group)
+
+    section = PAGE.read_text(encoding="utf-8").partition("## Rebalances by hour")[2]
+    by_hour, flapping = (block.partition("```")[0] for block in section.split("```sql")[1:3])
+
+    assert asked(root, by_hour) == [
+        ("test", "flapping", at(0), 6, 0.0),
+        ("test", "g", at(0), 2, 3.0),
+    ]
+    assert asked(root, flapping) == [("test", "flapping", "a", at(0), 6)]
