@@ -27,7 +27,7 @@ from tests.support.promql import Scrape, Scraped
 _DEADLINE_S = 120
 _KAFKAS = "kafka_server_group_coordinator_metrics"
 _COUNTS = {
-    "offset_commit": "record_type = 1 AND reason IN ('offset-commit', 'offset-reset')",
+    "offset_commit": "record_type = 1 AND reason IN ('offset-commit', 'offset-reset', 'offset-restored')",
     "group_completed_rebalance": "record_type = 2 AND reason = 'sync'",
     "consumer_group_rebalance": "record_type = 3 AND reason IN ('join', 'heartbeat', 'topics-resolved')",
     "offset_deletion": "record_type = 1 AND reason = 'offset-deleted'",

@@ -54,6 +54,12 @@ def reset_offsets(group_id: str, offsets: Offsets) -> Request:
     return request._replace(body={**request.body, "isReset": True})
 
 
+def restore_offsets(group_id: str, offsets: Offsets) -> Request:
+    """Request a commit of an administrator whose records have a restore as the reason."""
+    request = commit_offsets(MemberIdentity(group_id), offsets)
+    return request._replace(body={**request.body, "isRestore": True})
+
+
 def commit_by_id(
     identity: MemberIdentity, offsets: Offsets, topic_ids: Mapping[str, str]
 ) -> Request:

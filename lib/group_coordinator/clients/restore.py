@@ -228,7 +228,7 @@ class JobGroups:
 
     def commit(self, group_id: str, offsets: Offsets) -> dict[TopicPartition, str]:
         """Commit offsets of a group without members; return the error of each partition that has one."""
-        errors = self._admin.commit_reset(group_id, offsets).errors
+        errors = self._admin.commit_restore(group_id, offsets).errors
         return {one: str(error) for one, error in errors.items() if error is not None}
 
 

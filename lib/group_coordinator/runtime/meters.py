@@ -34,7 +34,7 @@ METERS = (
         "offset-commit",
         "offsets committed",
         OFFSET_COMMIT,
-        (Reason.OFFSET_COMMIT, Reason.OFFSET_RESET),
+        (Reason.OFFSET_COMMIT, Reason.OFFSET_RESET, Reason.OFFSET_RESTORED),
     ),
     Meter(
         "offset-expiration",

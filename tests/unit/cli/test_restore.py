@@ -111,7 +111,9 @@ def test_without_execute_nothing_changes(run: Run, admin: AdminClient) -> None:
     assert admin.list_consumer_group_offsets("billing")[ORDERS_0].offset == 10
 
 
-def test_a_reset_is_undone_in_one_line(run: Run, admin: AdminClient) -> None:
+def test_a_reset_is_undone_in_one_line(
+    run: Run, admin: AdminClient, coordinator: CoordinatorInProcess
+) -> None:
     undone = run("--group billing --before-reset --execute --format csv")
 
     assert (undone.exit_code, undone.stderr) == (0, RESET_OF_ALICE)
@@ -122,6 +124,7 @@ def test_a_reset_is_undone_in_one_line(run: Run, admin: AdminClient) -> None:
         "billing,refunds,0,5,5,5,false,unchanged",
     ]
     assert admin.list_consumer_group_offsets("billing") == COMMITTED
+    assert [row["reason"] for row in coordinator.rows[-2:]] == ["offset-restored"] * 2
 
 
 def test_a_restore_that_is_repeated_changes_nothing(run: Run, admin: AdminClient) -> None:

@@ -19,6 +19,7 @@ def log_row(record_type: int, reason: str, value: bytes | None) -> LogRow:
     [
         (1, "offset-commit", False, "offset-commit"),
         (1, "offset-reset", False, "offset-commit"),
+        (1, "offset-restored", False, "offset-commit"),
         (1, "offset-expired", True, "offset-expiration"),
         (1, "offset-deleted", True, "offset-deletion"),
         (1, "group-deleted", True, None),

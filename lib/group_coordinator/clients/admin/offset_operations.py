@@ -263,6 +263,24 @@ class OffsetOperations(AdminBase):
         """
         return await self._commit_reset(group_id, offsets)
 
+    @ClientMethod
+    async def commit_restore(
+        self, group_id: str, offsets: offset_messages.Offsets
+    ) -> PartitionResults:
+        """Commit offsets as they were at an earlier time. The log has the reason `offset-restored`, the view `audit` a reset.
+
+        >>> from kafka import TopicPartition
+        >>> orders = TopicPartition("orders", 0)
+        >>> admin.commit_restore("reports", {orders: 50}).partition_result(orders)
+
+        Each offset is a number, or an OffsetAndMetadata.
+
+        Raises:
+            ChannelError: there is no response.
+        """
+        request = offset_messages.restore_offsets(group_id, offsets)
+        return offset_messages.partition_results(await self._answer(request), offsets)
+
     async def _commit_reset(
         self, group_id: str, offsets: offset_messages.Offsets
     ) -> PartitionResults:

@@ -54,6 +54,8 @@ class OffsetCommitBody(Body):
     topics: list[CommittedTopic] | UnsetType = UNSET
     is_reset: bool | UnsetType = UNSET
     """Our own field."""
+    is_restore: bool | UnsetType = UNSET
+    """Our own field."""
 
 
 def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
@@ -61,10 +63,11 @@ def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
     if version < _INSTANCE_ID_SINCE:
         check_unknown("groupInstanceId", instance_id, None, version)
     generation = number_or_none(body.generation_id_or_member_epoch)
-    is_reset = body.is_reset is True
-    # Our own field is for administrators: a member's commit is never a reset.
-    if is_reset and (body.member_id or instance_id is not None or names_epoch(generation)):
-        raise FieldError("isReset = true", "must not come from a member")
+    # Our own fields are for administrators: a member's commit is never a reset.
+    is_of_member = body.member_id or instance_id is not None or names_epoch(generation)
+    for name, value in (("isReset", body.is_reset), ("isRestore", body.is_restore)):
+        if value is True and is_of_member:
+            raise FieldError(f"{name} = true", "must not come from a member")
     return requests.OffsetCommit(
         group_id=body.group_id or "",
         generation=generation,
@@ -75,7 +78,8 @@ def _to_request(body: OffsetCommitBody, version: int) -> requests.OffsetCommit:
             number_or_none(body.retention_time_ms) if version in _RETENTION_IN else None
         ),
         topics=tuple([_topic_commit(topic, version) for topic in body.topics or ()]),
-        is_reset=is_reset,
+        is_reset=body.is_reset is True,
+        is_restore=body.is_restore is True,
     )
 
 

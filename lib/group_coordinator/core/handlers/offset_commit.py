@@ -47,8 +47,7 @@ def decide(
     """Store the offsets. An error is the result of every partition of the request."""
     version = context.ticket.version
     expire_timestamp_ms = _expire_timestamp(context.now_ms, request.retention_time_ms)
-    reason = Reason.OFFSET_RESET if request.is_reset else Reason.OFFSET_COMMIT
-    terms = CommitTerms(context.now_ms, expire_timestamp_ms, reason=reason)
+    terms = CommitTerms(context.now_ms, expire_timestamp_ms, reason=_reason(request))
     # The existence of topics is checked first: KafkaApis does it before the coordinator.
     find = existing_by_id if version >= TOPIC_IDS_SINCE else existing_by_name
     present, missing = find(group, request.topics, context.rights)
@@ -59,6 +58,12 @@ def decide(
     if records is None:
         return Decision([], replies)
     return Decision(records, replies, _changes(group, request, context.now_ms))
+
+
+def _reason(request: OffsetCommit) -> Reason:
+    if request.is_restore:
+        return Reason.OFFSET_RESTORED
+    return Reason.OFFSET_RESET if request.is_reset else Reason.OFFSET_COMMIT
 
 
 def may_commit(group: Group, request: OffsetCommit, version: int) -> EarlierEpoch | None:

@@ -30,6 +30,8 @@ class Reason(StrEnum):
     OFFSET_DELETED = "offset-deleted"
     OFFSET_RESET = "offset-reset"
     """A commit that is marked as an administrator's reset. Commits of ordinary tools are not marked."""
+    OFFSET_RESTORED = "offset-restored"
+    """The same, of offsets as they were at an earlier time."""
     GROUP_DELETED = "group-deleted"
     GROUP_EXPIRED = "group-expired"
     TOPIC_DELETED = "topic-deleted"

@@ -137,6 +137,8 @@ class OffsetCommit(Value, frozen=True, kw_only=True):
     topics: tuple[TopicCommit, ...]
     is_reset: bool = False
     """True for an administrator's reset. It only changes the reason of the records. Our own."""
+    is_restore: bool = False
+    """True for an administrator who restores earlier offsets. It too only changes the reason."""
 
 
 class TxnOffsetCommit(Value, frozen=True, kw_only=True):

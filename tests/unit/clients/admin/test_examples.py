@@ -26,6 +26,7 @@ def test_all_that_an_administrator_does_is_there() -> None:
         "alter_group_configs",
         "close",
         "commit_reset",
+        "commit_restore",
         "delete_consumer_group_offsets",
         "delete_consumer_groups",
         "describe_consumer_groups",

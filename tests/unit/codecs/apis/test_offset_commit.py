@@ -99,12 +99,14 @@ def test_metadata_may_be_null() -> None:
 
 
 @pytest.mark.parametrize("version", range(1, 11))
-def test_an_administrator_may_say_that_it_is_a_reset(version: int) -> None:
+def test_an_administrator_may_say_that_it_is_a_reset_or_a_restore(version: int) -> None:
     topic = {"topicId": ORDERS_ID} if version >= 10 else {"name": "orders"}
     expected = committed(None, ORDERS_ID) if version >= 10 else committed()
 
     reset = body_of_a_commit(topic, {}, isReset=True)
     assert read("OffsetCommit", version, reset) == expected.replace(is_reset=True)
+    restore = body_of_a_commit(topic, {}, isRestore=True)
+    assert read("OffsetCommit", version, restore) == expected.replace(is_restore=True)
     assert read("OffsetCommit", version, body_of_a_commit(topic, {}, isReset=False)) == expected
 
 
@@ -112,13 +114,14 @@ def test_an_administrator_may_say_that_it_is_a_reset(version: int) -> None:
     "member",
     [{"memberId": "m"}, {"generationIdOrMemberEpoch": 0}, {"groupInstanceId": "i"}],
 )
-def test_a_member_cannot_reset(member: Body) -> None:
-    reset = body_of_a_commit({"name": "orders"}, {}, isReset=True, **member)
+@pytest.mark.parametrize("field", ["isReset", "isRestore"])
+def test_a_member_cannot_reset_or_restore(member: Body, field: str) -> None:
+    marked = body_of_a_commit({"name": "orders"}, {}, **{field: True}, **member)
 
     with pytest.raises(
-        InvalidEventError, match=r"body\.isReset = true: must not come from a member"
+        InvalidEventError, match=rf"body\.{field} = true: must not come from a member"
     ):
-        read("OffsetCommit", 8, reset)
+        read("OffsetCommit", 8, marked)
 
 
 PARTITION_RESULTS = (

@@ -54,14 +54,18 @@ def test_version_1_may_give_its_own_commit_time() -> None:
     assert driver.group.offsets["orders"][0].commit_timestamp_ms == 7
 
 
-def test_a_reset_is_a_commit_with_a_reason_of_its_own() -> None:
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [("is_reset", Reason.OFFSET_RESET), ("is_restore", Reason.OFFSET_RESTORED)],
+)
+def test_a_reset_is_a_commit_with_a_reason_of_its_own(field: str, reason: Reason) -> None:
     driver = GroupDriver()
     driver.commit({"orders": {0: 40}})
 
-    outcome = driver.send(requests.commit(at_offset(5)).replace(is_reset=True), 8)
+    outcome = driver.send(requests.commit(at_offset(5)).replace(**{field: True}), 8)
 
     assert error_of(outcome) is ErrorCode.NONE
-    assert [record.reason for record in outcome.records] == [Reason.OFFSET_RESET]
+    assert [record.reason for record in outcome.records] == [reason]
     assert driver.group.offsets["orders"][0].offset == 5
 
 
