@@ -73,6 +73,7 @@ def test_the_defaults_of_the_job() -> None:
         positions_retention_ms=2_592_000_000,
         positions_full_ms=0,
         mirror_interval_ms=5_000,
+        mirror_poll_interval_ms=30_000,
         mirror_max_offsets_per_trigger=2_000_000,
         mirror_positions_interval_ms=30_000,
         gateway_listen="127.0.0.1:19092",

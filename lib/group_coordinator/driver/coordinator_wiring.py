@@ -89,7 +89,9 @@ def for_a_long_run(
             outages.begin(batch_id)
 
         with running_beside(watch.run, stop, "kafka-watch"):
-            yield _surroundings(given, plans, before_batch, empty_batches, idle_back_off, measured)
+            yield _surroundings(
+                given, plans, before_batch, empty_batches, idle_back_off, measured=measured
+            )
 
 
 def _surroundings(
