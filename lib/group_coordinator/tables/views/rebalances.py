@@ -84,7 +84,11 @@ WHERE record_type IN {MEMBERS} OR record_type IN {_CURRENT} OR record_type IN {_
 # a static member was replaced, or the group was converted. Generation 0 has had no members yet.
 _IN_LINES = f"""
 SELECT in_lines.*,
-  coalesce(kind = 'epoch' AND number <> 0 AND (number_before IS NULL OR number <> number_before), false) AS begins,
+  coalesce(
+    kind = 'epoch' AND number <> 0
+      AND (number_before IS NULL OR abs(number) <> abs(number_before) OR (record_type <> 2 AND number <> number_before)),
+    false
+  ) AS begins,
   CASE
     WHEN is_of_member AND has_value AND NOT was_there THEN 1
     WHEN kind = 'member' AND NOT has_value AND was_there THEN -1
