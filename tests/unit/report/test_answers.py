@@ -298,7 +298,7 @@ def test_empty_tables_have_nothing_to_show(tmp_path: Path) -> None:
     report = ask(str(tables_of(tmp_path)), scope())
 
     found = [content(report, name) for name in report.contents]
-    assert [(each.figures, each.listings) for each in found] == [((), ())] * 8
+    assert [(each.figures, each.listings) for each in found] == [((), ())] * 10
 
 
 def test_a_table_that_is_missing_costs_the_sections_that_need_it(two_clusters: str) -> None:
