@@ -27,7 +27,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.group_poll import brokers, polled_groups
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
+from group_coordinator.codecs.records.record_types import REMOVAL_ORDER
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.observed_records import (
     RecordChange,
@@ -231,7 +231,7 @@ def groups_in_log(log: DataFrame) -> dict[str, bytes]:
         "value", r'"(commitTimestamp|currentStateTimestamp)":\d+', r'"$1":0'
     )
     rows = (
-        log.where(F.col("record_type").isin(*COMPACTED_TYPES))
+        log.where(F.col("record_type").isin(*REMOVAL_ORDER))
         .withColumn("age", F.row_number().over(newest))
         .where("age = 1 AND value IS NOT NULL")
         .groupBy(GROUP_ID.name)
