@@ -126,7 +126,8 @@ def _classic_group(description: Body) -> GroupRecord:
     )
     group = GroupMetadata(
         protocol_type=description["protocolType"],
-        generation=0,
+        # The number is not shown. In generation 0 a group would have had no members yet.
+        generation=1,
         protocol=protocol or None,
         leader=None,
         state_timestamp_ms=0,

@@ -31,11 +31,11 @@ ORDERS_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 OFFSET_KEY = '{"type":1,"data":{"group":"billing","topic":"orders","partition":%d}}'
 GROUP_KEY = '{"type":2,"data":{"group":"billing"}}'
 EMPTY = (
-    '{"version":3,"data":{"protocolType":"consumer","generation":0,"protocol":null,"leader":null,'
+    '{"version":3,"data":{"protocolType":"consumer","generation":1,"protocol":null,"leader":null,'
     '"currentStateTimestamp":0,"members":[]}}'
 )
 STABLE = (
-    '{"version":3,"data":{"protocolType":"consumer","generation":0,"protocol":"range","leader":null,'
+    '{"version":3,"data":{"protocolType":"consumer","generation":1,"protocol":"range","leader":null,'
     '"currentStateTimestamp":0,"members":[{"memberId":"m-1","groupInstanceId":null,"clientId":"c",'
     '"clientHost":"/127.0.0.1","rebalanceTimeout":-1,"sessionTimeout":-1,"subscription":"AAE=",'
     '"assignment":"AAI="}]}}'

@@ -56,7 +56,7 @@ _IS_STABLE = f"""{number_in("value", "state")} = CASE WHEN record_type = 22 THEN
 # A generation without members is negative: the first epoch of a consumer group may by chance repeat its number. A member's
 # number is the epoch that it has reached: its current assignment has that epoch and is stable, so that it waits for no
 # partitions that others still have. When all members have reached the newest epoch, Kafka calls the group Stable. 0: the
-# member has replaced another static member.
+# member has replaced another static member. Polls of a cluster show no generations of classic groups.
 _PARSED = f"""
 SELECT cluster_id, group_id, member_id, record_type, reason, event_time, batch_id, seq, value IS NOT NULL AS has_value,
   CASE
@@ -76,7 +76,7 @@ SELECT cluster_id, group_id, member_id, record_type, reason, event_time, batch_i
   {_marked(_PARTS)} AS parts
 FROM $coordinator_log
 WHERE record_type IN {MEMBERS} OR record_type IN {_CURRENT} OR record_type IN {_PATTERNS_AND_TOPOLOGIES}
-  OR (value IS NOT NULL AND (record_type = 2 OR record_type IN {EPOCHS}))
+  OR (value IS NOT NULL AND (record_type IN {EPOCHS} OR (record_type = 2 AND reason <> 'observed')))
 """  # noqa: S608 - texts of our own
 
 # Records of a line follow each other: those of the group, of a member, or of a member's assignments. A member is known by

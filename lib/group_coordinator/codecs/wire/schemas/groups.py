@@ -31,6 +31,14 @@ _TOPIC_INFO = (
     int16("replicationFactor"),
     structs("topicConfigs")[*_KEY_VALUE],
 )
+_NODE = (
+    string("name"),
+    int8("nodeType"),
+    strings("sourceTopics"),
+    string("sinkTopic", nullable=True, default=None),
+    strings("stores"),
+    strings("successors"),
+)
 _TASK_IDS = (string("subtopologyId"), int32s("partitions"))
 _TASK_OFFSET = (string("subtopologyId"), int32("partition"), int64("offset"))
 _TASKS = (
@@ -238,8 +246,12 @@ APIS = (
             ],
         ],
     ),
-    api("StreamsGroupDescribe", 89, versions=(0, 0), flexible_since=0).with_messages(
-        request=[strings("groupIds"), boolean("includeAuthorizedOperations")],
+    api("StreamsGroupDescribe", 89, versions=(0, 1), flexible_since=0).with_messages(
+        request=[
+            strings("groupIds"),
+            boolean("includeAuthorizedOperations"),
+            boolean("includeTopologyDescription", since=1),
+        ],
         response=[
             int32("throttleTimeMs"),
             structs("groups")[
@@ -279,6 +291,12 @@ APIS = (
                     boolean("isClassic"),
                 ],
                 int32("authorizedOperations", default=NOT_ASKED_FOR),
+                struct("topologyDescription", since=1, nullable=True, default=None)[
+                    structs("subtopologies")[string("subtopologyId"), structs("nodes")[*_NODE]],
+                    structs("globalStores")[struct("source")[*_NODE], struct("processor")[*_NODE]],
+                ],
+                int8("topologyDescriptionStatus", since=1),
+                string("assignorName", since=1, nullable=True, default=None),
             ],
         ],
     ),
