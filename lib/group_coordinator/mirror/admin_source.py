@@ -268,7 +268,7 @@ _COLUMNS = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AdminSinks:
     """Writes the differences of polls. The same batch may be written again, from another poll."""
 
@@ -278,29 +278,29 @@ class AdminSinks:
     report: Callable[[int, MirroredBatch], None]
     first_batch_id: int = 0
     topic_id: str | None = None
-    known: dict[str, ObservedGroups] = field(default_factory=dict)
-    """The last poll, by cluster; empty: the log has it."""
+    """None, as no topic is read (MirrorSinks)."""
+    known: ObservedGroups | None = field(default=None, init=False)
+    """The last poll; None: the log has it."""
 
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Append the differences between the poll and the last poll."""
         spark, in_tables = batch.sparkSession, self.first_batch_id + batch_id
-        cluster_id = self.writer.cluster_id
         log = self.writer.catalog.read(spark, COORDINATOR_LOG.name).where(
-            F.col(CLUSTER_ID.name) == cluster_id
+            F.col(CLUSTER_ID.name) == self.writer.cluster_id
         )
         # Taken out: after a failure the log is read again.
-        known = self.known.pop(cluster_id, None)
+        known, self.known = self.known, None
         if known is None:
             known = ObservedGroups(groups_in_log(log), self.listed)
             # A repeated batch whose differences are in the log: the next poll finds later ones.
             if not log.where(F.col(BATCH_ID.name) >= in_tables).isEmpty():
-                self.known[cluster_id] = known
+                self.known = known
                 return
         rows = self._rows(known.changed(batch.toArrow().to_pylist()))
         if rows.num_rows:
             rows = self._explained(spark, rows, in_tables)
             self.writer.append_once(ArrowRows(spark, rows), COORDINATOR_LOG, in_tables)
-        self.known[cluster_id] = known
+        self.known = known
         self.report(
             in_tables, MirroredBatch(rows.num_rows, 0, _now_ms() if rows.num_rows else None)
         )

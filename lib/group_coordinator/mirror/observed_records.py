@@ -293,10 +293,14 @@ def changes(before: Records, now: Records, *, is_settled: bool = True) -> list[R
 
     Members commit forward, before they leave or after they have joined; an administrator moves offsets of a group without members.
     """
+    # Each key is read once, as a first poll has a million of them.
+    types = {key: log_entry.type_of(key) for key in now}
     changed = [RecordChange(key, value) for key, value in now.items() if before.get(key) != value]
-    offsets = [change for change in changed if log_entry.type_of(change.key) == OFFSET_COMMIT]
-    by_group = [change for change in changed if log_entry.type_of(change.key) != OFFSET_COMMIT]
-    has_members = any(map(_names_members, now.items()))
+    offsets = [change for change in changed if types[change.key] == OFFSET_COMMIT]
+    by_group = [change for change in changed if types[change.key] != OFFSET_COMMIT]
+    has_members = any(
+        _names_members(key, now[key]) for key, kind in types.items() if kind != OFFSET_COMMIT
+    )
     late = [each for each in offsets if _is_forward(each, before) == has_members]
     early = [each for each in offsets if _is_forward(each, before) != has_members]
     return [*early, *_gone(before, now, is_settled=is_settled), *by_group, *late]
@@ -311,8 +315,7 @@ def _offset(value: str) -> int:
     return int(json.decode(value)["data"]["offset"])
 
 
-def _names_members(record: tuple[str, str]) -> bool:
-    key, value = record
+def _names_members(key: str, value: str) -> bool:
     if log_entry.type_of(key) == GROUP_METADATA:
         return bool(json.decode(value)["data"]["members"])
     return "memberId" in json.decode(key)["data"]
@@ -325,7 +328,8 @@ def _gone(before: Records, now: Records, *, is_settled: bool) -> list[RecordChan
         if is_settled or log_entry.type_of(key) != GROUP_METADATA
     ]
     # Kafka's coordinator removes the record of a group that has only committed offsets, although it has written none.
-    if gone and not now and all(log_entry.type_of(change.key) == OFFSET_COMMIT for change in gone):
+    has_ended = bool(gone) and is_settled and not now
+    if has_ended and all(log_entry.type_of(change.key) == OFFSET_COMMIT for change in gone):
         gone.append(RecordChange(_end_of_group(gone[0].key), None))
     return sorted(gone, key=_order_of_removal)
 

@@ -106,6 +106,14 @@ def test_the_record_of_a_rebalancing_group_stays(state: str) -> None:
     assert found == [RecordChange(OFFSET_KEY % 0, commit(6))]
 
 
+def test_a_rebalancing_group_that_loses_its_last_offset_does_not_end() -> None:
+    polled = classic("PreparingRebalance", MEMBER)
+
+    found = changes({OFFSET_KEY % 0: commit(5)}, records_of(polled), is_settled=is_settled(polled))
+
+    assert found == [RecordChange(OFFSET_KEY % 0, None)]
+
+
 def test_an_ended_group_has_tombstones_of_all_its_records() -> None:
     before = {GROUP_KEY: STABLE, OFFSET_KEY % 0: commit(5)}
 

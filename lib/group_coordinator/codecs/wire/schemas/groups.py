@@ -46,6 +46,15 @@ _TASKS = (
     structs("standbyTasks")[*_TASK_IDS],
     structs("warmupTasks")[*_TASK_IDS],
 )
+_DESCRIBED = (
+    int16("errorCode"),
+    string("errorMessage", nullable=True, default=None),
+    string("groupId"),
+    string("groupState"),
+    int32("groupEpoch"),
+    int32("assignmentEpoch"),
+)
+"""The first fields of a described group, except of a classic group."""
 
 APIS = (
     api("JoinGroup", 11, versions=(0, 9), flexible_since=6).with_messages(
@@ -197,12 +206,7 @@ APIS = (
         response=[
             int32("throttleTimeMs"),
             structs("groups")[
-                int16("errorCode"),
-                string("errorMessage", nullable=True, default=None),
-                string("groupId"),
-                string("groupState"),
-                int32("groupEpoch"),
-                int32("assignmentEpoch"),
+                *_DESCRIBED,
                 string("assignorName"),
                 structs("members")[
                     string("memberId"),
@@ -226,12 +230,7 @@ APIS = (
         response=[
             int32("throttleTimeMs"),
             structs("groups")[
-                int16("errorCode"),
-                string("errorMessage", nullable=True, default=None),
-                string("groupId"),
-                string("groupState"),
-                int32("groupEpoch"),
-                int32("assignmentEpoch"),
+                *_DESCRIBED,
                 string("assignorName"),
                 structs("members")[
                     string("memberId"),
@@ -255,12 +254,7 @@ APIS = (
         response=[
             int32("throttleTimeMs"),
             structs("groups")[
-                int16("errorCode"),
-                string("errorMessage", nullable=True, default=None),
-                string("groupId"),
-                string("groupState"),
-                int32("groupEpoch"),
-                int32("assignmentEpoch"),
+                *_DESCRIBED,
                 struct("topology", nullable=True, default=None)[
                     int32("epoch"),
                     structs("subtopologies", nullable=True, default=None)[
