@@ -75,7 +75,6 @@ def test_every_api_is_known_but_those_that_are_hidden() -> None:
         "AlterShareGroupOffsets",
         "DeleteShareGroupOffsets",
         "DeleteShareGroupState",
-        "DescribeShareGroupOffsets",
         "InitializeShareGroupState",
         "ReadShareGroupState",
         "ReadShareGroupStateSummary",

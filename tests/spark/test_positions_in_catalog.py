@@ -19,9 +19,10 @@ from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.positions import PositionRounds, PositionTables, tables_by_spark
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
+from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 pytestmark = pytest.mark.spark
 
@@ -34,7 +35,7 @@ IDS = {"4ksO1bcLSgCStYJnTlCVLg": "orders"}
 @pytest.fixture
 def job(spark: SparkSession, configured: Settings, tmp_path: Path) -> Iterator[JobSettings]:
     spark.sql(f"CREATE SCHEMA of_positions LOCATION '{tmp_path}/warehouse'")
-    for table in (TOPIC_POSITIONS, TOPIC_IDS):
+    for table in SAMPLED:
         table.create_on_disk(tmp_path / table.name)
         made = f"of_positions.{table.name} USING delta LOCATION '{tmp_path}/{table.name}'"
         spark.sql(f"CREATE TABLE {made}")
@@ -96,10 +97,10 @@ def test_old_samples_grow_fewer_and_go(spark: SparkSession, job: JobSettings) ->
     """Those of another cluster stay; a process that begins later knows how far it went."""
     kept = replace(job, positions_retention_ms=2 * DAY, positions_full_ms=DAY)
     other = tables_by_spark(spark, replace(job, cluster_id="other")).positions
-    other.append([ORDERS], MIDNIGHT)
+    other.append(position_rows("other", [ORDERS], MIDNIGHT))
     first = tables_by_spark(spark, kept)
     for at, sampled in ((0, [ORDERS]), (1, [ORDERS, REFUNDS]), (30, [REFUNDS]), (60, [ORDERS])):
-        first.positions.append(sampled, MIDNIGHT + at * MINUTE)
+        first.positions.append(position_rows("it's", sampled, MIDNIGHT + at * MINUTE))
 
     rounds(kept, first, MIDNIGHT + 2 * DAY).run_alone()
     of_an_hour = [("orders", 0), ("refunds", MINUTE)]
@@ -107,7 +108,7 @@ def test_old_samples_grow_fewer_and_go(spark: SparkSession, job: JobSettings) ->
     has_times(spark, job, *of_an_hour, ("orders", HOUR), *now)
 
     later = tables_by_spark(spark, kept)
-    later.positions.append([ORDERS], MIDNIGHT + 59 * MINUTE)
+    later.positions.append(position_rows("it's", [ORDERS], MIDNIGHT + 59 * MINUTE))
     later.positions.thin(DAY, MIDNIGHT + 3 * DAY - 1)
     later.positions.remove_old(2 * DAY, MIDNIGHT + 2 * DAY + HOUR)
     has_times(spark, job, *of_an_hour, ("orders", 59 * MINUTE), ("orders", HOUR), *now)

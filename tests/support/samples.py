@@ -1,4 +1,4 @@
-"""Samples of topics' positions as a test writes them down."""
+"""Samples of topics and share groups as a test writes them down."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 from deltalake import write_deltalake
 
-from group_coordinator.tables.position import Position
+from group_coordinator.tables.position import Position, ShareOffset
+from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS, share_offset_rows
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 
@@ -31,3 +32,21 @@ def sample(
         round(at_s * 1_000),
     )
     write_deltalake(root / TOPIC_POSITIONS.name, rows, mode="append")
+
+
+def share_sample(
+    root: Path,
+    at_s: float,
+    group: str,
+    topic: str,
+    offsets: Mapping[int, tuple[int | None, int | None]],
+    *,
+    cluster_id: str = "test",
+) -> None:
+    """The start offset and the broker's lag of each partition of a share group, in a round."""
+    described = [
+        ShareOffset(group, topic, partition, start, 0, lag)
+        for partition, (start, lag) in offsets.items()
+    ]
+    rows = share_offset_rows(cluster_id, described, round(at_s * 1_000))
+    write_deltalake(root / SHARE_GROUP_OFFSETS.name, rows, mode="append")

@@ -31,6 +31,15 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
         "last_stable_offset": "BIGINT",
         "sampled_at": "TIMESTAMP",
     },
+    "share_group_offsets": {
+        "cluster_id": "STRING",
+        "group_id": "STRING",
+        "topic": "STRING",
+        "partition": "INT",
+        "start_offset": "BIGINT",
+        "lag": "BIGINT",
+        "sampled_at": "TIMESTAMP",
+    },
     "offsets": {
         "cluster_id": "STRING",
         "group_id": "STRING",

@@ -55,7 +55,7 @@ def command(
     """Query the tables and their views.
 
     \b
-    Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, denials, writers, topic_positions, topic_ids
+    Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, denials, writers, topic_positions, share_group_offsets, topic_ids
     Views:
       expiring_soon   the expiration of each offset, or its protection
       lost_offsets    lost offsets, with time and reason, and the next commit

@@ -63,7 +63,7 @@ def with_headings_restored(response: pa.Table) -> pa.Table:
 
 TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),
-    *("dead_letters", "denials", "writers", "topic_positions", "topic_ids"),
+    *("dead_letters", "denials", "writers", "topic_positions", "share_group_offsets", "topic_ids"),
 )
 _SESSION = {
     # Lets SHOW TABLES and SHOW COLUMNS work.

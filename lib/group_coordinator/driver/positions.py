@@ -1,4 +1,4 @@
-"""Samples of the topics' ends, once or repeatedly, and their tables."""
+"""Samples of the topics' ends and of the offsets of share groups, once or repeatedly, and their tables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import partial
 from threading import Event
 from typing import NamedTuple
 
@@ -27,47 +28,60 @@ from group_coordinator.streaming.compaction_query import notebook_of
 from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
+from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
-from group_coordinator.tables.positions_store import PositionsBySpark, PositionsFolder
+from group_coordinator.tables.samples_store import SamplesBySpark, SamplesFolder
+from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS, share_offset_rows
 from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.topic_ids import TopicIds, topic_ids_by_spark, topic_ids_in_folder
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
+
+_OF_OFFSETS = (TOPIC_POSITIONS, SHARE_GROUP_OFFSETS)
 
 
 class PositionTables(NamedTuple):
-    """The two tables of a cluster, and their maintenance; None: another process does it."""
+    """The tables of a cluster, and their maintenance; None: another process does it."""
 
-    positions: PositionsFolder | PositionsBySpark
+    positions: SamplesFolder | SamplesBySpark
+    share_offsets: SamplesFolder | SamplesBySpark
     topic_ids: TopicIds
     maintenance: Maintenance | None
 
 
 def tables_in_folder(job: JobSettings) -> PositionTables:
     """Return the tables for access without Spark, with the notes of their maintenance. Raises StartUpError if one is missing."""
-    positions = PositionsFolder(TableCatalog(job.tables_root), job.cluster_id)
-    _check(job, positions.exists)
-    topic_ids = topic_ids_in_folder(positions.catalog, job.cluster_id)
-    return PositionTables(positions, topic_ids, _maintenance(None, job, positions.notebook()))
+    catalog = TableCatalog(job.tables_root)
+    positions, shares = (SamplesFolder(catalog, job.cluster_id, table) for table in _OF_OFFSETS)
+    for each in (positions, shares):
+        _check(job, each.table, each.exists)
+    topic_ids = topic_ids_in_folder(catalog, job.cluster_id)
+    maintenance = _maintenance(None, job, positions.notebook())
+    return PositionTables(positions, shares, topic_ids, maintenance)
 
 
 def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
     """Return the tables for access by Spark, with notes in a folder per cluster. Raises StartUpError if one is missing."""
     catalog = TableCatalog(job.tables_root)
-    _check(job, lambda: catalog.exists(spark, TOPIC_POSITIONS.name))
+    for table in _OF_OFFSETS:
+        _check(job, table, partial(catalog.exists, spark, table.name))
     notebook = notebook_of(spark, job, f"positions-{cluster_folder(job.cluster_id)}")
+    positions, shares = (
+        SamplesBySpark(spark, catalog, job.cluster_id, table, notebook) for table in _OF_OFFSETS
+    )
     return PositionTables(
-        PositionsBySpark(spark, catalog, job.cluster_id, notebook),
+        positions,
+        shares,
         topic_ids_by_spark(spark, catalog, job.cluster_id),
         _maintenance(spark, job, notebook),
     )
 
 
-def _check(job: JobSettings, exists: Callable[[], bool]) -> None:
+def _check(job: JobSettings, table: TableDefinition, exists: Callable[[], bool]) -> None:
     with storage_named("tables.root", job.tables_root):
         is_there = exists()
     if not is_there:
         raise StartUpError(
-            f"tables.root = {job.tables_root} has no table {TOPIC_POSITIONS.name}: run `group-coordinator init`, "
+            f"tables.root = {job.tables_root} has no table {table.name}: run `group-coordinator init`, "
             "or without the topics `group-coordinator-job create-tables`"
         )
 
@@ -97,10 +111,10 @@ def sample_positions(
     every_s: float | None,
     make_session: MakeSession,
 ) -> None:
-    """Append samples of topics (None: all but internal ones) to topic_positions: one, or one per interval until a signal.
+    """Append samples of topics (None: all but internal ones) to the tables: one, or one per interval until a signal.
 
     Raises:
-        StartUpError: the table does not exist, or the only sample could not be taken.
+        StartUpError: a table does not exist, or the only sample could not be taken.
     """
     set_up_logs()
     with (
@@ -127,7 +141,7 @@ def _tables_and_signals(
 
 
 class PositionRounds:
-    """Rounds that each take a sample, append it, note new topic ids, pass it to `hear`, and maintain the table."""
+    """Rounds that each take a sample, append it, note new topic ids, pass it to `hear`, and maintain the tables."""
 
     def __init__(
         self,
@@ -139,6 +153,7 @@ class PositionRounds:
         self._hear = hear
         self._sampler = sampler
         self._tables = tables
+        self._cluster_id = job.cluster_id
         self._retention_ms = job.positions_retention_ms
         self._full_ms = job.positions_full_ms
         self._reported = ""
@@ -154,11 +169,10 @@ class PositionRounds:
         sample = self._sampler.sample()
         if not sample.positions:
             raise NothingSampledError(summary(sample))
-        self._tables.positions.append(sample.positions, sample.sampled_at_ms)
-        self._tables.topic_ids.note(sample.topic_ids, sample.sampled_at_ms)
+        self._append(sample)
         self._report(sample)
         self._hear(sample)
-        self._look_after_the_table(sample.sampled_at_ms)
+        self._look_after_the_tables(sample.sampled_at_ms)
 
     def run_or_report(self) -> None:
         """Run a round and log its failure: the next round tries again."""
@@ -168,6 +182,15 @@ class PositionRounds:
             _log.warning("this sample failed, and the next follows in time: %s", failure)
             self._reported = ""
 
+    def _append(self, sample: Sample) -> None:
+        at_ms = sample.sampled_at_ms
+        self._tables.positions.append(position_rows(self._cluster_id, sample.positions, at_ms))
+        # Most clusters have no share groups, and an append without rows would be a commit.
+        if sample.share_offsets:
+            shares = share_offset_rows(self._cluster_id, sample.share_offsets, at_ms)
+            self._tables.share_offsets.append(shares)
+        self._tables.topic_ids.note(sample.topic_ids, at_ms)
+
     def _report(self, sample: Sample) -> None:
         # Not the same summary again: samples come every few seconds.
         text = summary(sample)
@@ -175,12 +198,13 @@ class PositionRounds:
             _log.log(logging.WARNING if sample.skipped else logging.INFO, text)
         self._reported = text
 
-    def _look_after_the_table(self, now_ms: int) -> None:
+    def _look_after_the_tables(self, now_ms: int) -> None:
         try:
-            if self._retention_ms:
-                self._tables.positions.remove_old(self._retention_ms, now_ms)
-            if self._full_ms:
-                self._tables.positions.thin(self._full_ms, now_ms)
+            for samples in (self._tables.positions, self._tables.share_offsets):
+                if self._retention_ms:
+                    samples.remove_old(self._retention_ms, now_ms)
+                if self._full_ms:
+                    samples.thin(self._full_ms, now_ms)
         except TableWriteError as failure:
             _log.warning(
                 "old samples could not be removed, and the next round tries again: %s", failure

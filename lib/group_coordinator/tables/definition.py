@@ -89,6 +89,8 @@ MEMBER_KEY = (*GROUP_KEY, "member_id")
 OFFSET_KEY = (*GROUP_KEY, "topic", "partition")
 CONFIG_KEY = (*GROUP_KEY, "name")
 """The key columns of the state tables."""
+SAMPLED_AT = "sampled_at"
+"""The last key column of samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,10 @@ class TableDefinition:
     @property
     def sorted_by(self) -> tuple[str, ...]:
         """Columns by which a reader can skip files without its groups."""
-        return (GROUP_ID.name,) if GROUP_ID.name in self.key else ()
+        # Samples stay in the order of time: sorted by group, each file would have rows of all times, and the removal of old rows
+        # would touch all of them.
+        is_by_group = GROUP_ID.name in self.key and SAMPLED_AT not in self.key
+        return (GROUP_ID.name,) if is_by_group else ()
 
     @property
     def file_bytes(self) -> int:

@@ -27,6 +27,7 @@ ROW_TIMES: Mapping[str, str] = MappingProxyType(
         "denials": "event_time",
         "writers": "claimed_at",
         "topic_positions": "sampled_at",
+        "share_group_offsets": "sampled_at",
         "topic_ids": "first_seen_at",
     }
 )

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from group_coordinator.tables.definition import (
     CLUSTER_ID,
+    SAMPLED_AT,
     described,
     table_of,
 )
@@ -29,9 +30,8 @@ TOPIC_POSITIONS = table_of(
             """
         ),
     ],
-    # Files are separated by the time of writing: sorted by topic, each would have rows of all times, and the removal of
-    # old rows would touch all of them.
-    key=(CLUSTER_ID.name, "topic", "partition", "sampled_at"),
+    # Not sorted by topic, for the same reason as samples of groups (sorted_by).
+    key=(CLUSTER_ID.name, "topic", "partition", SAMPLED_AT),
 )
 
 

@@ -24,18 +24,22 @@ from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.clients.cluster.topics import topic_id
 from group_coordinator.driver.positions import PositionRounds, tables_in_folder
 from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.tables.creation import SAMPLED
+from group_coordinator.tables.position import ShareOffset
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from tests.broker.clients.java_clients import console_share_consumer
+from tests.broker.clients.kafka_tool import kafka_share_groups
 from tests.support.until import until
 
 pytestmark = pytest.mark.kafka
 
 ORDERS, REFUNDS, LATER = "positions-orders", "positions-refunds", "positions-later"
+PICKERS, PARCELS = "positions-pickers", "positions-parcels"
 
 
 @pytest.fixture
 def tables(tmp_path: Path) -> str:
-    for table in (TOPIC_POSITIONS, TOPIC_IDS):
+    for table in SAMPLED:
         table.create_on_disk(tmp_path / table.name)
     return str(tmp_path)
 
@@ -139,3 +143,44 @@ def test_it_samples_until_it_is_told_to_end(
     assert sampled == [
         {"cluster_id": "eu-1", "topic": "orders", "partitions": 6, "records": 24},
     ]
+
+
+def test_share_groups_have_the_offsets_and_lags_of_kafkas_tool(
+    broker: EmbeddedBroker, kafka_admin: KafkaAdminClient
+) -> None:
+    """A group reads what is written from its beginning on; of the second partition it has finished nothing."""
+    servers = broker.bootstrap_servers
+    kafka_admin.create_topics([NewTopic(PARCELS, 2, 1)], wait_for_metadata=True)
+    with (
+        closing(PositionSampler(Connection(servers), [PARCELS])) as sampler,
+        closing(KafkaProducer(bootstrap_servers=servers)) as producer,
+    ):
+
+        def sampled() -> list[ShareOffset]:
+            return list(sampler.sample().share_offsets)
+
+        def pack(count: int) -> None:
+            for sent in [producer.send(PARCELS, b"parcel", partition=0) for _ in range(count)]:
+                sent.get(30)
+
+        def has_finished_all() -> bool:
+            # A member begins at the end that it finds, so records follow until it has read some.
+            pack(1)
+            [first, _] = sampled() or [None, None]
+            return first is not None and bool(first.start_offset)
+
+        with console_share_consumer(servers, PICKERS, PARCELS):
+            until(has_finished_all, seconds=60, awaited="records that the share group has finished")
+            until(lambda: sampled()[0].lag == 0, seconds=30, awaited="the rest")
+        pack(3)
+        said = kafka_share_groups(servers, "--describe", "--group", PICKERS, "--offsets").out
+
+        first, second = sampled()
+        assert (first.start_offset or 0) > 0
+        assert first == ShareOffset(PICKERS, PARCELS, 0, first.start_offset, 0, 3)
+        assert second == ShareOffset(PICKERS, PARCELS, 1, None, 0, None)
+        assert [line.split() for line in said.splitlines() if line] == [
+            ["GROUP", "TOPIC", "PARTITION", "START-OFFSET", "LAG"],
+            [PICKERS, PARCELS, "0", str(first.start_offset), "3"],
+            [PICKERS, PARCELS, "1", "-", "-"],
+        ]

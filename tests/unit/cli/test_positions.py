@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from group_coordinator.cli.main import main
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.settings import JobSettings
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.creation import SAMPLED
 
 NOBODY = "127.0.0.1:1"
 
@@ -67,7 +67,8 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
 
 def test_a_cluster_that_is_away_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    TOPIC_POSITIONS.create_on_disk(tmp_path / TOPIC_POSITIONS.name)
+    for table in SAMPLED:
+        table.create_on_disk(tmp_path / table.name)
 
     ended = positions("--bootstrap-server", NOBODY, "--set", f"tables.root={tmp_path}")
 

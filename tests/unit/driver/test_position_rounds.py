@@ -22,9 +22,8 @@ from group_coordinator.driver.positions import (
     tables_in_folder,
 )
 from group_coordinator.settings import JobSettings
+from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.topic_ids import TOPIC_IDS
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 HOUR = 3_600_000
 NOON = 490_000 * HOUR
@@ -85,7 +84,7 @@ class Cluster:
 
 @pytest.fixture
 def job(tmp_path: Path) -> JobSettings:
-    for table in (TOPIC_POSITIONS, TOPIC_IDS):
+    for table in SAMPLED:
         table.create_on_disk(tmp_path / table.name)
     return replace(settings.load().job, tables_root=str(tmp_path), cluster_id="eu-1")
 

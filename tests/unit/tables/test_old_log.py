@@ -30,11 +30,11 @@ from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.positions_store import PositionsFolder
+from group_coordinator.tables.samples_store import SamplesFolder
 from group_coordinator.tables.state_tables import OFFSETS
 from group_coordinator.tables.thinning import ThinningLimits, thin_in_folder
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_ids_in_folder
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 from tests.support import commit_rows
 from tests.support.log_rows import Log
 
@@ -77,13 +77,13 @@ def job_at(root: str) -> JobSettings:
     return replace(job, maintenance_interval_ms=3 * HOUR, maintenance_new_files=4)
 
 
-def positions(root: Path) -> PositionsFolder:
-    return PositionsFolder(TableCatalog(str(root)), EU)
+def positions(root: Path) -> SamplesFolder:
+    return SamplesFolder(TableCatalog(str(root)), EU, TOPIC_POSITIONS)
 
 
 def sample(root: Path) -> None:
     for at in (NOON, NOON + 1):
-        positions(root).append([ORDERS], at)
+        positions(root).append(position_rows(EU, [ORDERS], at))
 
 
 def remove_samples(root: Path) -> None:
@@ -164,7 +164,7 @@ def test_no_commit_removes_old_files_of_the_log(tmp_path: Path, story: Story) ->
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"], ids=["path", "url"])
-def test_who_samples_removes_old_files_of_both_logs(tmp_path: Path, scheme: str) -> None:
+def test_who_samples_removes_old_files_of_all_its_logs(tmp_path: Path, scheme: str) -> None:
     """Also in an object store, where no Spark commits to them either; the next process knows that it has been done."""
     make_tables(tmp_path)
     folders = [tmp_path / table.name for table in SAMPLED]
@@ -176,10 +176,10 @@ def test_who_samples_removes_old_files_of_both_logs(tmp_path: Path, scheme: str)
     assert looked is not None
     looked.look(NOON)
 
-    assert [len(log_of(folder)) < 10 for folder in folders] == [True, True]
+    assert [len(log_of(folder)) < 10 for folder in folders] == [True, True, True]
     noted = positions(tmp_path).notebook().notes()
     assert {name: note.at_ms for name, note in noted.items()} == dict.fromkeys(
-        ("topic_positions", "topic_ids"), NOON
+        ("topic_positions", "share_group_offsets", "topic_ids"), NOON
     )
 
 
@@ -199,7 +199,7 @@ BARE = Counter(
         ("tables/maintenance_work.py", "vacuum"): 3,
         # Spark's, and functions of our own.
         ("tables/compaction/spark.py", "merge"): 1,
-        ("tables/positions_store.py", "delete"): 1,
+        ("tables/samples_store.py", "delete"): 1,
         ("tables/compaction/compaction.py", "compact"): 2,
     }
 )

@@ -15,8 +15,8 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.maintenance import Maintenance
 from group_coordinator.tables.maintenance_work import files_held
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.positions_store import PositionsFolder
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.samples_store import SamplesFolder
+from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 HOUR = 3_600_000
 DAY = 24 * HOUR
@@ -30,18 +30,22 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return f"{request.param}{tmp_path}"
 
 
-def folder(root: str, cluster_id: str = "it's") -> PositionsFolder:
-    return PositionsFolder(TableCatalog(root), cluster_id)
+def folder(root: str, cluster_id: str = "it's") -> SamplesFolder:
+    return SamplesFolder(TableCatalog(root), cluster_id, TOPIC_POSITIONS)
 
 
-def times(of: PositionsFolder) -> list[int]:
+def append(to: SamplesFolder, positions: list[Position], at_ms: int) -> None:
+    to.append(position_rows(to.cluster_id, positions, at_ms))
+
+
+def times(of: SamplesFolder) -> list[int]:
     ours = [("cluster_id", "=", of.cluster_id)]
     rows = DeltaTable(of.location).to_pyarrow_table(filters=ours)
     return sorted(int(row["sampled_at"].timestamp() * 1000) for row in rows.to_pylist())
 
 
 def test_a_sample_is_one_commit(root: str) -> None:
-    folder(root).append([ORDERS, Position("orders", 1, 0, 0, 0)], 1_700_000_000_123)
+    append(folder(root), [ORDERS, Position("orders", 1, 0, 0, 0)], 1_700_000_000_123)
 
     table = DeltaTable(folder(root).location)
     at = datetime(2023, 11, 14, 22, 13, 20, 123_000, tzinfo=UTC)
@@ -55,8 +59,8 @@ def test_a_sample_is_one_commit(root: str) -> None:
 def test_old_rows_wait_until_an_hour_of_them_goes_at_once(root: str) -> None:
     ours, other = folder(root), folder(root, "other")
     for at in (NOON, NOON + HOUR - 1, NOON + HOUR, NOON + DAY):
-        ours.append([ORDERS], at)
-        other.append([ORDERS], at)
+        append(ours, [ORDERS], at)
+        append(other, [ORDERS], at)
 
     assert ours.remove_old(DAY, NOON + DAY + HOUR) == 0
     assert DeltaTable(ours.location).version() == 8
@@ -69,7 +73,7 @@ def test_old_rows_wait_until_an_hour_of_them_goes_at_once(root: str) -> None:
 def test_rows_that_are_exactly_as_old_as_they_may_be_stay(root: str) -> None:
     ours = folder(root)
     for at in (NOON, NOON + HOUR + 1, NOON + HOUR + 2):
-        ours.append([ORDERS], at)
+        append(ours, [ORDERS], at)
 
     assert ours.remove_old(DAY, NOON + DAY + HOUR + 1) == 1
 
@@ -78,7 +82,7 @@ def test_rows_that_are_exactly_as_old_as_they_may_be_stay(root: str) -> None:
 
 def test_rows_may_stay_longer_than_a_calendar_goes_back(root: str) -> None:
     ours = folder(root)
-    ours.append([ORDERS], NOON)
+    append(ours, [ORDERS], NOON)
 
     assert ours.remove_old(2**63 - 1, NOON) == 0
 
@@ -94,9 +98,9 @@ def test_of_old_days_each_hour_keeps_a_partitions_first_sample(root: str) -> Non
     late = Position("orders", 1, 0, 7, 7)
     for minute in (0, 30, 59, 60, 61):
         for each in (ours, other):
-            each.append([ORDERS, late] if minute else [ORDERS], midnight + minute * 60_000)
-    ours.append([ORDERS], midnight + DAY)
-    ours.append([ORDERS], midnight + DAY + 1)
+            append(each, [ORDERS, late] if minute else [ORDERS], midnight + minute * 60_000)
+    append(ours, [ORDERS], midnight + DAY)
+    append(ours, [ORDERS], midnight + DAY + 1)
 
     assert not ours.thin(DAY, midnight - 1)
     assert ours.thin(DAY, midnight + 2 * DAY + HOUR)
@@ -112,7 +116,7 @@ def test_of_old_days_each_hour_keeps_a_partitions_first_sample(root: str) -> Non
 def test_rows_do_not_go_while_another_process_puts_files_together(tmp_path: Path) -> None:
     TOPIC_POSITIONS.create_on_disk(tmp_path / TOPIC_POSITIONS.name)
     ours = folder(str(tmp_path))
-    ours.append([ORDERS], NOON)
+    append(ours, [ORDERS], NOON)
 
     with (
         files_held(ours.catalog, TOPIC_POSITIONS),
@@ -130,7 +134,7 @@ def test_upkeep_is_remembered_in_the_table_itself(root: str) -> None:
     seen = []
     for minute in range(1, 9):
         ours = folder(root)
-        ours.append([ORDERS], NOON + minute * 60_000)
+        append(ours, [ORDERS], NOON + minute * 60_000)
         Maintenance(None, job, [TOPIC_POSITIONS], ours.notebook()).look(NOON + minute * 60_000)
         seen.append(len(DeltaTable(ours.location).file_uris()))
 
@@ -146,4 +150,4 @@ def test_a_folder_that_takes_no_rows_is_named(tmp_path: Path) -> None:
 
     assert not nowhere.exists()
     with pytest.raises(TableWriteError, match="nowhere/topic_positions cannot be written"):
-        nowhere.append([ORDERS], NOON)
+        append(nowhere, [ORDERS], NOON)

@@ -2,7 +2,8 @@
 
 1. ListGroups names the broker's groups.
 2. DescribeGroups, ConsumerGroupDescribe, ShareGroupDescribe and StreamsGroupDescribe describe them.
-3. OffsetFetch returns their offsets, of many groups in a request where the broker can (KIP-709).
+3. OffsetFetch returns their offsets, of many groups in a request where the broker can (KIP-709). Of share groups
+   DescribeShareGroupOffsets returns start offsets and lag, for samples: they are in another topic of Kafka.
 
 kafka-python lacks some of these requests, so they pass through its connections, with its logins, and the project's own codec makes
 their bytes. Needs the right DESCRIBE on the groups and on their topics: offsets of other topics are left out by the broker.
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient
+from kafka.errors import IncompatibleBrokerVersion
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import BrokerUnreachableError
@@ -30,13 +32,14 @@ _DESCRIBE = {
     STREAMS: ("StreamsGroupDescribe", "groupIds"),
 }
 """API and field of the description of groups of each type."""
+_SHARE_OFFSETS = "DescribeShareGroupOffsets"
 _GROUPS_AT_ONCE = 100
 """Groups in a request: few enough that a response has some hundred kilobytes."""
 _SEVERAL_FROM = 8
 """The first version of OffsetFetch for several groups."""
 _NAMES_UNTIL = 9
 """The last version of OffsetFetch that names topics: the next has only their ids."""
-_NO_GROUP = "GROUP_ID_NOT_FOUND"
+NO_GROUP = "GROUP_ID_NOT_FOUND"
 _NO_OFFSETS: Body = {"errorCode": 0, "topics": ()}
 
 
@@ -86,7 +89,7 @@ class _Request:
 
 
 class PolledGroup(NamedTuple):
-    """A group as its broker shows it: its description, and its committed offsets by topic, as in the responses.
+    """A group as its broker shows it: its description, and its offsets by topic, as in the responses.
 
     `error` is Kafka's name of an error, which leaves the group unknown; empty: none. An ended group has no description.
     """
@@ -101,7 +104,25 @@ class PolledGroup(NamedTuple):
 def brokers(connection: Connection) -> list[int]:
     """Return the ids of the cluster's brokers. Raises ChannelError: the cluster does not respond, or rejects the login."""
     with connection.opened(KafkaAdminClient) as admin:
-        return [broker["broker_id"] for broker in admin.describe_cluster()["brokers"]]
+        return _broker_ids(admin)
+
+
+def brokers_with_share_groups(admin: KafkaAdminClient) -> list[int]:
+    """Return the ids of the cluster's brokers, or none if they lack DescribeShareGroupOffsets (before Kafka 4.1)."""
+    try:
+        admin._manager.broker_version_data.api_version(_Request(_SHARE_OFFSETS, {}))  # noqa: SLF001 - there is no public way
+    except IncompatibleBrokerVersion:
+        return []
+    return _broker_ids(admin)
+
+
+def _parts(group_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
+        yield group_ids[start : start + _GROUPS_AT_ONCE]
+
+
+def _broker_ids(admin: KafkaAdminClient) -> list[int]:
+    return [broker["broker_id"] for broker in admin.describe_cluster()["brokers"]]
 
 
 def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGroup]:
@@ -113,9 +134,21 @@ def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGrou
     with connection.opened(KafkaAdminClient) as admin:
         broker = _Broker(admin, broker_id)
         for group_type, group_ids in broker.listed().items():
-            for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
-                some = group_ids[start : start + _GROUPS_AT_ONCE]
+            for some in _parts(group_ids):
                 yield from _with_offsets(broker, group_type, some)
+
+
+def polled_share_offsets(admin: KafkaAdminClient, broker_id: int) -> Iterator[PolledGroup]:
+    """Yield the share groups of a broker with their start offsets and lags, and without descriptions.
+
+    Raises:
+        ChannelError: the broker cannot list its groups.
+        KafkaError: the broker does not respond.
+    """
+    broker = _Broker(admin, broker_id)
+    for some in _parts(broker.listed(SHARE)[SHARE]):
+        for group in broker.share_offsets(some):
+            yield PolledGroup(group["groupId"], SHARE, error_of(group), topics=group["topics"])
 
 
 def listed_groups(connection: Connection) -> set[str]:
@@ -125,7 +158,7 @@ def listed_groups(connection: Connection) -> set[str]:
         ChannelError: a broker does not respond, rejects the login, or cannot list its groups.
     """
     with connection.opened(KafkaAdminClient) as admin:
-        found = [_Broker(admin, each["broker_id"]) for each in admin.describe_cluster()["brokers"]]
+        found = [_Broker(admin, broker_id) for broker_id in _broker_ids(admin)]
         return {name for broker in found for names in broker.listed().values() for name in names}
 
 
@@ -134,15 +167,15 @@ def _with_offsets(
 ) -> Iterator[PolledGroup]:
     # The descriptions first: a group that is empty and ends in between has no offsets either.
     descriptions = broker.described(group_type, group_ids)
-    # Offsets of share groups are in another topic of Kafka.
+    # Start offsets of share groups are sampled, and are no commits.
     offsets = (
         dict.fromkeys(group_ids, _NO_OFFSETS) if group_type == SHARE else broker.offsets(group_ids)
     )
     for group_id in group_ids:
         described, fetched = descriptions[group_id], offsets[group_id]
-        errors = [_error(each) for each in (described, fetched)]
-        is_gone = _NO_GROUP in errors or described["groupState"] == "Dead"
-        error = next((each for each in errors if each and each != _NO_GROUP), "")
+        errors = [error_of(each) for each in (described, fetched)]
+        is_gone = NO_GROUP in errors or described["groupState"] == "Dead"
+        error = next((each for each in errors if each and each != NO_GROUP), "")
         yield PolledGroup(
             group_id,
             group_type,
@@ -152,7 +185,8 @@ def _with_offsets(
         )
 
 
-def _error(body: Body) -> str:
+def error_of(body: Body) -> str:
+    """Return Kafka's name of the error in a response or a part of it, or an empty text."""
     code = body["errorCode"]
     if not code:
         return ""
@@ -168,9 +202,10 @@ class _Broker:
         response: Body = self._manager.run(self._manager.send, request, self._broker_id)
         return response
 
-    def listed(self) -> dict[str, list[str]]:
-        response = self._ask(_Request("ListGroups", {}))
-        error = _error(response)
+    def listed(self, *only: str) -> dict[str, list[str]]:
+        """Return the groups by type. Brokers since Kafka 3.8 list `only` the groups of these types, if any."""
+        response = self._ask(_Request("ListGroups", {"typesFilter": only}))
+        error = error_of(response)
         if error:
             raise BrokerUnreachableError(
                 f"broker {self._broker_id} cannot list its groups: {error}"
@@ -188,6 +223,11 @@ class _Broker:
         api, field = _DESCRIBE[group_type]
         response = self._ask(_Request(api, {field: group_ids}))
         return {str(group["groupId"]): group for group in response["groups"]}
+
+    def share_offsets(self, group_ids: Sequence[str]) -> list[Body]:
+        wanted = [{"groupId": group_id, "topics": None} for group_id in group_ids]
+        response = self._ask(_Request(_SHARE_OFFSETS, {"groups": wanted}))
+        return list(response["groups"])
 
     def offsets(self, group_ids: Sequence[str]) -> dict[str, Body]:
         wanted = [{"groupId": group_id, "topics": None} for group_id in group_ids]

@@ -1,9 +1,9 @@
-"""Positions of all partitions: samples of the start and end offsets of a cluster's topics."""
+"""Positions of all partitions: samples of the start and end offsets of a cluster's topics, and of the offsets of share groups."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,10 +12,18 @@ from kafka import IsolationLevel, KafkaAdminClient, OffsetSpec, TopicPartition
 from kafka.errors import BrokerResponseError, KafkaError, RequestTimedOutError, for_code
 
 from group_coordinator.clients.cluster.connection import LOGIN_ERRORS, Connection
+from group_coordinator.clients.cluster.group_poll import (
+    NO_GROUP,
+    PolledGroup,
+    brokers_with_share_groups,
+    error_of,
+    polled_share_offsets,
+)
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.cluster.topics import topic_id
+from group_coordinator.clients.errors import ChannelError
 from group_coordinator.codecs.fields import ZERO_UUID
-from group_coordinator.tables.position import Position
+from group_coordinator.tables.position import Position, ShareOffset
 
 _TIMEOUT_MS = 5_000
 """Timeout of one broker; the other brokers respond long before."""
@@ -26,7 +34,7 @@ _PATIENCE_S = 5.0
 
 
 class Skipped(NamedTuple):
-    """Partition or topic that is missing in a sample, and the reason."""
+    """Partition, topic or share group that is missing in a sample, and the reason."""
 
     what: str
     why: str
@@ -40,6 +48,7 @@ class Sample(NamedTuple):
     sampled_at_ms: int
     topic_ids: Mapping[str, str] = MappingProxyType({})
     """Topic name by topic id, for all described topics."""
+    share_offsets: Sequence[ShareOffset] = ()
 
 
 class _Question(NamedTuple):
@@ -80,11 +89,13 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         self._clock = clock
 
     def sample(self) -> Sample:
-        """Ask every leader three times, whatever the number of its partitions; partitions without a result are skipped.
+        """Ask every leader three times, whatever the number of its partitions, and every broker for its share groups.
+
+        Partitions and share groups without a result are skipped.
 
         ChannelError: the cluster does not answer, or rejects the login.
         """
-        described = self._described()
+        described, brokers = self._described()
         by_leader, skipped = leaders(
             described, every_topic=self._topics is None, internal=self._internal
         )
@@ -95,21 +106,37 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
         ends = self._ask_all(_those_in(asked, stable), _END, skipped)
         # A broker reads its logs between the request and the response.
         sampled_at_ms = (before_ms + self._now_ms()) // 2
-        found = [
+        found = (
             Position(key.topic, key.partition, starts[key], stable[key], end)
             for key, end in sorted(ends.items())
-        ]
-        # The three offsets were read one after another.
-        positions = [position for position in found if _is_of_one_log(position)]
-        skipped += [
-            Skipped(_name(position), "its log became shorter meanwhile")
-            for position in sorted(set(found) - set(positions))
-        ]
-        return Sample(positions, sorted(skipped), sampled_at_ms, topic_names(described))
+        )
+        positions = list(_of_one_log(found, skipped))
+        shares = [each for broker in brokers for each in self._share_offsets(broker, skipped)]
+        names = topic_names(described)
+        return Sample(positions, sorted(skipped), sampled_at_ms, names, shares)
 
-    def _described(self) -> list[dict[str, Any]]:
+    def _described(self) -> tuple[list[dict[str, Any]], list[int]]:
         with self.reported_failures():
-            return list(self.opened().describe_topics(self._topics))
+            topics = list(self.opened().describe_topics(self._topics))
+            return topics, brokers_with_share_groups(self.opened())
+
+    def _share_offsets(self, broker_id: int, skipped: list[Skipped]) -> Iterator[ShareOffset]:
+        try:
+            groups = list(polled_share_offsets(self.opened(), broker_id))
+        except (KafkaError, ChannelError) as error:
+            # Lag of other groups does not depend on it.
+            skipped.append(Skipped(f"share groups of broker {broker_id}", _reason(error)))
+            return
+        for group in groups:
+            # A group may end between the list and its description.
+            if group.error and group.error != NO_GROUP:
+                skipped.append(Skipped(f"share group {group.group_id}", group.error))
+            for offset, error in _offsets_of(group):
+                if error:
+                    what = f"share group {group.group_id}, {offset.topic}-{offset.partition}"
+                    skipped.append(Skipped(what, error))
+                elif self._topics is None or offset.topic in self._topics:
+                    yield offset
 
     def _ask_all(
         self, asked: Iterable[Sequence[TopicPartition]], question: _Question, skipped: list[Skipped]
@@ -187,14 +214,32 @@ def _is_of_a_partition(error: KafkaError) -> bool:
     return isinstance(error, BrokerResponseError) and not isinstance(error, of_the_request)
 
 
-def _is_of_one_log(position: Position) -> bool:
-    # Between two requests a topic may be deleted and created, or an unclean leader cut its log.
-    return position.log_start_offset <= position.last_stable_offset <= position.log_end_offset
+def _of_one_log(found: Iterable[Position], skipped: list[Skipped]) -> Iterator[Position]:
+    # The three offsets were read one after another: meanwhile a topic may be deleted and created, or an unclean leader cut its log.
+    for position in found:
+        if position.log_start_offset <= position.last_stable_offset <= position.log_end_offset:
+            yield position
+        else:
+            skipped.append(Skipped(_name(position), "its log became shorter meanwhile"))
 
 
 def _name(partition: TopicPartition | Position) -> str:
     return f"{partition.topic}-{partition.partition}"
 
 
-def _reason(error: KafkaError) -> str:
+def _offsets_of(group: PolledGroup) -> Iterator[tuple[ShareOffset, str]]:
+    """Yield the offsets of a share group, each with the name of its error or an empty text."""
+    for topic in group.topics:
+        for partition in topic["partitions"]:
+            # Versions before 1 have no lag.
+            numbers = (partition["startOffset"], partition["leaderEpoch"], partition.get("lag", -1))
+            known = (None if number < 0 else number for number in numbers)
+            index = partition["partitionIndex"]
+            yield (
+                ShareOffset(group.group_id, topic["topicName"], index, *known),
+                error_of(partition),
+            )
+
+
+def _reason(error: KafkaError | ChannelError) -> str:
     return error.message if isinstance(error, BrokerResponseError) else str(error)

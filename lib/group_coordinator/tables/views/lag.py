@@ -11,6 +11,7 @@ from group_coordinator.tables.views.definition import (
     optional,
 )
 from group_coordinator.tables.views.position_steps import POSITIONS_NOW
+from group_coordinator.tables.views.share_offsets import SHARE_OFFSETS_NOW
 
 COMMITTED_OFFSET = optional(
     "committed_offset",
@@ -29,14 +30,19 @@ def _not_negative(number: str) -> str:
     return f"CASE WHEN {number} < 0 THEN 0 ELSE {number} END"
 
 
+# A broker's lag of a share group is not that of the same moment as the end, and may include lost records. No end, no lag.
+_LEFT = "CASE WHEN own.log_end_offset IS NOT NULL THEN least(own.share_lag, own.log_end_offset - own.place) END"
 _IS_AHEAD = is_ahead("committed_offset", "commit_timestamp", "log_end_offset", "sampled_at")
 
 # Rows of three kinds come together in one aggregation: each has its part of a partition's facts.
 _TEXT = f"""
-WITH topics AS (
+WITH share_offsets AS ({SHARE_OFFSETS_NOW}),
+topics AS (
   SELECT cluster_id, group_id, topic, max(subscription) = 1 AS is_subscribed
   FROM (
     SELECT cluster_id, group_id, topic, 0 AS subscription FROM $offsets
+    UNION ALL
+    SELECT cluster_id, group_id, topic, 0 FROM share_offsets
     UNION ALL
     SELECT cluster_id, group_id, $explode(protected_topics) AS topic, 1 FROM $groups
     UNION ALL
@@ -53,17 +59,20 @@ readable AS (
 signs AS (
   SELECT cluster_id, group_id, topic, `partition`, {offset_or_null("committed_offset")} AS committed_offset,
     commit_timestamp, NULL AS member_id, NULL AS log_start_offset, NULL AS log_end_offset,
-    NULL AS last_stable_offset, NULL AS sampled_at
+    NULL AS last_stable_offset, NULL AS sampled_at, NULL AS share_lag
   FROM $offsets
   UNION ALL
-  SELECT cluster_id, group_id, held['topic'], held['partition'], NULL, NULL, member_id, NULL, NULL, NULL, NULL
+  SELECT cluster_id, group_id, topic, `partition`, start_offset, NULL, NULL, NULL, NULL, NULL, NULL, lag
+  FROM share_offsets
+  UNION ALL
+  SELECT cluster_id, group_id, held['topic'], held['partition'], NULL, NULL, member_id, NULL, NULL, NULL, NULL, NULL
   FROM (
     SELECT cluster_id, group_id, member_id, $explode(assigned_partitions) AS held FROM $members
   ) assignments
   WHERE held['topic'] IS NOT NULL
   UNION ALL
   SELECT topics.cluster_id, topics.group_id, topics.topic, ends.`partition`, NULL, NULL, NULL,
-    ends.log_start_offset, ends.log_end_offset, ends.last_stable_offset, ends.sampled_at
+    ends.log_start_offset, ends.log_end_offset, ends.last_stable_offset, ends.sampled_at, NULL
   FROM topics
   JOIN ({POSITIONS_NOW}) ends ON ends.cluster_id = topics.cluster_id AND ends.topic = topics.topic
 ),
@@ -71,7 +80,7 @@ partitions AS (
   SELECT cluster_id, group_id, topic, `partition`, max(committed_offset) AS committed_offset,
     max(commit_timestamp) AS commit_timestamp, min(member_id) AS member_id, max(log_start_offset) AS log_start_offset,
     max(log_end_offset) AS log_end_offset, max(last_stable_offset) AS last_stable_offset,
-    max(sampled_at) AS sampled_at
+    max(sampled_at) AS sampled_at, max(share_lag) AS share_lag
   FROM signs
   GROUP BY cluster_id, group_id, topic, `partition`
 ),
@@ -81,10 +90,10 @@ places AS (
   FROM partitions
 )
 SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset,
-  {_not_negative("own.log_end_offset - own.place")} AS lag,
-  {_not_negative("own.log_end_offset - coalesce(own.place, own.log_start_offset)")} AS lag_from_start,
+  {_not_negative(_LEFT)} AS lag,
+  {_not_negative(f"coalesce({_LEFT}, CASE WHEN known.group_type <> 'share' THEN own.log_end_offset - own.log_start_offset END)")} AS lag_from_start,
   own.member_id, holder.client_id, holder.client_host, own.log_start_offset,
-  {_not_negative("own.last_stable_offset - own.place")} AS lag_to_stable,
+  {_not_negative(f"{_LEFT} - (own.log_end_offset - own.last_stable_offset)")} AS lag_to_stable,
   own.log_end_offset - own.last_stable_offset AS held_back, own.sampled_at,
   {_not_negative("own.log_start_offset - own.committed_offset")} AS lost,
   CASE WHEN own.place IS NULL THEN own.committed_offset - own.log_end_offset END AS ahead,
@@ -94,7 +103,7 @@ JOIN topics
   ON topics.cluster_id = own.cluster_id AND topics.group_id = own.group_id AND topics.topic = own.topic
 LEFT JOIN readable ON readable.cluster_id = own.cluster_id AND readable.group_id = own.group_id
 JOIN $groups known
-  ON known.cluster_id = own.cluster_id AND known.group_id = own.group_id AND known.group_type <> 'share'
+  ON known.cluster_id = own.cluster_id AND known.group_id = own.group_id
 LEFT JOIN $members holder
   ON holder.cluster_id = own.cluster_id AND holder.group_id = own.group_id
   AND holder.member_id = own.member_id

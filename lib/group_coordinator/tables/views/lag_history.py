@@ -37,11 +37,16 @@ _STEP_SO_FAR = (
 
 # Commits and samples in the order of time give the committed offset at each sample (-1: none). Then the steps of each
 # log and these offsets in the order of offsets give the step of each offset: both grow, so that the last step is the
-# greatest of all numbers so far. No row meets any other but its neighbour, and a condition on the group comes first.
+# greatest of all numbers so far. A share group's start offset counts at its own samples alone: its end is in no record. No row meets any other but its neighbour, and a condition on the group comes first.
 # DataFusion's last_value(...) IGNORE NULLS would look at all rows before, for each row.
 _TEXT = f"""
 WITH readers AS (
-  SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type IN (0, 1)
+  SELECT DISTINCT cluster_id, group_id, topic, `partition`
+  FROM (
+    SELECT cluster_id, group_id, topic, `partition` FROM $coordinator_log WHERE record_type IN (0, 1)
+    UNION ALL
+    SELECT cluster_id, group_id, topic, `partition` FROM $share_group_offsets
+  ) named
 ),
 moments AS (
   SELECT {small("readers")} readers.cluster_id, readers.group_id, readers.topic, readers.`partition`, ends.sampled_at,
@@ -62,11 +67,15 @@ samples AS (
 told AS (
   SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, at AS committed_at, batch_id, seq,
     NULL AS log_start_offset, NULL AS log_end_offset, NULL AS held_back, NULL AS sampled_at, NULL AS begins,
-    NULL AS from_offset, NULL AS from_at, NULL AS from_open
+    NULL AS from_offset, NULL AS from_at, NULL AS from_open, NULL AS described_at, NULL AS share_lag
   FROM $offset_changes
   UNION ALL
+  SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, coalesce(start_offset, -1), sampled_at AS committed_at, 0, 0,
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sampled_at AS described_at, lag
+  FROM $share_group_offsets
+  UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, NULL, NULL, NULL, NULL,
-    log_start_offset, log_end_offset, held_back, sampled_at, {BEGINS}, from_offset, from_at, from_open
+    log_start_offset, log_end_offset, held_back, sampled_at, {BEGINS}, from_offset, from_at, from_open, NULL, NULL
   FROM samples
 ),
 beside AS (
@@ -76,13 +85,16 @@ marked AS (
   SELECT *
   FROM (
     SELECT beside.*, max(committed) OVER ({_OF_PARTITION}, commits_so_far) AS committed_offset,
-      max(committed_at) OVER ({_OF_PARTITION}, commits_so_far) AS last_commit_at
+      max(committed_at) OVER ({_OF_PARTITION}, commits_so_far) AS last_commit_at,
+      max(described_at) OVER ({_OF_PARTITION}, commits_so_far) AS last_described_at,
+      max(share_lag) OVER ({_OF_PARTITION}, commits_so_far) AS last_share_lag
     FROM beside
   ) known
   WHERE sampled_at IS NOT NULL
 ),
 sampled AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, log_start_offset, log_end_offset, held_back, committed_offset,
+  SELECT cluster_id, group_id, topic, `partition`, at, log_start_offset, log_end_offset, held_back, last_share_lag,
+    CASE WHEN coalesce(last_described_at, at) = at THEN committed_offset END AS committed_offset,
     {is_ahead("committed_offset", "last_commit_at", "log_end_offset", "at")} AS is_ahead,
     CASE WHEN NOT begins THEN from_offset END AS from_offset,
     CASE WHEN NOT begins THEN from_at END AS from_at,
@@ -101,7 +113,8 @@ places AS (
     OR (kind = 1 AND {is_offset("committed_offset")})
 ),
 found AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_start_offset, log_end_offset, held_back, is_ahead, kind, place,
+  SELECT cluster_id, group_id, topic, `partition`, at, committed_offset, log_start_offset, log_end_offset, held_back, last_share_lag,
+    is_ahead, kind, place,
     nullif(max(CASE WHEN kind = 0 THEN place END) OVER {_STEP_SO_FAR}, -1) AS from_offset,
     max(CASE WHEN kind = 0 THEN log_end_offset END) OVER {_STEP_SO_FAR} AS to_offset,
     max(CASE WHEN kind = 0 THEN from_at END) OVER {_STEP_SO_FAR} AS from_at,
@@ -113,7 +126,8 @@ timed AS (
   SELECT lags.*, lag > 0 AND NOT {is_marker("lag", "held_back", "open_step = to_offset")} AS is_behind
   FROM (
     SELECT found.*,
-      CASE WHEN log_end_offset > committed_offset THEN log_end_offset - greatest(committed_offset, log_start_offset)
+      CASE WHEN log_end_offset > committed_offset
+          THEN least(last_share_lag, log_end_offset - greatest(committed_offset, log_start_offset))
         WHEN NOT is_ahead THEN 0 END AS lag
     FROM found
     WHERE kind = 1

@@ -20,6 +20,7 @@ from group_coordinator.tables.views.position_steps import (
     since,
     small,
 )
+from group_coordinator.tables.views.share_offsets import SHARE_OFFSET_MOVES
 from group_coordinator.tables.views.time_lag import LAG_SECONDS, TIMED_LAG
 
 WINDOW = 10
@@ -28,6 +29,10 @@ LEAST_SILENCE_SECONDS = 60
 """A consumer that commits in bursts is not stopped between two of them."""
 UNKNOWN_SILENCE_SECONDS = 600
 """Tolerated silence after a single commit, which does not show how often commits come."""
+SHARE_SILENCE_SECONDS = 300
+"""By Kafka's defaults a record that a member of a share group does not finish is delivered five times, for 30 s each. The start offset
+rests meanwhile.
+"""
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
 _SO_FAR = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC, is_recent DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
@@ -52,18 +57,23 @@ _END_AT_COMMIT = f"""
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
         / CAST({micros("steps.sampled_at")} - {micros("steps.from_at")} AS DOUBLE)"""
 
-# The state table has the last commit of groups without a commit in the last hours. Burrow's ends are older than the
+# The moves of a share group's start offset count as its commits; the time is in the place of the batch. The state table has the
+# last commit of groups without a commit in the last hours. Burrow's ends are older than the
 # commits that it compares them with, so that a continuous reader has no lag there. Between close samples it has lag:
 # the records written between two commits. So the condition is that the next commit left some of the records of that
 # time (lowest_left).
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 known_changes AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, {offset_or_null("`after`")} AS `after`, batch_id, seq, 1 AS is_recent
+  SELECT cluster_id, group_id, topic, `partition`, at, {offset_or_null("`after`")} AS `after`, batch_id, seq, 1 AS is_recent,
+    {LEAST_SILENCE_SECONDS} AS least_silence
   FROM $recent_changes
   UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, 0, 0, 0
+  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, 0, 0, 0, {LEAST_SILENCE_SECONDS}
   FROM $offsets
+  UNION ALL
+  SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 0, 1, {SHARE_SILENCE_SECONDS}
+  FROM ({SHARE_OFFSET_MOVES}) moves
 ),
 changes AS (
   SELECT so_far.*, count(`after`) OVER ({_SO_FAR}) AS age,
@@ -78,7 +88,7 @@ changes AS (
   ) so_far
 ),
 commits AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, `after`, sampled_at, age
+  SELECT cluster_id, group_id, topic, `partition`, at, `after`, sampled_at, age, least_silence
   FROM changes
   WHERE is_recent = has_recent AND losses_since = 0 AND age <= {WINDOW}
 ),
@@ -102,7 +112,7 @@ windows AS (
     max(`after`) AS highest_offset, max(CASE WHEN age = 1 THEN `after` END) AS last_offset,
     CAST({micros("max(at)")} - {micros("min(at)")} AS DOUBLE) / 1000000 AS span_seconds,
     CAST({micros("max(sampled_at)")} - {micros("max(at)")} AS DOUBLE) / 1000000 AS quiet_seconds,
-    count(lag_then) AS known_lags, min(lag_then) AS lowest_lag,
+    max(least_silence) AS least_silence, count(lag_then) AS known_lags, min(lag_then) AS lowest_lag,
     count(CASE WHEN lag_then < lag_before THEN 1 END) AS times_nearer,
     min(lag_before + offset_before - `after`) AS lowest_left
   FROM (
@@ -119,7 +129,7 @@ partitions AS (
     coalesce(windows.commits, 0) AS commits,
     CASE WHEN {_HELD_SECONDS} < own.certain_seconds THEN {_HELD_SECONDS} ELSE own.certain_seconds END AS readable_seconds,
     greatest(
-      {LEAST_SILENCE_SECONDS},
+      windows.least_silence,
       coalesce({WINDOW - 1} * windows.span_seconds / nullif(windows.commits - 1, 0), {UNKNOWN_SILENCE_SECONDS})
     ) AS tolerated_seconds
   FROM ({TIMED_LAG}) own

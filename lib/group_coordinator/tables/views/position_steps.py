@@ -112,18 +112,22 @@ def how_it_is_known(offset: str) -> str:
     CASE WHEN from_offset IS NULL THEN 'at-least' WHEN from_offset = {offset} THEN 'exact' ELSE 'interpolated' END"""
 
 
-NEWEST_SAMPLES = """
-SELECT cluster_id, max(sampled_at) AS sampled_at FROM $topic_positions GROUP BY cluster_id
-"""
+def _newest(samples: str) -> str:
+    return f"""
+SELECT cluster_id, max(sampled_at) AS sampled_at FROM {samples} GROUP BY cluster_id
+"""  # noqa: S608 - texts of our own
+
+
+NEWEST_SAMPLES = _newest("$topic_positions")
 """The time of each cluster's newest sample, which is the present time of queries about lag."""
 
 
-def since(before_newest: str) -> str:
+def since(before_newest: str, samples: str = "$topic_positions") -> str:
     """Return SQL for a time an interval before the newest sample, of the cluster whose newest sample is the oldest."""
     # A comparison with one value skips a year of rows in less time than a join.
     # Without LIMIT Spark merges several subqueries, and then does not give its file readers the value.
     return f"""(
-      SELECT sampled_at - {before_newest} AS since FROM ({NEWEST_SAMPLES}) newest_of_clusters ORDER BY since LIMIT 1
+      SELECT sampled_at - {before_newest} AS since FROM ({_newest(samples)}) newest_of_clusters ORDER BY since LIMIT 1
     )"""  # noqa: S608 - texts of our own
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from group_coordinator.tables.views.definition import (
     PARTITION_KEY,
     ViewDefinition,
-    is_offset,
+    offset_or_null,
     optional,
 )
 from group_coordinator.tables.views.position_steps import (
@@ -21,6 +21,7 @@ from group_coordinator.tables.views.position_steps import (
     since,
     small,
 )
+from group_coordinator.tables.views.share_offsets import SHARE_OFFSETS_NOW
 
 LAG_SECONDS = optional(
     "lag_seconds",
@@ -84,8 +85,12 @@ _SAMPLE = "cluster_id, topic, `partition`, sampled_at, log_start_offset, log_end
 TIMED_LAG = f"""
 WITH lowest AS (
   SELECT cluster_id, topic, `partition`, min(committed_offset) AS lowest_offset
-  FROM $offsets
-  WHERE {is_offset("committed_offset")}
+  FROM (
+    SELECT cluster_id, topic, `partition`, {offset_or_null("committed_offset")} AS committed_offset FROM $offsets
+    UNION ALL
+    SELECT cluster_id, topic, `partition`, start_offset FROM ({SHARE_OFFSETS_NOW}) share_offsets
+  ) read_offsets
+  WHERE committed_offset IS NOT NULL
   GROUP BY cluster_id, topic, `partition`
 ),
 near AS (

@@ -14,12 +14,13 @@ from kafka.errors import (
     NotLeaderForPartitionError,
     RequestTimedOutError,
 )
+from kafka.protocol.broker_version_data import BrokerVersionData
 from kafka.structs import OffsetAndTimestamp
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler, Skipped, topic_names
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.tables.position import Position
+from group_coordinator.tables.position import Position, ShareOffset
 
 LEADERLESS = -1
 NOON_MS = 1_700_000_000_000
@@ -42,6 +43,35 @@ class Brokers:
     is_closed: bool = False
     now_s: float = 0.0
     answer_takes_s: float = 0.0
+    shares: dict[int, Mapping[str, Any] | KafkaError] | None = None
+    """By broker: its share groups as DescribeShareGroupOffsets answers, or why there is no answer; None: they lack that API."""
+    asked_for_shares: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def _manager(self) -> Brokers:
+        return self
+
+    @property
+    def broker_version_data(self) -> BrokerVersionData:
+        return BrokerVersionData((4, 0), {} if self.shares is None else {90: (0, 1)})
+
+    def describe_cluster(self) -> dict[str, Any]:
+        assert self.shares is not None
+        return {"brokers": [{"broker_id": broker} for broker in self.shares]}
+
+    def send(self) -> None:
+        """Never called: `run` has the request itself."""
+
+    def run(self, _send: object, request: Any, broker: int) -> Mapping[str, Any]:
+        assert self.shares is not None
+        self.asked_for_shares.append((broker, request.name))
+        groups = self.shares[broker]
+        if isinstance(groups, KafkaError):
+            raise groups
+        if request.name == "ListGroups":
+            listed = [{"groupId": name, "groupType": "share"} for name in groups]
+            return {"errorCode": 0, "groups": listed}
+        return {"groups": [{"groupId": name, **groups[name]} for name in groups]}
 
     def describe_topics(self, names: list[str] | None) -> list[dict[str, Any]]:
         if self.is_away:
@@ -254,3 +284,89 @@ def test_names_by_id_of_topics_that_have_one() -> None:
         {"name": "gone", "topic_id": "e24b0ed5-b70b-4a00-9231-89c9c5c95217", "partitions": []},
     ]
     assert topic_names(described) == {"4ksO1bcLSgCSMYnJxclSFg": "orders"}
+
+
+def shared(*partitions: tuple[int, int, int, int], topic: str = "orders", error: int = 0) -> Any:
+    """A share group as version 1 describes it: partition, start offset, lag and error code of each partition."""
+    described = [
+        {
+            "partitionIndex": partition,
+            "startOffset": start,
+            "leaderEpoch": 3 if start >= 0 else -1,
+            "lag": lag,
+            "errorCode": code,
+        }
+        for partition, start, lag, code in partitions
+    ]
+    return {"errorCode": error, "topics": [{"topicName": topic, "partitions": described}]}
+
+
+def test_each_broker_is_asked_for_its_share_groups() -> None:
+    """-1 is Kafka's word for an offset that is not there, or not known."""
+    brokers = Brokers(
+        {orders(0): 1},
+        shares={1: {"pickers": shared((0, 104, 5, 0), (1, -1, -1, 0))}, 2: {}},
+    )
+
+    sample = sampler(brokers).sample()
+
+    assert (sample.positions, sample.skipped) == (positions(0), [])
+    assert sample.share_offsets == [
+        ShareOffset("pickers", "orders", 0, 104, 3, 5),
+        ShareOffset("pickers", "orders", 1, None, None, None),
+    ]
+    assert brokers.asked_for_shares == [
+        (1, "ListGroups"),
+        (1, "DescribeShareGroupOffsets"),
+        (2, "ListGroups"),
+    ]
+
+
+def test_a_broker_of_kafka_41_reports_no_lag() -> None:
+    described = shared((0, 104, 5, 0))
+    del described["topics"][0]["partitions"][0]["lag"]
+
+    sample = sampler(Brokers({orders(0): 1}, shares={1: {"pickers": described}})).sample()
+
+    assert sample.share_offsets == [ShareOffset("pickers", "orders", 0, 104, 3, None)]
+
+
+def test_brokers_without_the_api_are_asked_nothing() -> None:
+    brokers = Brokers({orders(0): 1})
+
+    assert sampler(brokers).sample().share_offsets == []
+    assert brokers.asked_for_shares == []
+
+
+def test_share_groups_that_cannot_be_described_do_not_take_the_others_with_them() -> None:
+    brokers = Brokers(
+        {orders(0): 1},
+        shares={
+            1: {
+                "ended": shared(error=69),
+                "hidden": shared(error=30),
+                "pickers": shared((0, 104, 5, 0), (1, -1, -1, 3)),
+            },
+            2: RequestTimedOutError(),
+        },
+    )
+
+    sample = sampler(brokers).sample()
+
+    assert sample.positions == positions(0)
+    assert sample.share_offsets == [ShareOffset("pickers", "orders", 0, 104, 3, 5)]
+    assert sample.skipped == [
+        Skipped("share group hidden", "GROUP_AUTHORIZATION_FAILED"),
+        Skipped("share group pickers, orders-1", "UNKNOWN_TOPIC_OR_PARTITION"),
+        Skipped("share groups of broker 2", "REQUEST_TIMED_OUT"),
+    ]
+
+
+def test_of_share_groups_too_only_the_wanted_topics_are_sampled() -> None:
+    shares = {
+        1: {"pickers": shared((0, 104, 5, 0)), "packers": shared((0, 1, 1, 0), topic="bills")}
+    }
+
+    sample = sampler(Brokers({orders(0): 1}, shares=shares), "orders").sample()
+
+    assert [offset.group_id for offset in sample.share_offsets] == ["pickers"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
 
 from group_coordinator.core.model.requests import Topic
 from tests.support.group_history import GroupHistory, asked, at, tables_of
@@ -251,18 +250,6 @@ def test_what_a_transaction_holds_back_is_told_apart(tmp_path: Path) -> None:
     assert asked(
         root, "SELECT `partition`, lag, lag_to_stable, held_back FROM lag ORDER BY `partition`"
     ) == [(0, 8, 3, 5), (1, 1, 0, 5)]
-
-
-def test_share_groups_have_no_rows(tmp_path: Path) -> None:
-    group = GroupHistory("shared", group_initial_rebalance_delay_ms=0)
-    group.form(topics=("orders",))
-    root = tables_of(tmp_path, group)
-    sample(root, 10, "orders", {0: 20})
-    assert asked(root, "SELECT lag_from_start FROM lag") == [(20,)]
-
-    DeltaTable(root / "groups").update(updates={"group_type": "'share'"})
-
-    assert asked(root, LAG) == []
 
 
 def test_clusters_are_kept_apart(tmp_path: Path) -> None:

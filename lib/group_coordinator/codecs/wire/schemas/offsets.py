@@ -224,4 +224,32 @@ APIS = (
     api("DescribeProducers", 61, versions=(0, 0), flexible_since=0).with_messages(
         request=[structs("topics")[string("name"), int32s("partitionIndexes")]]
     ),
+    api("DescribeShareGroupOffsets", 90, versions=(0, 1), flexible_since=0).with_messages(
+        request=[
+            structs("groups")[
+                string("groupId"),
+                structs("topics", nullable=True)[string("topicName"), int32s("partitions")],
+            ]
+        ],
+        response=[
+            int32("throttleTimeMs"),
+            structs("groups")[
+                string("groupId"),
+                structs("topics")[
+                    string("topicName"),
+                    uuid("topicId"),
+                    structs("partitions")[
+                        int32("partitionIndex"),
+                        int64("startOffset"),
+                        int32("leaderEpoch"),
+                        int64("lag", since=1, default=-1),
+                        int16("errorCode"),
+                        string("errorMessage", nullable=True, default=None),
+                    ],
+                ],
+                int16("errorCode"),
+                string("errorMessage", nullable=True, default=None),
+            ],
+        ],
+    ),
 )

@@ -1,8 +1,7 @@
-"""Storage of samples in topic_positions: in a folder by the deltalake package, in a catalog by Spark."""
+"""Storage of samples in topic_positions and share_group_offsets: in a folder by the deltalake package, in a catalog by Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -22,14 +21,12 @@ from group_coordinator.tables.append import (
 )
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
-from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
+from group_coordinator.tables.definition import CLUSTER_ID, SAMPLED_AT, TableDefinition, quoted
 from group_coordinator.tables.maintenance import Notebook
 from group_coordinator.tables.maintenance_work import MaintenanceNote, files_held
-from group_coordinator.tables.position import Position
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE, midnight
 from group_coordinator.tables.timestamps import shown_ms
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 OVERDUE_MS = 3_600_000
 """Time for which rows stay after their retention: not for every sample a file with rows of both kinds is rewritten."""
@@ -37,37 +34,38 @@ _THINNED = "thinned"
 _FIRST_OF_THE_HOUR = """
 SELECT * FROM (
   SELECT samples.*, row_number() OVER (
-    PARTITION BY cluster_id, topic, "partition", date_trunc('hour', sampled_at) ORDER BY sampled_at
+    PARTITION BY {sampled}, date_trunc('hour', sampled_at) ORDER BY sampled_at
   ) AS place
   FROM samples
   WHERE {days}
 ) placed
 WHERE place = 1
-ORDER BY sampled_at, topic, "partition"
+ORDER BY sampled_at, {sampled}
 """
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class PositionsFolder:
-    """A cluster's rows; in an object store, which has no lock against gathering twice, only one process may write them."""
+class SamplesFolder:
+    """A cluster's rows of a table; in an object store, which has no lock against gathering twice, only one process may write them."""
 
     catalog: TableCatalog
     cluster_id: str
+    table: TableDefinition
 
     @property
     def location(self) -> str:
-        return self.catalog.location(TOPIC_POSITIONS.name)
+        return self.catalog.location(self.table.name)
 
     def exists(self) -> bool:
         """Return True if the table has been created. Raises TableWriteError if the folder is unreachable."""
         with write_errors(self.location):
             return DeltaTable.is_deltatable(self.location)
 
-    def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
+    def append(self, rows: pa.Table) -> None:
         """Add a sample, in a single commit. Raises TableWriteError."""
         with write_errors(self.location):
-            self._append(position_rows(self.cluster_id, positions, sampled_at_ms))
+            self._append(rows)
 
     def remove_old(self, retention_ms: int, now_ms: int) -> int:
         """Remove rows, once one is older than the retention by OVERDUE_MS; return the number of removed rows.
@@ -84,7 +82,7 @@ class PositionsFolder:
                 return 0
             ours = f"{CLUSTER_ID.name} = {in_datafusion(self.cluster_id)}"
             first_kept = _instant(now_ms - retention_ms).isoformat(timespec="milliseconds")
-            with files_held(self.catalog, TOPIC_POSITIONS):
+            with files_held(self.catalog, self.table):
                 removed = table.delete(
                     f"{ours} AND sampled_at < '{first_kept}'",
                     post_commithook_properties=LEFT_TO_MAINTENANCE,
@@ -100,12 +98,12 @@ class PositionsFolder:
         until_ms = midnight(now_ms - full_ms)
         with write_errors(self.location):
             table = DeltaTable(self.location)
-            done_ms = table.transaction_version(self._mark(_THINNED)) or 0
+            done_ms = table.transaction_version(self._mark(_THINNED, self.table)) or 0
             oldest = self._oldest(table)
             # By the table alone, so that a restart changes nothing: the commit's mark has the day up to which it thinned.
             if until_ms <= done_ms or oldest is None or oldest >= _instant(until_ms):
                 return False
-            with files_held(self.catalog, TOPIC_POSITIONS):
+            with files_held(self.catalog, self.table):
                 self._thin(table, done_ms, until_ms)
             return True
 
@@ -114,8 +112,11 @@ class PositionsFolder:
         first, end = (_instant(ms).isoformat(timespec="milliseconds") for ms in (from_ms, until_ms))
         days = f"{ours} AND sampled_at >= '{first}' AND sampled_at < '{end}'"
         samples = QueryBuilder().register("samples", table)
-        kept = pa.table(samples.execute(_FIRST_OF_THE_HOUR.format(days=days)))
-        mark = CommitProperties(app_transactions=[Transaction(self._mark(_THINNED), until_ms)])
+        sampled = ", ".join(f'"{name}"' for name in _sampled_by(self.table))
+        kept = pa.table(samples.execute(_FIRST_OF_THE_HOUR.format(sampled=sampled, days=days)))
+        mark = CommitProperties(
+            app_transactions=[Transaction(self._mark(_THINNED, self.table), until_ms)]
+        )
         # Without the column `place` of the query.
         rows = kept.select(pa.schema(table.schema()).names)
         write_deltalake(
@@ -137,7 +138,7 @@ class PositionsFolder:
         return oldest
 
     def notebook(self) -> Notebook:
-        """Return the notes of maintenance of both tables of samples: next to the rows, as there is no checkpoint."""
+        """Return the notes of maintenance of all tables of samples: next to the rows, as there is no checkpoint."""
         return Notebook(self._read_notes, self._write_notes)
 
     def _read_notes(self) -> dict[str, MaintenanceNote]:
@@ -157,9 +158,9 @@ class PositionsFolder:
             for name in _NOTED
         ]
         # A commit may have marks and no rows.
-        self._append(TOPIC_POSITIONS.no_rows(), CommitProperties(app_transactions=marks))
+        self._append(self.table.no_rows(), CommitProperties(app_transactions=marks))
 
-    def _mark(self, name: str, of: TableDefinition = TOPIC_POSITIONS) -> str:
+    def _mark(self, name: str, of: TableDefinition) -> str:
         return f"group-coordinator/{self.cluster_id}/{of.name}/upkeep/{name}"
 
     def _append(self, rows: pa.Table, properties: CommitProperties | None = None) -> None:
@@ -167,6 +168,11 @@ class PositionsFolder:
 
 
 _NOTED = tuple(field.name for field in structs.fields(MaintenanceNote))
+
+
+def _sampled_by(table: TableDefinition) -> list[str]:
+    """Return the columns that identify the subject of a sample: the key without the time."""
+    return [name for name in table.key if name != SAMPLED_AT]
 
 
 def _instant(milliseconds: int) -> datetime:
@@ -177,12 +183,13 @@ _HOUR = "unix_millis(sampled_at) div 3600000"
 
 
 @dataclass(slots=True)
-class PositionsBySpark:
-    """A cluster's rows, which only one process may write; the notebook has the day up to which they are thinned."""
+class SamplesBySpark:
+    """A cluster's rows of a table, which only one process may write; the notebook has the day up to which they are thinned."""
 
     spark: SparkSession
     catalog: TableCatalog
     cluster_id: str
+    table: TableDefinition
     notebook: Notebook
     _overdue_ms: int = field(default=0, init=False)
     """Time before which no row is overdue."""
@@ -190,12 +197,11 @@ class PositionsBySpark:
 
     @property
     def location(self) -> str:
-        return self.catalog.location(TOPIC_POSITIONS.name)
+        return self.catalog.location(self.table.name)
 
-    def append(self, positions: Iterable[Position], sampled_at_ms: int) -> None:
+    def append(self, rows: pa.Table) -> None:
         """Add a sample, in a single commit and file. Raises TableWriteError."""
-        rows = position_rows(self.cluster_id, positions, sampled_at_ms)
-        append_few(rows, self.spark, self.catalog, TOPIC_POSITIONS)
+        append_few(rows, self.spark, self.catalog, self.table)
 
     def remove_old(self, retention_ms: int, now_ms: int) -> None:
         """Remove rows, once one is older than the retention by OVERDUE_MS. Raises TableWriteError."""
@@ -206,7 +212,7 @@ class PositionsBySpark:
             oldest_ms = self._oldest_ms()
             if oldest_ms is not None and oldest_ms < now_ms - retention_ms - OVERDUE_MS:
                 first_kept = f"timestamp_millis({now_ms - retention_ms})"
-                table = self.catalog.writable(self.spark, TOPIC_POSITIONS.name)
+                table = self.catalog.writable(self.spark, self.table.name)
                 table.delete(f"{self._ours} AND sampled_at < {first_kept}")
                 oldest_ms = self._oldest_ms()
         self._overdue_ms = (now_ms if oldest_ms is None else oldest_ms) + retention_ms + OVERDUE_MS
@@ -218,17 +224,18 @@ class PositionsBySpark:
             return
         with spark_write_errors(self.location):
             notes = self.notebook.notes()
-            note = notes.get(TOPIC_POSITIONS.name, MaintenanceNote())
+            note = notes.get(self.table.name, MaintenanceNote())
             if until_ms > note.thinned_ms:
                 self._thin(note.thinned_ms, until_ms)
                 after = replace(note, thinned_ms=until_ms)
-                self.notebook.replace({**notes, TOPIC_POSITIONS.name: after})
+                self.notebook.replace({**notes, self.table.name: after})
         self._thinned_ms = until_ms
 
     def _thin(self, from_ms: int, until_ms: int) -> None:
         from_day, end = (f"timestamp_millis({ms})" for ms in (from_ms, until_ms))
         days = f"{self._ours} AND sampled_at >= {from_day} AND sampled_at < {end}"
-        of_an_hour = Window.partitionBy("topic", "partition", F.expr(_HOUR)).orderBy("sampled_at")
+        sampled = _sampled_by(self.table)
+        of_an_hour = Window.partitionBy(*sampled, F.expr(_HOUR)).orderBy(SAMPLED_AT)
         kept = (
             self._rows()
             .where(days)
@@ -237,11 +244,11 @@ class PositionsBySpark:
             .drop("place")
             # A single file: many small files would cost each reader a request.
             .repartition(1)
-            .sortWithinPartitions("sampled_at", "topic", "partition")
+            .sortWithinPartitions(SAMPLED_AT, *sampled)
         )
         if not kept.isEmpty():
             writer = kept.write.format("delta").mode("overwrite").option("replaceWhere", days)
-            self.catalog.save(writer, TOPIC_POSITIONS.name)
+            self.catalog.save(writer, self.table.name)
 
     def _oldest_ms(self) -> int | None:
         [(oldest_ms,)] = (
@@ -250,7 +257,7 @@ class PositionsBySpark:
         return None if oldest_ms is None else int(oldest_ms)
 
     def _rows(self) -> DataFrame:
-        return self.catalog.read(self.spark, TOPIC_POSITIONS.name)
+        return self.catalog.read(self.spark, self.table.name)
 
     @property
     def _ours(self) -> str:
