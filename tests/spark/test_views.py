@@ -18,7 +18,7 @@ from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, tables_of
-from tests.support.samples import sample
+from tests.support.samples import sample, share_sample
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +31,10 @@ QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Of a few rows each, compiling the views takes nearly all of the time."""
-SOURCES = ("coordinator_log", "groups", "members", "offsets", "topic_positions", "writers")
+SOURCES = (
+    *("coordinator_log", "groups", "members", "offsets", "topic_positions"),
+    *("share_group_offsets", "writers"),
+)
 
 
 def classic_group() -> GroupHistory:
@@ -115,13 +118,38 @@ def sample_orders(root: Path) -> None:
     sample(root, 100_000, "bills", {0: 30}, cluster_id="other")
 
 
+def share_orders(root: Path) -> None:
+    """A share group whose start offset moves and goes back, one that reads a log that is made again, and a partition without."""
+    for seconds, start, lag in [
+        (1, 10, 20),
+        (5, 40, None),
+        (45, 60, 0),
+        (110, 20, 8),
+        (155, 30, 25),
+    ]:
+        share_sample(
+            root, seconds, "pickers", "orders", {0: (start, lag), 1: (None, None), 2: (70, lag)}
+        )
+    DeltaTable(root / "groups").update({"group_type": "'share'"}, predicate="group_id = 'pickers'")
+
+
 @pytest.fixture
 def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     """A catalog's schema with tables that are filled."""
-    told = (classic_group(), transactions(), consumer_group(), left_behind(), unsubscribed())
+    shared = GroupHistory("pickers", group_initial_rebalance_delay_ms=0)
+    shared.form(topics=("orders",))
+    told = (
+        classic_group(),
+        transactions(),
+        consumer_group(),
+        left_behind(),
+        unsubscribed(),
+        shared,
+    )
     root = tables_of(tmp_path / "tables", *told, *extreme_groups(), *alike())
     add_mirrored_extremes(root)
     sample_orders(root)
+    share_orders(root)
     sample_far_ends(root, 155)
     spark.sql(f"CREATE SCHEMA of_views LOCATION '{tmp_path}/warehouse'")
     for name in SOURCES:

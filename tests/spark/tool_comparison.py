@@ -64,6 +64,15 @@ QUESTIONS: Final = (
         """,
     ),
     Question(
+        kafka_share_groups,
+        "--describe --all-groups --offsets",
+        "GROUP TOPIC PARTITION START-OFFSET LAG",
+        """
+        SELECT own.group_id, topic, "partition", committed_offset, lag
+        FROM lag own JOIN groups known ON known.group_id = own.group_id WHERE known.group_type = 'share'
+        """,
+    ),
+    Question(
         kafka_streams_groups,
         "--describe --all-groups --members --verbose",
         "GROUP TARGET-ASSIGNMENT-EPOCH MEMBER MEMBER-EPOCH CLIENT-ID ASSIGNMENTS",

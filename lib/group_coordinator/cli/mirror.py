@@ -115,8 +115,8 @@ def command(**given: Any) -> None:
     Every record becomes a row of coordinator_log, exactly once. With --with-compaction, groups, members and offsets are
     kept current too. It reads only committed records: first from the topic's beginning, later from the end of its last
     run. It writes nothing to the cluster. `check --for mirror` lists the rights that its user lacks. Records that
-    cannot be decoded are also in dead_letters. The ends of all topics are sampled into topic_positions
-    (mirror.positions.interval.ms). Missing tables are created.
+    cannot be decoded are also in dead_letters. The ends of all topics are sampled into topic_positions, and
+    share groups into share_group_offsets (mirror.positions.interval.ms). Missing tables are created.
 
     Several clusters share the tables: each has a name and a mirror. The checkpoint is checkpoint.location/mirror-NAME.
     It runs until Ctrl-C or SIGTERM, or, with --drain, until all records that are readable now are read.

@@ -83,10 +83,10 @@ def sampling(
 @position_options
 @reported_start_errors()
 def command(**given: Any) -> None:
-    """Sample log start, last stable and end offsets of all partitions into topic_positions.
+    """Sample log start, last stable and end offsets of all partitions into topic_positions, and share groups into share_group_offsets.
 
     It sends requests only to the brokers of any cluster, reads no records, and needs no running job. Partitions without
-    a leader or a response are reported, and topics without DESCRIBE are left out. The exit status is 1 if nothing could
+    a leader or a response are reported, and topics and share groups without DESCRIBE are left out. The exit status is 1 if nothing could
     be sampled. With --every, a failed round is reported, and the next round tries again.
 
     Samples older than positions.retention.ms are removed. Spark starts only for tables in a catalog.

@@ -88,6 +88,8 @@ _LINE = re.compile(r"(?<= at Line: )\d+")
 _HINTS = {
     # DataFusion computes these in nanoseconds of 64 bits: now(), date_bin, to_char, and date_trunc of an hour or more.
     r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range": ": a row has a time before 1677 or after 2262, which this function cannot read: exclude it by WHERE",
+    rf"table 'datafusion\.public\.({'|'.join(view.name for view in VIEWS)})' not found$": " (tables that this view reads are missing; "
+    "`group-coordinator init` creates them)",
     r"only supports a single SQL statement$": ": give one query at a time",
     r"non.UTF-8 data|received Binary|\(Binary": " (a binary column is not text: use encode(COLUMN, 'hex'), or "
     "TRY_CAST(COLUMN AS STRING), which is null where it is not UTF-8)",

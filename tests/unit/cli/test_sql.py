@@ -219,6 +219,10 @@ def test_the_root_may_be_a_setting(tables: Path) -> None:
         ),
         ("SELEC 1", "Error: SQL error: ParserError("),
         ("SELECT * FROM nonsense", "table 'datafusion.public.nonsense' not found"),
+        (
+            "SELECT * FROM lag",
+            "lag' not found (tables that this view reads are missing; `group-coordinator init` creates",
+        ),
         ("SELECT 1\nFROM offsets\nWHERE )", "found: ) at Line: 3, Column: 7"),
         ("", "Error: SQL error: ParserError("),
         ("SELECT 1/0", "Error: "),

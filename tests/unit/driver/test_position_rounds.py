@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -23,7 +25,7 @@ from group_coordinator.driver.positions import (
 )
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.creation import SAMPLED
-from group_coordinator.tables.position import Position
+from group_coordinator.tables.position import Position, ShareOffset
 
 HOUR = 3_600_000
 NOON = 490_000 * HOUR
@@ -185,10 +187,41 @@ def test_what_is_missing_is_told_by_reason() -> None:
     )
 
 
-def test_a_table_that_has_not_been_made_is_refused_at_the_start(job: JobSettings) -> None:
-    message = "has no table topic_positions: run `group-coordinator init`"
-    with pytest.raises(StartUpError, match=message):
-        tables_in_folder(replace(job, tables_root="./nowhere"))
+@pytest.mark.parametrize("table", ["topic_positions", "share_group_offsets"])
+def test_a_table_that_has_not_been_made_is_refused_at_the_start(
+    job: JobSettings, tmp_path: Path, table: str
+) -> None:
+    rmtree(tmp_path / table)
+
+    with pytest.raises(StartUpError, match=f"has no table {table}: run `group-coordinator init`"):
+        tables_in_folder(job)
+
+
+def test_share_groups_are_kept_and_go_as_the_topics_ends(job: JobSettings) -> None:
+    kept = replace(job, positions_retention_ms=HOUR)
+    finished, fresh = (
+        ShareOffset("pickers", "orders", 0, 104, 3, 5),
+        ShareOffset("pickers", "orders", 1, None, 0, None),
+    )
+    three = rounds(
+        kept,
+        sampled(NOON)._replace(share_offsets=[finished]),
+        sampled(NOON + 1),
+        sampled(NOON + 2 * HOUR + 1)._replace(share_offsets=[finished, fresh]),
+    )
+    table = f"{job.tables_root}/share_group_offsets"
+
+    three.run_alone()
+    three.run_alone()
+    assert DeltaTable(table).version() == 1
+    three.run_alone()
+
+    rows = DeltaTable(table).to_pyarrow_table().to_pylist()
+    later = datetime.fromtimestamp((NOON + 2 * HOUR + 1) / 1_000, UTC)
+    assert sorted(tuple(row.values()) for row in rows) == [
+        ("eu-1", *finished, later),
+        ("eu-1", *fresh, later),
+    ]
 
 
 def test_a_topics_id_is_noted_when_it_is_new(job: JobSettings) -> None:

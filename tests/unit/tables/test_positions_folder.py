@@ -14,8 +14,9 @@ from group_coordinator.tables.append import TableWriteError
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.maintenance import Maintenance
 from group_coordinator.tables.maintenance_work import files_held
-from group_coordinator.tables.position import Position
+from group_coordinator.tables.position import Position, ShareOffset
 from group_coordinator.tables.samples_store import SamplesFolder
+from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS, share_offset_rows
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 HOUR = 3_600_000
@@ -111,6 +112,19 @@ def test_of_old_days_each_hour_keeps_a_partitions_first_sample(root: str) -> Non
     assert len(times(other)) == 9
     assert ours.thin(DAY, midnight + 3 * DAY)
     assert times(ours) == [*of_an_hour, midnight + DAY]
+
+
+def test_of_old_days_each_hour_keeps_a_share_groups_first_sample(tmp_path: Path) -> None:
+    SHARE_GROUP_OFFSETS.create_on_disk(tmp_path / SHARE_GROUP_OFFSETS.name)
+    ours = SamplesFolder(TableCatalog(str(tmp_path)), "it's", SHARE_GROUP_OFFSETS)
+    midnight = NOON - NOON % DAY
+    for minute, group in [(0, "pickers"), (1, "packers"), (2, "pickers"), (60, "pickers")]:
+        offset = ShareOffset(group, "orders", 0, 100, 0, 7)
+        ours.append(share_offset_rows("it's", [offset], midnight + minute * 60_000))
+
+    assert ours.thin(DAY, midnight + 2 * DAY)
+
+    assert times(ours) == [midnight, midnight + 60_000, midnight + HOUR]
 
 
 def test_rows_do_not_go_while_another_process_puts_files_together(tmp_path: Path) -> None:

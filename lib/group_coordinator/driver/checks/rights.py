@@ -51,6 +51,11 @@ def _topic(operation: Operation, name: str) -> Right:
 _READ, _WRITE, _DESCRIBE = Operation.READ, Operation.WRITE, Operation.DESCRIBE
 _DESCRIBE_CONFIGS = Operation.DESCRIBE_CONFIGS
 _ALL_TOPICS = _topic(_DESCRIBE, WILDCARD)
+_SHARE_GROUPS = NeededRight(
+    Right(_DESCRIBE, ResourceType.GROUP, WILDCARD),
+    "start offsets and lag of share groups",
+    "share groups that it may not describe have no lag",
+)
 _ASKING = (
     NeededRight(_topic(_WRITE, EVENTS), "requests"),
     NeededRight(_topic(_READ, RESPONSES), "responses"),
@@ -131,6 +136,7 @@ RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
                 "log ends, lag and deletions of topics",
                 "log ends, lag and deletions are unknown for topics that it may not describe",
             ),
+            _SHARE_GROUPS,
         ),
         "mirror-admin": (
             NeededRight(
@@ -151,6 +157,7 @@ RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
         ),
         "positions": (
             NeededRight(_ALL_TOPICS, "log ends", "topics that it may not describe are left out"),
+            _SHARE_GROUPS,
         ),
         "gateway": (
             *_ASKING,

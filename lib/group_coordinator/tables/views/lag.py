@@ -16,13 +16,15 @@ from group_coordinator.tables.views.share_offsets import SHARE_OFFSETS_NOW
 COMMITTED_OFFSET = optional(
     "committed_offset",
     "bigint",
-    "The next offset to read; null: nothing was committed, or a number below 0, which clients ignore",
+    "The next offset to read; of a share group the start offset, the first that it has not finished. Null: nothing was committed, a "
+    "number below 0, which clients ignore, or a share group without a start offset",
 )
 LAG = optional(
     "lag",
     "bigint",
     "Offsets left to read: log_end_offset - committed_offset, or - log_start_offset if that is later; 0 if the commit is newer "
-    "than the sample; null: nothing was committed, the end is not known, or the end is before the committed offset (ahead)",
+    "than the sample. Of a share group the lag that the broker reports, which leaves out finished records behind the start offset, "
+    "if it is smaller. Null: committed_offset is null, the end is not known, or the end is before the committed offset (ahead)",
 )
 
 
@@ -111,7 +113,7 @@ LEFT JOIN $members holder
 
 LAG_NOW = ViewDefinition(
     name="lag",
-    meaning="A row for each group and partition that is assigned, is committed, or belongs to a subscribed or committed topic; ends are those of the newest samples; share groups commit nothing and have no rows",
+    meaning="A row for each group and partition that is assigned, is committed, or belongs to a subscribed or committed topic; ends, and the start offsets of share groups, are those of the newest samples",
     columns=(
         *(*PARTITION_KEY, COMMITTED_OFFSET),
         optional(
@@ -124,15 +126,15 @@ LAG_NOW = ViewDefinition(
             "lag_from_start",
             "bigint",
             "As lag, but all offsets of the log if nothing was committed, or if the log ends before the committed offset; "
-            "null: the end is not known",
+            "null: the end is not known, or a share group has no start offset, as it may begin at the end of the log",
         ),
         *described(
             """
-            member_id? string The member that owns the partition; null: no member
+            member_id? string The member that owns the partition; members of a share group may have the same partition, here is the first of them by id. Null: no member
             client_id? string The member's client id
             client_host? string The address of the member's client
             log_start_offset? bigint The first offset that can still be read
-            lag_to_stable? bigint As lag, up to the last stable offset: the offsets that a read_committed consumer can read by now
+            lag_to_stable? bigint As lag, without held_back: the offsets that a read_committed consumer can read by now
             held_back? bigint Offsets between the last stable offset and the end, which an open transaction holds back from it
             sampled_at? timestamp Time of the sample; null: the ends are not known
             """
@@ -140,8 +142,8 @@ LAG_NOW = ViewDefinition(
         optional(
             "lost",
             "bigint",
-            "Offsets from committed_offset to log_start_offset, which were removed before the group read them; null: as lag, but 0 "
-            "if the end is before the committed offset",
+            "Offsets from committed_offset to log_start_offset, which were removed before the group read them; a share group may have "
+            "finished some of them. Null: as lag, but 0 if the end is before the committed offset",
         ),
         optional(
             "ahead",

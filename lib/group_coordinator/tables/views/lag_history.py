@@ -144,11 +144,15 @@ FROM timed
 
 LAG_HISTORY = ViewDefinition(
     name="lag_history",
-    meaning="A row for each sample of a partition, and each group that had committed it by then and had not lost it again; a condition on group_id keeps it quick",
+    meaning="A row for each sample of a partition, and each group that had committed it by then and had not lost it again, or share group with a start offset in the sample; a condition on group_id keeps it quick",
     columns=(
         *PARTITION_KEY,
         required("sampled_at", "timestamp", "Time of the sample"),
-        required("committed_offset", "bigint", "The next offset that the group would read then"),
+        required(
+            "committed_offset",
+            "bigint",
+            "The next offset that the group would read then; of a share group the start offset",
+        ),
         required("log_end_offset", "bigint", "The end of the log then"),
         optional("lag", "bigint", "As in lag, at that time; null: `how` is ahead"),
         optional("lag_seconds", "double", "As in time_lag, at that time; null: `how` is ahead"),

@@ -179,13 +179,13 @@ PARTITION_STATUS = ViewDefinition(
             "silent_seconds",
             "double",
             "Seconds with something to read and no commit (certain_seconds of time_lag, without the time that an open transaction held "
-            "it back); null: as lag_seconds",
+            "it back), or no move of a share group's start offset; null: as lag_seconds",
         ),
         required(
             "commits",
             "bigint",
             f"Number of newest commits that the status considers: {WINDOW} at most, of the {RECENT_HOURS} hours before the newest sample; "
-            "or the last commit, if there is none in these hours",
+            "or the last commit, if there is none in these hours. Of a share group: samples with another start offset than before",
         ),
         optional("sampled_at", "timestamp", "Time of the sample; null: the end is not known"),
     ),
