@@ -123,9 +123,9 @@ class PositionSampler(LastingClient[KafkaAdminClient]):
     def _share_offsets(self, broker_id: int, skipped: list[Skipped]) -> Iterator[ShareOffset]:
         try:
             groups = list(polled_share_offsets(self.opened(), broker_id))
-        except (KafkaError, ChannelError) as error:
+        except (KafkaError, ChannelError) as failure:
             # Lag of other groups does not depend on it.
-            skipped.append(Skipped(f"share groups of broker {broker_id}", _reason(error)))
+            skipped.append(Skipped(f"share groups of broker {broker_id}", _reason(failure)))
             return
         for group in groups:
             # A group may end between the list and its description.
