@@ -22,6 +22,12 @@ from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
+from group_coordinator.tables.group_labels import (
+    GROUP_LABELS,
+    GroupLabels,
+    label_rows,
+    replace_labels_in_folder,
+)
 from group_coordinator.testing import GroupDriver
 from group_coordinator.testing.outcome import Outcome
 from tests.support.log_rows import EPOCH
@@ -149,6 +155,16 @@ def tables_of(root: Path, *histories: Told) -> Path:
             Transaction("story", version),
         )
     return root
+
+
+def label(
+    root: Path,
+    *labels: tuple[str, str | None, str | None, int | None],
+    cluster_id: str = "test",
+) -> None:
+    """Replace the cluster's labels: pattern, owner, tier and objective."""
+    rows = label_rows(cluster_id, [GroupLabels(*each) for each in labels])
+    replace_labels_in_folder(root / GROUP_LABELS.name, cluster_id, rows)
 
 
 def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:

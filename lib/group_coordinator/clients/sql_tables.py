@@ -24,6 +24,7 @@ from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_folder
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import DATAFUSION
+from group_coordinator.tables.views.labels import LABELS, NO_LABELS
 
 _TABLE = re.compile(r"\bdead_letters\b", re.IGNORECASE)
 _COLUMN = r'(?:(?:\w+|"[^"]*")\s*\.\s*)*(?:key|value|"key"|"value")'
@@ -64,6 +65,7 @@ def with_headings_restored(response: pa.Table) -> pa.Table:
 TABLES = (
     *("coordinator_log", "groups", "members", "offsets", "group_configs"),
     *("dead_letters", "denials", "writers", "topic_positions", "share_group_offsets", "topic_ids"),
+    LABELS,
 )
 _SESSION = {
     # Lets SHOW TABLES and SHOW COLUMNS work.
@@ -168,6 +170,10 @@ def session(root: str, about: str, as_of_time: AsOfTime | None = None) -> Iterat
                 from group_coordinator.clients import time_travel  # noqa: PLC0415
 
                 names = time_travel.register(builder, tables, as_of_time, about, scratch)
+            if LABELS not in tables:
+                # Views of tables of an earlier version.
+                builder.execute(f"CREATE VIEW {LABELS} AS {NO_LABELS}")
+                names = [*names, LABELS]
             _create_views(builder, names, named_in(about))
         yield Session(builder)
 

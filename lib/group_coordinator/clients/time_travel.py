@@ -26,6 +26,7 @@ from group_coordinator.tables.compaction.spark import apply_entries
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.timestamps import ROW_TIMES
 from group_coordinator.tables.views.all_views import named_in
+from group_coordinator.tables.views.labels import LABELS
 
 _LOG = "coordinator_log"
 _TOPIC_IDS = "topic_ids"
@@ -50,6 +51,10 @@ def register(
             f"CREATE VIEW {name} AS SELECT * FROM {name}_of_now "  # noqa: S608 - names of our own
             f"WHERE {as_of_time.has_seen(ROW_TIMES[name])}"
         )
+    if LABELS in tables:
+        # Labels have no time: the present labels are those of every time.
+        builder.register(LABELS, tables[LABELS])
+        names.append(LABELS)
     compacted = [definition.name for definition in COMPACTED]
     # Compaction of the whole log takes long, so it runs only for queries that need it.
     if _LOG not in names or named_in(sql).isdisjoint(compacted):

@@ -30,6 +30,7 @@ from group_coordinator.tables.creation import (
 )
 from group_coordinator.tables.timestamps import ROW_TIMES
 from group_coordinator.tables.topic_ids import TOPIC_IDS
+from group_coordinator.tables.views.labels import LABELS
 
 
 @reported_start_errors()
@@ -81,11 +82,12 @@ def ask_tables(
 
 
 def _tables(spark: SparkSession, catalog: TableCatalog) -> dict[str, DataFrame]:
-    # An earlier version may have created fewer tables.
+    # An earlier version may have created fewer tables, which views read all the same.
     return {
         table.name: catalog.read(spark, table.name)
-        for table in TABLES
         if catalog.exists(spark, table.name)
+        else spark.createDataFrame([], table.schema)
+        for table in TABLES
     }
 
 
@@ -104,4 +106,6 @@ def _as_of(
     # A topic id belongs to one topic forever, whenever it was first seen.
     for row in tables[TOPIC_IDS.name].collect():
         names[row["cluster_id"]][row["topic_id"]] = row["topic"]
+    # The present labels are those of every time.
+    past[LABELS] = tables[LABELS]
     return past | applied(entries_of(past[COORDINATOR_LOG.name]), retention, names)

@@ -34,13 +34,15 @@ from group_coordinator.tables.compaction.rows import Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY, TableDefinition
+from group_coordinator.tables.group_labels import GROUP_LABELS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.state_tables import GROUPS, SNAPSHOTS
 
 OF_THE_COORDINATOR = (*WRITTEN, WRITERS)
 """Tables that the coordinator, or a mirror in its place, appends to."""
-OF_COMPACTION = (*COMPACTED, SNAPSHOTS)
+OF_COMPACTION = (*COMPACTED, SNAPSHOTS, GROUP_LABELS)
+"""Tables that compaction maintains: it writes all except the last, which a command replaces at times."""
 
 Notes: TypeAlias = dict[str, MaintenanceNote]
 """Notes by table."""

@@ -17,6 +17,7 @@ from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
 from group_coordinator.tables.denials import DENIALS
+from group_coordinator.tables.group_labels import GROUP_LABELS
 from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS
 from group_coordinator.tables.state_tables import GROUP_CONFIGS, GROUPS, MEMBERS, OFFSETS, SNAPSHOTS
 from group_coordinator.tables.storage_errors import storage_named
@@ -72,9 +73,10 @@ def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: st
 TABLES = (
     *(COORDINATOR_LOG, GROUPS, MEMBERS, OFFSETS, GROUP_CONFIGS),
     *(DEAD_LETTERS, DENIALS, WRITERS, SNAPSHOTS, TOPIC_POSITIONS, SHARE_GROUP_OFFSETS, TOPIC_IDS),
+    GROUP_LABELS,
 )
 
-_LATER_TABLES: tuple[TableDefinition, ...] = (SHARE_GROUP_OFFSETS,)
+_LATER_TABLES: tuple[TableDefinition, ...] = (SHARE_GROUP_OFFSETS, GROUP_LABELS)
 """Tables that version 0.3.0 did not have."""
 
 # Groups last: a reader of a group's new row finds its members and offsets.

@@ -11,9 +11,11 @@ from group_coordinator.tables.views.commit_rate import COMMIT_RATE
 from group_coordinator.tables.views.expiring_soon import EXPIRING_SOON
 from group_coordinator.tables.views.group_status import GROUP_STATUS
 from group_coordinator.tables.views.group_timeline import GROUP_TIMELINE
+from group_coordinator.tables.views.labels import GROUP_OWNERS
 from group_coordinator.tables.views.lag import LAG_NOW
 from group_coordinator.tables.views.lag_history import LAG_HISTORY
 from group_coordinator.tables.views.lost_offsets import LOST_OFFSETS
+from group_coordinator.tables.views.objectives import OBJECTIVES
 from group_coordinator.tables.views.offset_changes import OFFSET_CHANGES, RECENT_CHANGES
 from group_coordinator.tables.views.partition_status import PARTITION_STATUS
 from group_coordinator.tables.views.readiness import READINESS
@@ -25,7 +27,8 @@ from group_coordinator.tables.views.topic_groups import TOPIC_GROUPS
 VIEWS = (
     *(EXPIRING_SOON, OFFSET_CHANGES, RECENT_CHANGES, LOST_OFFSETS, AUDIT),
     *(GROUP_TIMELINE, REBALANCES, COMMIT_RATE, TOPIC_GROUPS, READINESS, CLUSTER_DIFFERENCES),
-    *(LAG_NOW, TIME_LAG, LAG_HISTORY, AT_RISK, PARTITION_STATUS, GROUP_STATUS, STALE_TOPICS),
+    *(LAG_NOW, TIME_LAG, LAG_HISTORY, AT_RISK, PARTITION_STATUS, GROUP_STATUS),
+    *(STALE_TOPICS, GROUP_OWNERS, OBJECTIVES),
 )
 """In order: each after the views that it reads."""
 

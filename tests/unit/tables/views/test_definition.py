@@ -15,7 +15,7 @@ from group_coordinator.settings import load
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import ViewDefinition
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, label, tables_of
 from tests.support.samples import sample
 
 TYPES = {
@@ -113,6 +113,7 @@ def ordinary_tables(root: Path, *others: GroupHistory) -> Path:
     tables_of(root, group, copy, *others)
     for at_s in (1, 2 * 86_400 + 60):
         sample(root, at_s, "bills", {0: 20}, start=10)
+    label(root, ("ordin*", "payments", "gold", 60), ("*", None, None, 1))
     return root
 
 
