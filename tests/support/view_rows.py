@@ -49,6 +49,13 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
         "commit_timestamp": "TIMESTAMP",
         "updated_at": "TIMESTAMP",
     },
+    "group_labels": {
+        "cluster_id": "STRING",
+        "pattern": "STRING",
+        "owner": "STRING",
+        "tier": "STRING",
+        "objective_seconds": "INT",
+    },
     "groups": {
         "cluster_id": "STRING",
         "group_id": "STRING",

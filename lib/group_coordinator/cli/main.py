@@ -29,6 +29,7 @@ COMMANDS = {
     "gateway": ("cli.gateway", "Coordinate the groups of Kafka's own clients by the job."),
     "mirror": ("cli.mirror", "Read a live cluster's __consumer_offsets into the tables."),
     "positions": ("cli.positions", "Sample the start and end offsets of topics."),
+    "labels": ("cli.labels", "Give groups their owners and objectives, from a file."),
     "sql": ("cli.sql", "Query the tables, now or as of an earlier time."),
     "report": ("cli.report", "Show the groups on an HTML page, once or continuously."),
     "restore": ("cli.restore", "Put committed offsets back as they were at an earlier time."),

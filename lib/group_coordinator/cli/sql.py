@@ -55,7 +55,8 @@ def command(
     """Query the tables and their views.
 
     \b
-    Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, denials, writers, topic_positions, share_group_offsets, topic_ids
+    Tables: coordinator_log, groups, members, offsets, group_configs, dead_letters, denials, writers, topic_positions,
+    share_group_offsets, topic_ids, group_labels
     Views:
       expiring_soon   the expiration of each offset, or its protection
       lost_offsets    lost offsets, with time and reason, and the next commit
@@ -73,6 +74,8 @@ def command(
       lag_history     both at each sample of the topics' ends
       at_risk         unread records that retention removes, or may remove soon
       partition_status, group_status  the progress of groups: OK, STOP, LOSS and others
+      group_owners    the owner, tier and objective of groups
+      objectives      the part of each day in which groups were within their objectives
       stale_topics    topics with offsets that no group reads any more, or that are deleted
 
     The SQL is DataFusion's, which resembles PostgreSQL's. SHOW TABLES and DESCRIBE offsets list tables and columns.

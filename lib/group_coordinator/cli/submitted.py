@@ -19,6 +19,7 @@ from group_coordinator.cli.job_options import (
     partitions_option,
     run_options,
 )
+from group_coordinator.cli.labels import label_options, labels_of_file, said
 from group_coordinator.cli.mirror import mirror_options, mirroring
 from group_coordinator.cli.option_types import as_of_option
 from group_coordinator.cli.positions import position_options, sampling
@@ -35,7 +36,7 @@ from group_coordinator.driver.mirror.run import run_mirror
 from group_coordinator.driver.positions import sample_positions
 from group_coordinator.driver.rebuild import rebuild_checkpoint
 from group_coordinator.driver.signals import TerminatedError, signals_raised_in_python
-from group_coordinator.driver.tables import ask_tables, create_tables_of
+from group_coordinator.driver.tables import ask_tables, create_tables_of, replace_labels
 from group_coordinator.settings import SettingsError
 from group_coordinator.streaming.checkpoint.object_store import use_login_of_submit
 from group_coordinator.streaming.session import submitted_session
@@ -150,6 +151,18 @@ def positions(**given: Any) -> None:
     # The tables may be written without a session, so spark-submit's login is shared first.
     use_login_of_submit(wanted.job)
     sample_positions(*wanted, partial(submitted_session, wanted.job))
+
+
+@jobs.command()
+@label_options
+@_reported_errors()
+def labels(**given: Any) -> None:
+    """Replace the owners and objectives of a cluster's groups by those of a file."""
+    wanted = labels_of_file(**given)
+    # The tables may be written without a session, so spark-submit's login is shared first.
+    use_login_of_submit(wanted.job)
+    replace_labels(*wanted, partial(submitted_session, wanted.job))
+    click.echo(said(wanted))
 
 
 @jobs.command()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import ExitStack
 from datetime import datetime
 
 import pyarrow as pa
+from deltalake import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -28,6 +30,13 @@ from group_coordinator.tables.creation import (
     create_tables,
     create_temporary_views,
 )
+from group_coordinator.tables.group_labels import (
+    GroupLabels,
+    label_rows,
+    replace_labels_by_spark,
+    replace_labels_in_folder,
+)
+from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.timestamps import ROW_TIMES
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.views.labels import LABELS
@@ -44,6 +53,36 @@ def create_tables_of(job: JobSettings, make_session: MakeSession) -> list[str]:
             return spark
 
         return create_tables(job.tables_root, make)
+
+
+@reported_start_errors()
+def replace_labels(
+    job: JobSettings, labels: Iterable[GroupLabels], make_session: MakeSession
+) -> None:
+    """Replace the rows of the cluster in group_labels, in a single commit; Spark starts only if it is needed.
+
+    Raises:
+        StartUpError: the table does not exist, or cannot be written.
+    """
+    catalog, rows = TableCatalog(job.tables_root), label_rows(job.cluster_id, labels)
+    folder = catalog.direct(LABELS)
+    if folder is not None:
+        with storage_named("tables.root", job.tables_root):
+            _check_labels(job, is_there=DeltaTable.is_deltatable(str(folder)))
+        replace_labels_in_folder(folder, job.cluster_id, rows)
+        return
+    with session(make_session) as spark:
+        with storage_named("tables.root", job.tables_root):
+            _check_labels(job, is_there=catalog.exists(spark, LABELS))
+        replace_labels_by_spark(spark, catalog, job.cluster_id, rows)
+
+
+def _check_labels(job: JobSettings, *, is_there: bool) -> None:
+    if not is_there:
+        raise StartUpError(
+            f"tables.root = {job.tables_root} has no table {LABELS}: run `group-coordinator init`, or without the topics "
+            "`group-coordinator-job create-tables`"
+        )
 
 
 # Setting by which ${...} in a query gives settings of Spark, and so the secrets among them.

@@ -27,12 +27,13 @@ from group_coordinator.report.sections.expiring import EXPIRING
 from group_coordinator.report.sections.groups import GROUPS
 from group_coordinator.report.sections.lag import AT_RISK, LAG
 from group_coordinator.report.sections.lost import LOST
+from group_coordinator.report.sections.objectives import OBJECTIVES
 from group_coordinator.report.sections.readiness import READINESS
 from group_coordinator.report.sections.rebalances import REBALANCED
 from group_coordinator.report.sections.stale import STALE
 
 SECTIONS = (
-    *(GROUPS, LAG, AT_RISK, COMMITS, REBALANCED),
+    *(GROUPS, LAG, OBJECTIVES, AT_RISK, COMMITS, REBALANCED),
     *(EXPIRING, LOST, CHANGES, STALE, READINESS),
 )
 

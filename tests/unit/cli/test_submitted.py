@@ -22,6 +22,7 @@ SCRIPTS = {
     "compact_tables.py": "compact",
     "mirror_offsets_topic.py": "mirror",
     "sample_positions.py": "positions",
+    "label_groups.py": "labels",
     "ask_tables.py": "sql",
     "rebuild_checkpoint.py": "rebuild",
 }

@@ -172,11 +172,31 @@ def _topics(rows: Iterable[Row]) -> Iterator[Metric]:
         yield gauge(full_name, meaning, (_TOPIC, _PARTITION), points)
 
 
+def owner_families(owners: pa.Table) -> Iterator[Metric]:
+    """Yield the labels of groups, as a series of value 1 to join with, and their objectives: columns of group_owners."""
+    rows = owners.to_pylist()
+    yield gauge(
+        "kafka_consumergroup_labels",
+        "Owner and tier of the group, from group_labels; always 1",
+        (_GROUP, "owner", "tier"),
+        (((row["group_id"], row["owner"] or "", row["tier"] or ""), 1) for row in rows),
+    )
+    objectives = (((row["group_id"],), row["objective_seconds"]) for row in rows)
+    yield gauge(
+        "kafka_consumergroup_objective_seconds",
+        "The longest lag in time that the owner wants, from group_labels",
+        (_GROUP,),
+        ((group, seconds) for group, seconds in objectives if seconds is not None),
+    )
+
+
 Ask = Callable[[str], pa.Table]
 """Runs a SELECT on one table or view, by its plain name, and returns the rows of the job's own cluster."""
 
 _GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM groups"
 _LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, lost, log_start_offset, log_end_offset, sampled_at FROM lag"
+
+_OWNERS = "SELECT group_id, owner, tier, objective_seconds FROM group_owners"
 
 
 class TableGauges:
@@ -196,7 +216,11 @@ class TableGauges:
         """Read now. After an error, which is raised, the last gauges stay, and their age grows."""
         groups = self._ask(_GROUPS)
         lag = None if self._granularity == "none" else self._ask(_LAG)
-        self._families = [*self._of(groups, lag)]
+        families = [*self._of(groups, lag)]
+        # Only lag has series to join with.
+        if lag is not None:
+            families += owner_families(self._ask(_OWNERS))
+        self._families = families
         self._sampled_at = None if lag is None else pc.max(lag["sampled_at"]).as_py()
         self._read_s = time.monotonic()
 

@@ -48,7 +48,7 @@ WITH times AS (
   FROM time_lag
 )
 SELECT known.cluster_id, known.group_id, known.group_type, known.state, known.member_count, known.offset_count,
-  own.status, own.total_lag, own.max_lag, own.max_lag_topic, own.max_lag_partition, times.lag_seconds, times.how,
+  own.status, own.total_lag, own.max_lag, own.max_lag_topic, own.max_lag_partition, own.owner, times.lag_seconds, times.how,
   count(*) OVER () AS total,
   sum(CASE WHEN own.status <> 'OK' THEN 1 ELSE 0 END) OVER () AS not_ok,
   {total_of("own.total_lag", "OVER ()")} AS whole_lag,
@@ -133,6 +133,7 @@ def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
                 "#Records behind",
                 "#Time behind",
                 "Most behind in",
+                "Owner",
             ]
         ),
         [
@@ -144,6 +145,7 @@ def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
                 Cell(count(row["total_lag"]), "number"),
                 Cell(_time_behind(row), "number"),
                 Cell(_place(row)),
+                Cell(row["owner"] or NOTHING),
             ]
             for row in groups
         ],
