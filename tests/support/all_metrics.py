@@ -46,6 +46,10 @@ LAG: list[dict[str, Any]] = [
         "sampled_at": datetime(2026, 1, 1, tzinfo=UTC),
     }
 ]
+OWNERS: list[dict[str, Any]] = [
+    {"group_id": "billing", "owner": "payments", "tier": "gold", "objective_seconds": 60}
+]
+TABLES = {"groups": GROUPS, "lag": LAG, "group_owners": OWNERS}
 
 
 @cache
@@ -68,7 +72,7 @@ def _families() -> Iterator[Metric]:
     counts.add(0, BatchMeters())
     yield from counts.families()
     tables = TableGauges(
-        lambda select: pa.Table.from_pylist(GROUPS if select.endswith("groups") else LAG),
+        lambda select: pa.Table.from_pylist(TABLES[select.rpartition(" ")[2]]),
         "partition",
         dict,
     )

@@ -24,7 +24,7 @@ from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_folder
 from group_coordinator.tables.views.all_views import VIEWS, named_in
 from group_coordinator.tables.views.definition import DATAFUSION
-from group_coordinator.tables.views.labels import LABELS, NO_LABELS
+from group_coordinator.tables.views.labels import LABELS, WITHOUT_LABELS
 
 _TABLE = re.compile(r"\bdead_letters\b", re.IGNORECASE)
 _COLUMN = r'(?:(?:\w+|"[^"]*")\s*\.\s*)*(?:key|value|"key"|"value")'
@@ -170,10 +170,6 @@ def session(root: str, about: str, as_of_time: AsOfTime | None = None) -> Iterat
                 from group_coordinator.clients import time_travel  # noqa: PLC0415
 
                 names = time_travel.register(builder, tables, as_of_time, about, scratch)
-            if LABELS not in tables:
-                # Views of tables of an earlier version.
-                builder.execute(f"CREATE VIEW {LABELS} AS {NO_LABELS}")
-                names = [*names, LABELS]
             _create_views(builder, names, named_in(about))
         yield Session(builder)
 
@@ -215,7 +211,7 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
 
 def _create_views(builder: QueryBuilder, tables: Iterable[str], wanted: frozenset[str]) -> None:
     # Only the views of the query are created, if their tables exist: an earlier version may have created fewer.
-    names = {name: name for name in tables}
+    names = {**WITHOUT_LABELS, **{name: name for name in tables}}
     for view in VIEWS:
         # VIEWS are in the order of their dependencies.
         if view.name in wanted and view.sources <= names.keys():

@@ -121,12 +121,11 @@ def ask_tables(
 
 
 def _tables(spark: SparkSession, catalog: TableCatalog) -> dict[str, DataFrame]:
-    # An earlier version may have created fewer tables, which views read all the same.
+    # An earlier version may have created fewer tables.
     return {
         table.name: catalog.read(spark, table.name)
-        if catalog.exists(spark, table.name)
-        else spark.createDataFrame([], table.schema)
         for table in TABLES
+        if catalog.exists(spark, table.name)
     }
 
 
@@ -145,6 +144,7 @@ def _as_of(
     # A topic id belongs to one topic forever, whenever it was first seen.
     for row in tables[TOPIC_IDS.name].collect():
         names[row["cluster_id"]][row["topic_id"]] = row["topic"]
-    # The present labels are those of every time.
-    past[LABELS] = tables[LABELS]
+    if LABELS in tables:
+        # Labels have no time: the present labels are those of every time.
+        past[LABELS] = tables[LABELS]
     return past | applied(entries_of(past[COORDINATOR_LOG.name]), retention, names)

@@ -71,8 +71,8 @@ def test_a_refusal_is_one_sentence_and_status_1(command: str) -> None:
 
 @pytest.mark.parametrize("command", list(jobs.commands))
 def test_a_setting_that_is_wrong_is_wrong_usage(command: str) -> None:
-    query = ["SELECT 1"] * (command == "sql")
-    refused = CliRunner().invoke(jobs, [command, *query, "--set", "trigger.interval.ms=0"])
+    needed = {"sql": ["SELECT 1"], "labels": ["--input", __file__]}.get(command, [])
+    refused = CliRunner().invoke(jobs, [command, *needed, "--set", "trigger.interval.ms=0"])
 
     assert refused.exit_code == 2
     assert "trigger.interval.ms = 0: Expected `int` >= 1" in refused.stderr

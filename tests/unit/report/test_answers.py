@@ -18,7 +18,7 @@ from group_coordinator.settings import load
 from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 from tests.support.busy_day import DAY, HOSTILE
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, label, tables_of
 from tests.support.samples import sample
 from tests.unit.core.mixed_groups import join, sync
 
@@ -40,14 +40,14 @@ def tiles(report: Report, section: str) -> list[str]:
 
 def test_groups_that_need_a_look_come_first(day: Report) -> None:
     assert table(day, "groups") == [
-        ["shipping", "STOP", "Empty, classic", "0", "13,281", "9 h 55 min", "orders 2"],
-        ["imports", "STOP", "Empty, classic", "0", "10,044", "8 h", "orders 2"],
-        ["refunds", "STOP", "Empty, classic", "0", "2,844", "7 h", "orders 1"],
-        ["archive", "STOP", "Empty, classic", "0", "852", "at least 23 h 55 min", "returns 0"],
-        [HOSTILE, "WARN", "Stable, classic", "1", "25,893", "21 h 1 min", "orders 2"],
-        ["analytics", "OK", "Stable, classic", "1", "14,160", "4 h 30 min", "clicks 0"],
-        ["billing", "OK", "Stable, classic", "2", "0", "0 s", "-"],
-        ["search-index", "OK", "Stable, classic", "1", "0", "0 s", "-"],
+        ["shipping", "STOP", "Empty, classic", "0", "13,281", "9 h 55 min", "orders 2", "-"],
+        ["imports", "STOP", "Empty, classic", "0", "10,044", "8 h", "orders 2", "-"],
+        ["refunds", "STOP", "Empty, classic", "0", "2,844", "7 h", "orders 1", "-"],
+        ["archive", "STOP", "Empty, classic", "0", "852", "at least 23 h 55 min", "returns 0", "-"],
+        [HOSTILE, "WARN", "Stable, classic", "1", "25,893", "21 h 1 min", "orders 2", "-"],
+        ["analytics", "OK", "Stable, classic", "1", "14,160", "4 h 30 min", "clicks 0", "-"],
+        ["billing", "OK", "Stable, classic", "2", "0", "0 s", "-", "-"],
+        ["search-index", "OK", "Stable, classic", "1", "0", "0 s", "-", "-"],
     ]
     assert tiles(day, "groups") == [
         "5 not OK, of 8 groups",
@@ -87,6 +87,26 @@ def test_records_that_retention_removes(tmp_path: Path) -> None:
         ["reader", "bills", "1", "0", "80", "89%", "in 10 min"],
     ]
     assert tiles(report, "at-risk") == ["10 records lost, removed unread"]
+
+
+def test_groups_behind_their_objectives(tmp_path: Path) -> None:
+    """The range begins in the middle of the day."""
+    groups = [GroupHistory(name) for name in ("late", "quick", "unlabelled")]
+    for group, offset in zip(groups, (10, 20, 10), strict=True):
+        group.commit({"orders": {0: offset}})
+    root = tables_of(tmp_path, *groups)
+    for seconds, end in [(0, 10), (60, 10), (120, 20), (180, 20)]:
+        sample(root, seconds, "orders", {0: end})
+    label(root, ("late", "payments", "gold", 60), ("quick", None, None, 3_600))
+
+    noon = scope(begin=scope().begin + timedelta(hours=12), end=scope().begin + timedelta(hours=36))
+    report = ask(str(root), noon)
+
+    assert table(report, "objectives") == [
+        ["late", "payments", "1 min", "75.0%", "2 min", "1"],
+        ["quick", "-", "1 h", "100.0%", "0 s", "1"],
+    ]
+    assert [line[-1] for line in table(report, "groups")] == ["payments", "-", "-"]
 
 
 def test_a_step_without_commits_is_zero(day: Report) -> None:
@@ -298,7 +318,7 @@ def test_empty_tables_have_nothing_to_show(tmp_path: Path) -> None:
     report = ask(str(tables_of(tmp_path)), scope())
 
     found = [content(report, name) for name in report.contents]
-    assert [(each.figures, each.listings) for each in found] == [((), ())] * 10
+    assert [(each.figures, each.listings) for each in found] == [((), ())] * 11
 
 
 def test_a_table_that_is_missing_costs_the_sections_that_need_it(two_clusters: str) -> None:
@@ -307,4 +327,4 @@ def test_a_table_that_is_missing_costs_the_sections_that_need_it(two_clusters: s
     report = ask(two_clusters, scope())
 
     troubled = [name for name, found in report.contents.items() if isinstance(found, QueryError)]
-    assert troubled == ["groups", "lag", "at-risk", "stale"]
+    assert troubled == ["groups", "lag", "objectives", "at-risk", "stale"]

@@ -167,7 +167,7 @@ def test_news_come_by_themselves_and_the_place_stays(browser: Browser, day: Repo
 
         assert browser.ask("window.is_the_same_page")
         assert browser.ask(PLACE) == pytest.approx(place, abs=1)
-        assert browser.ask("document.querySelectorAll('section').length") == 10
+        assert browser.ask("document.querySelectorAll('section').length") == 11
         assert all(browser.ask(MARKS))
         current.trouble = "there are no tables"
         browser.until(

@@ -12,7 +12,7 @@ import pytest
 from group_coordinator import settings
 from group_coordinator.clients.errors import QueryError
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, label, tables_of
 from tests.support.samples import sample
 from tests.unit.driver.metrics.scraped import shown
 
@@ -37,6 +37,8 @@ class Tables:
             texts = {name: [text] * count for name, text in columns.items()}
             numbers = {"member_count": [0] * count, "offset_count": [1] * count}
             return pa.table({"group_id": pa.array(self.groups, pa.string()), **texts, **numbers})
+        if self.asked[-1] == "group_owners":
+            return pa.table({"group_id": [], "owner": [], "tier": [], "objective_seconds": []})
         return self._lag(count)
 
     def _lag(self, count: int) -> pa.Table:
@@ -116,6 +118,7 @@ def test_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> None:
         history.commit({"orders": {0: 42}})
     root = tables_of(tmp_path, billing, elsewhere)
     sample(root, time.time(), "orders", {0: 50, 1: 7})
+    label(root, ("bill*", "payments", None, 60), ("*", None, "gold", None))
     job = replace(settings.load().job, tables_root=str(root), cluster_id="test")
     spark: Any = None
 
@@ -132,3 +135,7 @@ def test_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> None:
     }
     assert found['kafka_topic_partition_current_offset{partition="1",topic="orders"}'] == 7
     assert found["group_coordinator_positions_age_seconds"] < 60
+    labelled = 'kafka_consumergroup_labels{consumergroup="billing",owner="payments",tier=""}'
+    assert found[labelled] == 1
+    assert found['kafka_consumergroup_objective_seconds{consumergroup="billing"}'] == 60
+    assert not any('consumergroup="other"' in name for name in found)

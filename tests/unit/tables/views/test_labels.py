@@ -96,9 +96,7 @@ def test_only_stars_are_wildcards() -> None:
     }  # fmt: skip
 
     for pattern in patterns:
-        alone = given | {
-            "group_labels": [{"cluster_id": name, "pattern": pattern} for name in ODD]
-        }
+        alone = given | {"group_labels": [{"cluster_id": name, "pattern": pattern} for name in ODD]}
         [found] = answers(alone, "group_owners")
         wanted = {name for name in ODD if pattern.count("*") <= 2 and matches(pattern, name)}
         assert {row["group_id"] for row in found} == wanted, pattern
