@@ -18,7 +18,7 @@ from group_coordinator.tables.creation import create_views
 from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, label, tables_of
 from tests.support.samples import sample, share_sample
 
 pytestmark = pytest.mark.spark
@@ -26,6 +26,11 @@ pytestmark = pytest.mark.spark
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 SETTINGS = {"offsets_retention_ms": 60_000, "offsets_retention_check_interval_ms": 10_000}
 CLIENT_ID = '\x01\t\r\n\b\fsay "hi" \\n \\\\ $name café \\'
+ODD_LABELS = [
+    (pattern, pattern, "odd", None)
+    for pattern in ("A", r"a\n", r"*\*", "a ", "a*\n", "\ufffd*", "*\u0301", "c*n*s", "%", "_")
+]
+"""Patterns with characters that mean something in LIKE, in regular expressions, or in texts of SQL."""
 QUICK = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
@@ -34,7 +39,7 @@ QUICK = {
 """Of a few rows each, compiling the views takes nearly all of the time."""
 SOURCES = (
     *("coordinator_log", "groups", "members", "offsets", "topic_positions"),
-    *("share_group_offsets", "writers"),
+    *("share_group_offsets", "writers", "group_labels"),
 )
 
 
@@ -152,6 +157,7 @@ def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     sample_orders(root)
     share_orders(root)
     sample_far_ends(root, 155)
+    label(root, ("*", None, None, 60), *ODD_LABELS)
     spark.sql(f"CREATE SCHEMA of_views LOCATION '{tmp_path}/warehouse'")
     for name in SOURCES:
         spark.sql(f"CREATE TABLE of_views.{name} USING delta LOCATION '{root}/{name}'")
