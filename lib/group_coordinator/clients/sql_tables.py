@@ -22,9 +22,9 @@ from group_coordinator.clients.errors import QueryError, TablesUnavailableError
 from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.delta_errors import in_one_line
 from group_coordinator.tables.roots import is_folder
-from group_coordinator.tables.views.all_views import VIEWS, named_in
+from group_coordinator.tables.views.all_views import IN_PLACE_OF_LATER_TABLES, VIEWS, named_in
 from group_coordinator.tables.views.definition import DATAFUSION
-from group_coordinator.tables.views.labels import LABELS, WITHOUT_LABELS
+from group_coordinator.tables.views.labels import LABELS
 
 _TABLE = re.compile(r"\bdead_letters\b", re.IGNORECASE)
 _COLUMN = r'(?:(?:\w+|"[^"]*")\s*\.\s*)*(?:key|value|"key"|"value")'
@@ -211,7 +211,7 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
 
 def _create_views(builder: QueryBuilder, tables: Iterable[str], wanted: frozenset[str]) -> None:
     # Only the views of the query are created, if their tables exist: an earlier version may have created fewer.
-    names = {**WITHOUT_LABELS, **{name: name for name in tables}}
+    names = {**IN_PLACE_OF_LATER_TABLES, **{name: name for name in tables}}
     for view in VIEWS:
         # VIEWS are in the order of their dependencies.
         if view.name in wanted and view.sources <= names.keys():

@@ -24,9 +24,8 @@ from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 from group_coordinator.tables.topic_ids import TOPIC_IDS
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
-from group_coordinator.tables.views.all_views import VIEWS, named_in
+from group_coordinator.tables.views.all_views import IN_PLACE_OF_LATER_TABLES, VIEWS, named_in
 from group_coordinator.tables.views.definition import SPARK, ViewDefinition
-from group_coordinator.tables.views.labels import WITHOUT_LABELS
 
 # Spark's message about a catalog without views; the error's name differs from version to version.
 _NO_VIEWS = "does not support views"
@@ -64,7 +63,7 @@ def create_temporary_views(spark: SparkSession, tables: Iterable[str], query: st
     """Define the views of a query in a session, under their plain names, next to its tables. Return all names."""
     names, wanted = {name: name for name in tables}, named_in(query)
     for view in VIEWS:
-        sources = {**WITHOUT_LABELS, **names}
+        sources = {**IN_PLACE_OF_LATER_TABLES, **names}
         if view.name in wanted and view.sources <= sources.keys():
             spark.sql(view.sql(SPARK, sources)).createOrReplaceTempView(view.name)
             # From here on a later view may read it.

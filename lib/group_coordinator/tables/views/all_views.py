@@ -11,7 +11,7 @@ from group_coordinator.tables.views.commit_rate import COMMIT_RATE
 from group_coordinator.tables.views.expiring_soon import EXPIRING_SOON
 from group_coordinator.tables.views.group_status import GROUP_STATUS
 from group_coordinator.tables.views.group_timeline import GROUP_TIMELINE
-from group_coordinator.tables.views.labels import GROUP_OWNERS
+from group_coordinator.tables.views.labels import GROUP_OWNERS, LABELS, NO_LABELS
 from group_coordinator.tables.views.lag import LAG_NOW
 from group_coordinator.tables.views.lag_history import LAG_HISTORY
 from group_coordinator.tables.views.lost_offsets import LOST_OFFSETS
@@ -20,6 +20,7 @@ from group_coordinator.tables.views.offset_changes import OFFSET_CHANGES, RECENT
 from group_coordinator.tables.views.partition_status import PARTITION_STATUS
 from group_coordinator.tables.views.readiness import READINESS
 from group_coordinator.tables.views.rebalances import REBALANCES
+from group_coordinator.tables.views.share_offsets import NO_SHARE_OFFSETS, SHARE_OFFSETS
 from group_coordinator.tables.views.stale_topics import STALE_TOPICS
 from group_coordinator.tables.views.time_lag import TIME_LAG
 from group_coordinator.tables.views.topic_groups import TOPIC_GROUPS
@@ -31,6 +32,9 @@ VIEWS = (
     *(STALE_TOPICS, GROUP_OWNERS, OBJECTIVES),
 )
 """In order: each after the views that it reads."""
+
+IN_PLACE_OF_LATER_TABLES = {LABELS: NO_LABELS, SHARE_OFFSETS: NO_SHARE_OFFSETS}
+"""Sources without rows, where a table is missing that versions before 0.4.0 do not have."""
 
 _ABOUT_ALL = frozenset({"show", "information_schema"})
 

@@ -14,14 +14,11 @@ from group_coordinator.tables.views.definition import (
 LABELS = "group_labels"
 """The name of the table."""
 
-WITHOUT_LABELS = {
-    LABELS: """(
+NO_LABELS = """(
 SELECT CAST(NULL AS STRING) AS cluster_id, CAST(NULL AS STRING) AS pattern, CAST(NULL AS STRING) AS owner,
   CAST(NULL AS STRING) AS tier, CAST(NULL AS INT) AS objective_seconds
 WHERE false
 )"""
-}
-"""A source of views that has no rows, in place of the table, which versions before 0.4.0 do not have."""
 
 MOST_STARS = 2
 """Stars of a pattern: so many need only comparisons of texts, and more need a regular expression. DataFusion compiles the

@@ -6,8 +6,17 @@ from group_coordinator.tables.views.definition import offset_or_null
 from group_coordinator.tables.views.offset_changes import RECENT_HOURS
 from group_coordinator.tables.views.position_steps import NEWEST_SAMPLES, since, small
 
+SHARE_OFFSETS = "share_group_offsets"
+"""The name of the table."""
+NO_SHARE_OFFSETS = """(
+SELECT CAST(NULL AS STRING) AS cluster_id, CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic,
+  CAST(NULL AS INT) AS `partition`, CAST(NULL AS BIGINT) AS start_offset, CAST(NULL AS INT) AS leader_epoch,
+  CAST(NULL AS BIGINT) AS lag, CAST(NULL AS TIMESTAMP) AS sampled_at
+WHERE false
+)"""
+
 # DataFusion rejects a UNION of columns with different comments; a CASE has none.
-_SAMPLES = "$share_group_offsets"
+_SAMPLES = f"${SHARE_OFFSETS}"
 
 
 def _of_share_groups(columns: str, age: str) -> str:

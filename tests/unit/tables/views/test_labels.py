@@ -68,12 +68,14 @@ def test_labels_are_of_one_cluster_and_replaced_as_a_whole(root: Path) -> None:
     assert asked(root, "SELECT cluster_id, owner FROM group_labels") == [("other", "elsewhere")]
 
 
-def test_tables_of_an_earlier_version_have_no_labels(root: Path) -> None:
-    for file in (root / "group_labels").rglob("*.json"):
-        file.unlink()
+def test_tables_of_an_earlier_version_have_no_labels_and_no_share_groups(root: Path) -> None:
+    for table in ("group_labels", "share_group_offsets"):
+        for file in (root / table).rglob("*.json"):
+            file.unlink()
 
     assert asked(root, OWNERS) == []
     assert rows(str(root), "SELECT * FROM objectives") == []
+    assert asked(root, "SELECT count(*) FROM lag_history WHERE lag IS NULL") == [(0,)]
     assert asked(root, "SELECT count(owner), count(*) FROM group_status") == [(0, 4)]
 
 
