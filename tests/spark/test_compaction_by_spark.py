@@ -111,6 +111,25 @@ def test_only_files_of_the_touched_groups_are_read_and_written(
     assert merge["operationMetrics"]["numTargetFilesRemoved"] == "1"
 
 
+def test_a_first_load_of_many_groups_needs_no_merge(
+    spark: SparkSession, elsewhere: TableCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_compaction, "_MOST_GROUPS", 1)
+    filled_other = commits("other", 1, "berlin").entries()
+    root = elsewhere.root.removeprefix("file:")
+    earlier = Transaction("earlier", 1)
+    compaction.compact(TableCatalog(root), "other", filled_other, RETENTION, earlier)
+
+    for batch_id in (2, 2, 3):
+        take(spark, elsewhere, batch_id, "berlin", "oslo")
+
+    found = elsewhere.read(spark, "offsets").select("cluster_id", "group_id", "committed_offset")
+    wanted = [("other", "berlin", 1), ("test", "berlin", 3), ("test", "oslo", 3)]
+    assert_df_equality(found, spark.createDataFrame(wanted, found.schema), ignore_row_order=True)
+    history = elsewhere.writable(spark, OFFSETS.name).history().select("operation").collect()
+    assert [row.operation for row in history] == ["MERGE", "WRITE", "MERGE", "CREATE TABLE"]
+
+
 def test_what_an_executor_took_along_is_computed_again(
     spark: SparkSession, elsewhere: TableCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

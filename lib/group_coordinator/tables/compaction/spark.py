@@ -5,28 +5,22 @@ A group's rows are changed by new entries of its log, in plain Python, on the dr
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial, reduce
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, cast
 
-import pandas as pd
+import pyarrow as pa
 from deltalake import Transaction
 from msgspec import json, structs
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BooleanType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.types import ArrayType, LongType, StructField, StructType, TimestampType
 
 from group_coordinator.tables.catalog import TableCatalog, commit_of_spark
 from group_coordinator.tables.compaction.replayed_group import ReplayedGroup
@@ -39,7 +33,13 @@ from group_coordinator.tables.compaction.rows import (
     TableRow,
 )
 from group_coordinator.tables.creation import COMPACTED
-from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, GROUP_KEY, TableDefinition
+from group_coordinator.tables.definition import (
+    CLUSTER_ID,
+    GROUP_ID,
+    GROUP_KEY,
+    TableDefinition,
+    quoted,
+)
 from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.topic_ids import topic_names
 
@@ -137,14 +137,19 @@ CHANGES = "changes of the tables that follow from the log"
 """Name of the changes in Spark's UI."""
 TopicNames: TypeAlias = Mapping[str, Mapping[str, str]]
 """Names of topics by id, by cluster."""
-_LOG = "log"
-_CHANGES = StructType(
-    [
-        StructField("table", StringType()),
-        StructField("delete", BooleanType()),
-        StructField("row", StringType()),
-    ]
-)
+_CHANGES = "table string, delete boolean, rows string"
+_CHANGES_AT_ONCE = 2_000
+"""Changes in the rows for Spark, as JSON arrays: each row is converted several times, and a row a change takes longer than the change."""
+_ENTRY = {
+    "batch_id": "bigint",
+    "seq": "int",
+    "key": "string",
+    "value": "string",
+    "event_time": "bigint",
+    "reason": "string",
+    "inferred": "boolean",
+}
+"""Columns of StoredLogEntry, with times in milliseconds."""
 
 
 def compact(
@@ -156,25 +161,35 @@ def compact(
 ) -> None:
     """Apply a part of a cluster's log to the state tables; each table takes one version of an application once."""
     ranges = touched_groups(log)
-    groups = _groups_with_their_log(catalog, log, condition(cluster_id, ranges, "present"))
+    touched = condition(cluster_id, ranges, "present")
+    present = {
+        table.name: catalog.read(log.sparkSession, table.name).alias("present").where(touched)
+        for table in COMPACTED
+    }
+    # Only a first load has so many groups of a cluster without rows.
+    empty = {name for name, rows in present.items() if ranges is None and rows.isEmpty()}
+    groups = log.select(*GROUP_KEY).distinct()
+    before = (
+        _table_rows(present[table.name].join(groups, [*GROUP_KEY], "left_semi"), table)
+        for table in COMPACTED
+        if table.name not in empty
+    )
     names = {cluster_id: topic_names(log.sparkSession, catalog, cluster_id)}
-    with _kept(_changes(groups, retention, names)) as kept:
+    with _kept(_changes(reduce(DataFrame.union, before, _entries(log)), retention, names)) as kept:
         # A MERGE without changes would still read its table and commit.
         [(changed,)] = kept.agg(F.collect_set("table")).collect()
-        for definition in COMPACTED:
-            if definition.name in changed:
-                application = f"{transaction.app_id}:{definition.name}"
-                rows, touched = _rows(kept, definition), condition(cluster_id, ranges, "old")
-                with (
-                    once(log.sparkSession, application, transaction.version),
-                    commit_of_spark(catalog.local_folder(definition.name)),
-                ):
-                    _merge(catalog, definition, rows, touched)
+        for table in (table for table in COMPACTED if table.name in changed):
+            application = f"{transaction.app_id}:{table.name}"
+            with once(log.sparkSession, application, transaction.version):
+                if table.name in empty:
+                    _write_first(catalog, cluster_id, table, _rows(kept, table))
+                else:
+                    _merge(catalog, table, _rows(kept, table), touched)
 
 
 def applied(log: DataFrame, retention: Retention, names: TopicNames) -> dict[str, DataFrame]:
     """Return the state tables after the whole log of any clusters; it has the columns of GROUP_KEY and StoredLogEntry."""
-    changes = _changes(_in_one_shape(log, _LOG, [*StoredLogEntry._fields]), retention, names)
+    changes = _changes(_entries(log), retention, names)
     return {definition.name: _rows(changes, definition).drop("delete") for definition in COMPACTED}
 
 
@@ -199,33 +214,22 @@ def _changes(groups: DataFrame, retention: Retention, names: TopicNames) -> Data
         # A group's rows must be in one task, and in order.
         groups.repartition(*GROUP_KEY)
         .sortWithinPartitions(*GROUP_KEY)
-        .mapInPandas(partial(_apply_all, retention=retention, names=names), _CHANGES)
+        .mapInArrow(partial(_apply_all, retention=retention, names=names), _CHANGES)
     )
 
 
-def _groups_with_their_log(catalog: TableCatalog, log: DataFrame, touched: Column) -> DataFrame:
-    groups = log.select(*GROUP_KEY).distinct()
-    tables = [
-        _in_one_shape(
-            catalog.read(log.sparkSession, table.name)
-            .alias("present")
-            .where(touched)
-            .join(groups, [*GROUP_KEY], "left_semi"),
-            table.name,
-            table.schema.names,
-        )
-        for table in COMPACTED
-    ]
-    return reduce(DataFrame.union, tables, _in_one_shape(log, _LOG, [*StoredLogEntry._fields]))
+# Rows of the log and of the tables in one frame: an entry in its own columns, a row of a table as JSON.
+def _entries(log: DataFrame) -> DataFrame:
+    absent = (F.lit(None).cast("string").alias(name) for name in ("table", "row"))
+    entry = (without_instants(log.schema[name]).cast(kind) for name, kind in _ENTRY.items())
+    return log.select(*GROUP_KEY, *absent, *entry)
 
 
-def _in_one_shape(frame: DataFrame, kind: str, columns: list[str]) -> DataFrame:
-    row = F.struct(*(without_instants(frame.schema[name]) for name in columns))
-    return frame.select(
-        *GROUP_KEY,
-        F.lit(kind).alias("kind"),
-        F.to_json(row, {"ignoreNullFields": "false"}).alias("row"),
-    )
+def _table_rows(rows: DataFrame, table: TableDefinition) -> DataFrame:
+    row = F.struct(*(without_instants(rows.schema[name]) for name in table.schema.names))
+    text = F.to_json(row, {"ignoreNullFields": "false"}).alias("row")
+    absent = (F.lit(None).cast(kind).alias(name) for name, kind in _ENTRY.items())
+    return rows.select(*GROUP_KEY, F.lit(table.name).alias("table"), text, *absent)
 
 
 def without_instants(column: StructField) -> Column:
@@ -235,33 +239,41 @@ def without_instants(column: StructField) -> Column:
 
 
 def _apply_all(
-    frames: Iterable[pd.DataFrame], retention: Retention, names: TopicNames
-) -> Iterator[pd.DataFrame]:
-    # The frames of a partition hold whole groups, sorted, so a group may be in several frames.
+    batches: Iterable[pa.RecordBatch], retention: Retention, names: TopicNames
+) -> Iterator[pa.RecordBatch]:
+    # The batches of a partition hold whole groups, sorted, so a group may be in several batches.
     rows = chain.from_iterable(
-        zip(frame["cluster_id"], frame["group_id"], frame["kind"], frame["row"], strict=True)
-        for frame in frames
+        zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
-    for group_id, of_group in groupby(rows, key=itemgetter(0, 1)):
-        before, log = GroupRows(), []
-        for *_, kind, text in of_group:
-            if kind == _LOG:
-                log.append(StoredLogEntry(**json.decode(text)))
-            else:
-                before.add(json.decode(text, type=ROW_TYPES[kind]))
-        key = GroupKey(*group_id)
-        changes = list(apply_entries(key, before, log, retention, names.get(key.cluster_id, {})))
-        if changes:
-            yield _frame(changes)
+    changes = chain.from_iterable(
+        _of_group(GroupKey(*group), of_group, retention, names)
+        for group, of_group in groupby(rows, key=itemgetter(0, 1))
+    )
+    while some := list(islice(changes, _CHANGES_AT_ONCE)):
+        yield _batch(some)
 
 
-def _frame(changes: list[Change]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "table": [change.table for change in changes],
-            "delete": [change.delete for change in changes],
-            "row": [json.encode(change.row).decode() for change in changes],
-        }
+def _of_group(
+    key: GroupKey, rows: Iterable[Sequence[Any]], retention: Retention, names: TopicNames
+) -> Iterator[Change]:
+    before, log = GroupRows(), []
+    for _, _, table, row, *entry in rows:
+        if table is None:
+            log.append(StoredLogEntry(*entry))
+        else:
+            before.add(json.decode(row, type=ROW_TYPES[table]))
+    return apply_entries(key, before, log, retention, names.get(key.cluster_id, {}))
+
+
+def _batch(changes: Iterable[Change]) -> pa.RecordBatch:
+    rows: dict[tuple[str, bool], list[TableRow]] = defaultdict(list)
+    for change in changes:
+        rows[change.table, change.delete].append(change.row)
+    return pa.RecordBatch.from_pylist(
+        [
+            {"table": table, "delete": delete, "rows": json.encode(some).decode()}
+            for (table, delete), some in rows.items()
+        ]
     )
 
 
@@ -273,8 +285,9 @@ def _rows(changes: DataFrame, definition: TableDefinition) -> DataFrame:
             for field in definition.schema
         ]
     )
+    rows = F.from_json("rows", ArrayType(shape), {"mode": "FAILFAST"})
     row = changes.where(F.col("table") == definition.name).select(
-        "delete", F.from_json("row", shape).alias("row")
+        "delete", F.explode(rows).alias("row")
     )
     return row.select(
         "delete",
@@ -291,19 +304,30 @@ def _merge(
     catalog: TableCatalog, definition: TableDefinition, rows: DataFrame, touched: Column
 ) -> None:
     columns: dict[str, str | Column] = {name: f"new.`{name}`" for name in definition.schema.names}
-    (
+    merge = (
         catalog.writable(rows.sparkSession, definition.name)
-        .alias("old")
+        .alias("present")
         .merge(
             rows.alias("new"),
             reduce(
                 Column.__and__,
-                (F.col(f"old.`{name}`") == F.col(f"new.`{name}`") for name in definition.key),
+                (F.col(f"present.`{name}`") == F.col(f"new.`{name}`") for name in definition.key),
                 touched,
             ),
         )
         .whenMatchedDelete("new.delete")
         .whenMatchedUpdate(set=columns)
         .whenNotMatchedInsert("NOT new.delete", values=columns)
-        .execute()
     )
+    with commit_of_spark(catalog.local_folder(definition.name)):
+        merge.execute()
+
+
+def _write_first(
+    catalog: TableCatalog, cluster_id: str, definition: TableDefinition, rows: DataFrame
+) -> None:
+    # A MERGE takes several times as long. Not an append: with another compaction's rows it would double them.
+    ours = f"{CLUSTER_ID.name} = {quoted(cluster_id)}"
+    new = rows.where("NOT delete").drop("delete")
+    writer = new.write.format("delta").mode("overwrite").option("replaceWhere", ours)
+    catalog.save(writer, definition.name)
