@@ -35,7 +35,7 @@ _FIRST = f"""min(
 # A pending offset waits for its producer's marker, the first at its place or behind it if it has a place. It counts
 # from there on, if the marker commits, unless a later offset counts already by then (core/offsets/pending.py). Later
 # records are searched from the last record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind,
-# for each row.
+# for each row. Most logs have few transactions, so only their partitions are sorted for that.
 _TEXT = f"""
 WITH records AS ({GROUP_RECORDS}),
 markers AS (
@@ -48,7 +48,7 @@ markers AS (
     ) AS next_without_place,
     {_FIRST} AS first_placed
   FROM records
-  WHERE record_type IN (1, -1)
+  WHERE record_type = -1 OR (record_type = 1 AND producer_id IS NOT NULL)
 ),
 placed AS (
   SELECT markers.*,
@@ -67,38 +67,51 @@ ends AS (
     END AS end_place
   FROM placed
 ),
-offsets_in_order AS (
-  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id, own.place_in_log,
-    own.end_place, own.member_count, own.is_managed, own.client_id, own.inferred, coalesce(marker.reason, own.reason) AS reason,
-    coalesce(marker.principal, own.principal) AS principal,
-    coalesce(marker.event_time, own.event_time) AS at, {_COUNTS} AS counts,
-    coalesce(marker.batch_id, own.batch_id) AS batch_id, coalesce(marker.seq, own.seq) AS seq,
-    min(
-      CASE
-        WHEN own.producer_id IS NULL THEN own.place_in_log
-        WHEN {_COUNTS} THEN own.end_place
-      END
-    ) OVER (
+pending AS (
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.place_in_log, own.end_place,
+    marker.reason, marker.principal, marker.event_time AS at, marker.batch_id, marker.seq, {_COUNTS} AS counts
+  FROM ends own
+  JOIN (SELECT * FROM records WHERE record_type = -1) marker
+    ON marker.cluster_id = own.cluster_id AND marker.group_id = own.group_id
+    AND marker.place_in_log = own.end_place
+  WHERE own.record_type = 1
+),
+contested AS (
+  SELECT pending.*,
+    min(CASE WHEN own.producer_id IS NULL THEN own.place_in_log WHEN counts THEN end_place END) OVER (
       PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.place_in_log DESC
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS superseded_place
-  FROM ends own
-  LEFT JOIN (SELECT * FROM records WHERE record_type = -1) marker
-    ON marker.cluster_id = own.cluster_id AND marker.group_id = own.group_id
-    AND marker.place_in_log = own.end_place AND own.producer_id IS NOT NULL
-  WHERE own.record_type = 1
+  FROM (
+    SELECT every.cluster_id, every.group_id, every.topic, every.`partition`, every.place_in_log, every.producer_id
+    FROM records every
+    JOIN (SELECT DISTINCT cluster_id, group_id, topic, `partition` FROM pending) partitions
+      ON partitions.cluster_id = every.cluster_id AND partitions.group_id = every.group_id
+      AND partitions.topic = every.topic AND partitions.`partition` = every.`partition`
+    WHERE every.record_type = 1
+  ) own
+  LEFT JOIN pending
+    ON pending.cluster_id = own.cluster_id AND pending.group_id = own.group_id AND pending.place_in_log = own.place_in_log
+),
+ended AS (
+  SELECT * FROM contested WHERE counts AND (superseded_place IS NULL OR superseded_place > end_place)
 ),
 effective AS (
-  SELECT offsets_in_order.*,
+  SELECT changes.*,
     lag(`offset`) OVER (
       PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
     ) AS `before`
-  FROM offsets_in_order
-  WHERE producer_id IS NULL
-    OR (
-      counts
-      AND (superseded_place IS NULL OR superseded_place > end_place)
-    )
+  FROM (
+    SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id,
+      own.member_count, own.is_managed, own.client_id, own.inferred,
+      coalesce(ended.reason, own.reason) AS reason, coalesce(ended.principal, own.principal) AS principal,
+      coalesce(ended.at, own.event_time) AS at, coalesce(ended.batch_id, own.batch_id) AS batch_id,
+      coalesce(ended.seq, own.seq) AS seq
+    FROM records own
+    LEFT JOIN ended
+      ON ended.cluster_id = own.cluster_id AND ended.group_id = own.group_id AND ended.place_in_log = own.place_in_log
+    WHERE own.record_type = 1 AND (own.producer_id IS NULL OR ended.place_in_log IS NOT NULL)
+  ) changes
 )
 SELECT cluster_id, group_id, topic, `partition`, `before`, `offset` AS `after`, at, reason, principal,
   CASE
