@@ -37,6 +37,14 @@ def opened(
     return settings_of_open_batch(spark, settings, allows_other_version=allows_other_version)
 
 
+def pin_by_an_earlier_version(
+    spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(group_coordinator, "__version__", "0.3.0")
+        pin(spark, configured)
+
+
 def test_an_open_batch_has_the_settings_that_it_began_with(
     spark: SparkSession, configured: Settings
 ) -> None:
@@ -64,9 +72,7 @@ def test_without_an_open_batch_new_settings_count(
 def test_another_version_is_refused_unless_it_may_differ(
     spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(group_coordinator, "__version__", "0.3.0")
-        pin(spark, configured)
+    pin_by_an_earlier_version(spark, configured, monkeypatch)
     monkeypatch.setattr(group_coordinator, "__version__", "0.4.0")
     leave(spark, configured, planned=4, done=3)
 
@@ -78,9 +84,7 @@ def test_another_version_is_refused_unless_it_may_differ(
 def test_a_batch_that_nothing_came_out_of_binds_nobody(
     spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(group_coordinator, "__version__", "0.3.0")
-        pin(spark, configured)
+    pin_by_an_earlier_version(spark, configured, monkeypatch)
     leave(spark, configured, planned=4, done=3)
     folder = coordinator_folder(spark, configured.job)
 
@@ -95,9 +99,7 @@ def test_a_batch_that_nothing_came_out_of_binds_nobody(
 def test_a_note_holds_for_all_later_batches_until_something_comes_out_of_one(
     spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(group_coordinator, "__version__", "0.3.0")
-        pin(spark, configured)
+    pin_by_an_earlier_version(spark, configured, monkeypatch)
     folder = coordinator_folder(spark, configured.job)
     empty = EmptyBatches(folder)
     empty.note(4)
@@ -125,9 +127,7 @@ def test_a_note_of_an_earlier_run_ends_with_the_first_output(
 def test_a_note_of_version_0_3_is_for_a_single_batch(
     spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(group_coordinator, "__version__", "0.3.0")
-        pin(spark, configured)
+    pin_by_an_earlier_version(spark, configured, monkeypatch)
     folder = coordinator_folder(spark, configured.job)
     folder.write("empty_batch", "4")
     leave(spark, configured, planned=4, done=3)
