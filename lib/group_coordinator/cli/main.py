@@ -33,6 +33,8 @@ COMMANDS = {
     "sql": ("cli.sql", "Query the tables, now or as of an earlier time."),
     "report": ("cli.report", "Show the groups on an HTML page, once or continuously."),
     "restore": ("cli.restore", "Put committed offsets back as they were at an earlier time."),
+    "export": ("cli.export", "Write committed offsets to a file: Parquet or Kafka's CSV."),
+    "import": ("cli.import_offsets", "Put the offsets of such a file back into their groups."),
     "what-if": ("cli.what_if", "Show which offsets another retention would have removed."),
     "replay-events": (
         "cli.replay_events",

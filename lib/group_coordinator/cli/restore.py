@@ -1,16 +1,18 @@
-"""`group-coordinator restore`: committed offsets as they were at an earlier time; its options and its table."""
+"""`group-coordinator restore`: committed offsets as they were at an earlier time.
+
+`import` shares the groups that are written (`RestoreTarget`) with their options, the steps of a restore, and the table of its result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import click
 import pyarrow as pa
-from kafka import TopicPartition
 
 from group_coordinator.cli.client_properties.connecting import connection_of
 from group_coordinator.cli.client_properties.options import client_options
@@ -27,22 +29,26 @@ from group_coordinator.cli.query_output import cell_text, format_option, print_t
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError, NotRestorableError
+from group_coordinator.clients.past_offsets import (
+    PastOffsets,
+    PastTables,
+    Topics,
+    is_chosen,
+    owner_of,
+)
 from group_coordinator.clients.restore import (
     GroupOffsets,
     GroupPlan,
     JobGroups,
     KafkaGroups,
     Offsets,
-    PastOffset,
-    PastTables,
     RestoredOffset,
     check_inactive,
     executed,
-    is_chosen,
+    for_another_cluster,
     logs_of,
     planned,
     with_mapped_offsets,
-    with_same_offsets,
 )
 from group_coordinator.settings import Settings, load
 
@@ -62,32 +68,14 @@ SCHEMA = pa.schema(
 """Columns of the result. The first two offsets are null if there is none."""
 
 
-def _restore_options(function: Function) -> Function:
+def target_options(function: Function) -> Function:
+    """Add the options of the groups that are written: the keyword arguments of `target_of`."""
     to_command_config = click.option(
         "--to-command-config",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="A file of Kafka's client properties for --to-bootstrap-server. [--command-config]",
     )
     options = (
-        click.option(
-            "--group",
-            "group_ids",
-            multiple=True,
-            required=True,
-            metavar="GROUP",
-            help="A group to restore. Repeatable.",
-        ),
-        click.option(
-            "--as-of",
-            type=time_of,
-            metavar="TIME",
-            help="The time of the offsets: 2024-01-02T03:04:05Z, or in UTC 2024-01-02 03:04.",
-        ),
-        click.option(
-            "--before-reset",
-            is_flag=True,
-            help="Instead of --as-of: just before each group's newest reset or rewind (view audit).",
-        ),
         click.option(
             "--topic",
             "topics",
@@ -106,12 +94,6 @@ def _restore_options(function: Function) -> Function:
             "--to-bootstrap-server",
         ),
         to_command_config,
-        click.option(
-            "--map",
-            "mapping",
-            type=click.Choice(["same", "timestamp"]),
-            help="In the other cluster: the same offsets, or by the records' timestamps. [default: same]",
-        ),
         format_option(FORMATS, default="table"),
         click.option("--tables", metavar="FOLDER", help="The folder of the tables. [tables.root]"),
         settings_options,
@@ -119,10 +101,174 @@ def _restore_options(function: Function) -> Function:
     return with_options(function, options)
 
 
+class RestoreTarget(NamedTuple):
+    """Groups that are written, with the options of a command line; `other` None: those of the cluster in the tables."""
+
+    settings: Settings
+    topics: Topics
+    connection: Connection
+    other: Connection | None
+    is_executed: bool
+    printed: str
+
+
+def target_of(
+    *,
+    topics: Sequence[str],
+    execute: bool,
+    cluster: str | None,
+    bootstrap_server: str | None,
+    command_config: Path | None,
+    to_bootstrap_server: str | None,
+    to_command_config: Path | None,
+    printed: str,
+    tables: str | None,
+    config: Path | None,
+    overrides: tuple[str, ...],
+) -> RestoreTarget:
+    if to_bootstrap_server is None and to_command_config:
+        raise click.UsageError("--to-command-config needs --to-bootstrap-server")
+    named = {
+        "bootstrap.servers": bootstrap_server,
+        "cluster.id": cluster,
+        "tables.root": tables,
+    }
+    from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
+    settings = load(config, [*overrides, *from_options])
+    job, login = settings.job, client_options(command_config)
+    other = None
+    if to_bootstrap_server is not None:
+        origin = to_command_config or command_config
+        other = connection_of(to_bootstrap_server, job.security, client_options(origin), origin)
+    connection = connection_of(job.bootstrap_servers, job.security, login, command_config)
+    return RestoreTarget(settings, topics_of(topics), connection, other, execute, printed)
+
+
+Restoring: TypeAlias = Callable[[], list[RestoredOffset]]
+
+
+def show_restored(context: click.Context, target: RestoreTarget, restoring: Restoring) -> None:
+    """Restore, print the table of the result, and end the command; an error of a partition gives status 1."""
+    try:
+        restored = restoring()
+    except ClientError as error:
+        raise click.ClickException(str(error)) from error
+    show(_table(restored), FORMATS, target.printed, None)
+    if not target.is_executed and any(row.target is not None for row in restored):
+        click.echo("Nothing was written: add --execute to write the new offsets.", err=True)
+    context.exit(1 if any(row.is_failed for row in restored) else 0)
+
+
+def restored_groups(
+    target: RestoreTarget, then: Mapping[str, PastOffsets], source: Connection | None = None
+) -> list[RestoredOffset]:
+    """Restore the offsets of each group. `source` has the records whose timestamps are mapped; None: the offsets stay the same.
+
+    Raises NotRestorableError: a group has members or no offsets; ChannelError.
+    """
+    if target.other is not None:
+        then = {group_id: for_another_cluster(offsets) for group_id, offsets in then.items()}
+    with _group_offsets(target) as groups:
+        check_inactive(groups, list(then))
+        now = {
+            group_id: {one: at for one, at in offsets.items() if is_chosen(one, target.topics)}
+            for group_id, offsets in groups.committed(list(then)).items()
+        }
+        _check_names(target, now, then)
+        plan = _plan(target, now, then, source)
+        return executed(groups, plan) if target.is_executed else plan
+
+
+@contextmanager
+def _group_offsets(target: RestoreTarget) -> Iterator[GroupOffsets]:
+    """Open the groups that are written: those of brokers, or those of the job."""
+    job = target.settings.job
+    # Another cluster needs no tables.
+    owner = None if target.other else owner_of(job.tables_root, job.cluster_id)
+    if owner is None or owner.is_mirror:
+        with closing(KafkaGroups(target.other or target.connection)) as groups:
+            yield groups
+        return
+    if owner.events_topic != job.events_topic:
+        raise NotRestorableError(
+            f"events.topic = {job.events_topic} is not the topic of the job that coordinates cluster.id = "
+            f"{job.cluster_id}: set events.topic to {owner.events_topic}, and responses.topic to that of the job"
+        )
+    with admin_of(job, target.connection, job.request_timeout_ms) as admin:
+        yield JobGroups(admin)
+
+
+def _check_names(
+    target: RestoreTarget, now: Mapping[str, Offsets], then: Mapping[str, PastOffsets]
+) -> None:
+    for group_id, offsets in then.items():
+        if not now[group_id] and not offsets:
+            raise NotRestorableError(
+                f"group {group_id} of cluster {target.settings.job.cluster_id} has no offsets to restore, now or then: "
+                "see if the names of group, cluster and topics are right"
+            )
+
+
+def _plan(
+    target: RestoreTarget,
+    now: Mapping[str, Offsets],
+    then: Mapping[str, PastOffsets],
+    source: Connection | None,
+) -> list[RestoredOffset]:
+    with closing(Cluster(target.other or target.connection)) as cluster:
+        plans = [
+            GroupPlan(group_id, now[group_id], past, _wanted(past, source, cluster))
+            for group_id, past in then.items()
+        ]
+        partitions = {one for plan in plans for one in (*plan.now, *plan.then)}
+        logs = logs_of(cluster, partitions)
+    return [row for plan in plans for row in planned(plan, logs)]
+
+
+def _wanted(past: PastOffsets, source: Connection | None, cluster: Cluster) -> Offsets:
+    if source is not None:
+        return with_mapped_offsets(source, cluster, past)
+    return {one: offset.committed for one, offset in past.items()}
+
+
 @click.command()
-@_restore_options
+@click.option(
+    "--group",
+    "group_ids",
+    multiple=True,
+    required=True,
+    metavar="GROUP",
+    help="A group to restore. Repeatable.",
+)
+@click.option(
+    "--as-of",
+    type=time_of,
+    metavar="TIME",
+    help="The time of the offsets: 2024-01-02T03:04:05Z, or in UTC 2024-01-02 03:04.",
+)
+@click.option(
+    "--before-reset",
+    is_flag=True,
+    help="Instead of --as-of: just before each group's newest reset or rewind (view audit).",
+)
+@click.option(
+    "--map",
+    "mapping",
+    type=click.Choice(["same", "timestamp"]),
+    help="In the other cluster: the same offsets, or by the records' timestamps. [default: same]",
+)
+@target_options
 @click.pass_context
-def command(context: click.Context, /, **given: Any) -> None:
+def command(
+    context: click.Context,
+    /,
+    *,
+    group_ids: Sequence[str],
+    as_of: datetime | None,
+    before_reset: bool,
+    mapping: str | None,
+    **given: Any,
+) -> None:
     """Put committed offsets back as they were at an earlier time.
 
     The offsets of then come from the tables: from the log's whole history, for any time since its first record. The
@@ -154,94 +300,31 @@ def command(context: click.Context, /, **given: Any) -> None:
       group-coordinator restore --group billing --as-of 2024-01-02T03:04:05Z --to-bootstrap-server standby:9092
         --map timestamp --execute
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    request = _request(**given)
-    try:
-        restored = _restored(request)
-    except ClientError as error:
-        raise click.ClickException(str(error)) from error
-    show(_table(restored), FORMATS, given["printed"], None)
-    if not request.is_executed and any(row.target is not None for row in restored):
-        click.echo("Nothing was written: add --execute to write the new offsets.", err=True)
-    context.exit(1 if any(row.is_failed for row in restored) else 0)
-
-
-class _Request(NamedTuple):
-    """Restore with the options of a command line; `to` None: into the groups' own cluster."""
-
-    settings: Settings
-    past: PastTables
-    connection: Connection
-    as_of: datetime | None
-    to: Connection | None
-    is_by_timestamp: bool
-    is_executed: bool
-
-
-def _request(
-    *,
-    group_ids: Sequence[str],
-    as_of: datetime | None,
-    before_reset: bool,
-    topics: Sequence[str],
-    execute: bool,
-    cluster: str | None,
-    bootstrap_server: str | None,
-    command_config: Path | None,
-    to_bootstrap_server: str | None,
-    to_command_config: Path | None,
-    mapping: str | None,
-    tables: str | None,
-    config: Path | None,
-    overrides: tuple[str, ...],
-    printed: str,  # noqa: ARG001 - for the table alone
-) -> _Request:
     if (as_of is None) is not before_reset:
         raise click.UsageError("give one of --as-of TIME and --before-reset")
-    if to_bootstrap_server is None and (mapping or to_command_config):
-        raise click.UsageError("--map and --to-command-config need --to-bootstrap-server")
-    named = {
-        "bootstrap.servers": bootstrap_server,
-        "cluster.id": cluster,
-        "tables.root": tables,
-    }
-    from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
-    settings = load(config, [*overrides, *from_options])
-    job, login = settings.job, client_options(command_config)
-    to = None
-    if to_bootstrap_server is not None:
-        origin = to_command_config or command_config
-        to = connection_of(to_bootstrap_server, job.security, client_options(origin), origin)
-    return _Request(
-        settings,
-        PastTables(
-            job.tables_root, job.cluster_id, list(dict.fromkeys(group_ids)), topics_of(topics)
-        ),
-        connection_of(job.bootstrap_servers, job.security, login, command_config),
-        as_of,
-        to,
-        is_by_timestamp=mapping == "timestamp",
-        is_executed=execute,
-    )
+    target = target_of(**given)
+    if target.other is None and mapping:
+        raise click.UsageError("--map needs --to-bootstrap-server")
+    job, groups = target.settings.job, list(dict.fromkeys(group_ids))
+    past = PastTables(job.tables_root, job.cluster_id, groups, target.topics)
+    source = target.connection if mapping == "timestamp" else None
+
+    def restored() -> list[RestoredOffset]:
+        times = _times(past, as_of)
+        return restored_groups(target, past.offsets(times, target.settings.coordinator), source)
+
+    show_restored(context, target, restored)
 
 
-def _restored(request: _Request) -> list[RestoredOffset]:
-    past = request.past
-    times = _times(request)
-    with _group_offsets(request) as groups:
-        check_inactive(groups, past.group_ids)
-        plan = _plan(request, groups, past.offsets(times, request.settings.coordinator))
-        return executed(groups, plan) if request.is_executed else plan
-
-
-def _times(request: _Request) -> dict[str, datetime]:
+def _times(past: PastTables, as_of: datetime | None) -> dict[str, datetime]:
     """Time of each group's offsets."""
-    if request.as_of is not None:
-        return dict.fromkeys(request.past.group_ids, request.as_of)
-    resets = request.past.newest_resets()
-    unknown = [group for group in request.past.group_ids if group not in resets]
+    if as_of is not None:
+        return dict.fromkeys(past.group_ids, as_of)
+    resets = past.newest_resets()
+    unknown = [group for group in past.group_ids if group not in resets]
     if unknown:
         raise NotRestorableError(
-            f"the view audit has no reset or rewind of {', '.join(unknown)} in cluster {request.past.cluster_id}: "
+            f"the view audit has no reset or rewind of {', '.join(unknown)} in cluster {past.cluster_id}: "
             "give a time by --as-of, or repeat the command when the tables have the reset"
         )
     for group, reset in resets.items():
@@ -251,57 +334,6 @@ def _times(request: _Request) -> dict[str, datetime]:
             err=True,
         )
     return {group: reset.time_before for group, reset in resets.items()}
-
-
-@contextmanager
-def _group_offsets(request: _Request) -> Iterator[GroupOffsets]:
-    """Open the groups that are written: those of brokers, or those of the job."""
-    job, owner = request.settings.job, request.past.owner()
-    if request.to is not None or owner.is_mirror:
-        yield KafkaGroups(request.to or request.connection)
-        return
-    if owner.events_topic != job.events_topic:
-        raise NotRestorableError(
-            f"events.topic = {job.events_topic} is not the topic of the job that coordinates cluster.id = "
-            f"{job.cluster_id}: set events.topic to {owner.events_topic}, and responses.topic to that of the job"
-        )
-    with admin_of(job, request.connection, job.request_timeout_ms) as admin:
-        yield JobGroups(admin)
-
-
-def _plan(
-    request: _Request, groups: GroupOffsets, then: dict[str, dict[TopicPartition, PastOffset]]
-) -> list[RestoredOffset]:
-    now = groups.committed(list(then))
-    with closing(Cluster(request.to or request.connection)) as cluster:
-        plans = [_group_plan(request, cluster, group, now[group], then[group]) for group in then]
-        partitions = {one for plan in plans for one in (*plan.now, *plan.then)}
-        logs = logs_of(cluster, partitions)
-    return [row for plan in plans for row in planned(plan, logs)]
-
-
-def _group_plan(
-    request: _Request,
-    cluster: Cluster,
-    group_id: str,
-    now: Offsets,
-    then: Mapping[TopicPartition, PastOffset],
-) -> GroupPlan:
-    past = request.past
-    wanted: Offsets = {one: offset.committed for one, offset in then.items()}
-    if request.to is not None:
-        wanted = with_same_offsets(then)
-        # A topic has another id in each cluster.
-        then = {one: offset._replace(topic_id=None) for one, offset in then.items()}
-        if request.is_by_timestamp:
-            wanted = with_mapped_offsets(request.connection, cluster, then)
-    now = {one: offset for one, offset in now.items() if is_chosen(one, past.topics)}
-    if not now and not then:
-        raise NotRestorableError(
-            f"group {group_id} of cluster {past.cluster_id} has no offsets to restore, now or then: see if the names "
-            "of group, cluster and topics are right"
-        )
-    return GroupPlan(group_id, now, then, wanted)
 
 
 def _table(restored: Sequence[RestoredOffset]) -> pa.Table:

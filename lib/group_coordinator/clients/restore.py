@@ -1,6 +1,6 @@
-"""Restore of committed offsets: the offsets of an earlier time by the tables, back into their groups or into those of another cluster.
+"""Restore of committed offsets: those of an earlier time back into their groups, or into those of another cluster.
 
-Three steps: `PastTables` reads offsets of then, `planned` compares them with present offsets and logs, `executed` commits. Groups are
+Three steps: `PastTables` or a file has the offsets of then, `planned` compares them with present offsets and logs, `executed` commits. Groups are
 Kafka's own (`KafkaGroups`), or groups of the job (`JobGroups`). A step that is repeated has the same result.
 """
 
@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from itertools import groupby
-from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from operator import attrgetter
+from typing import NamedTuple, TypeAlias
 
 from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
 from kafka.errors import NoError
 
 from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.cluster.cluster import Cluster, offsets_by_timestamp
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import (
@@ -26,147 +24,15 @@ from group_coordinator.clients.errors import (
     NotRestorableError,
     error_for,
 )
+from group_coordinator.clients.past_offsets import NO_EPOCH, PastOffset, PastOffsets
 from group_coordinator.clients.reset_plan import Facts, Numbers, ToOffsets, plan_reset
-from group_coordinator.clients.sql_tables import query, rows
-from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.tables.quoting import in_datafusion
 
 Offsets: TypeAlias = Mapping[TopicPartition, OffsetAndMetadata]
-Topics: TypeAlias = Mapping[str, Collection[int] | None]
-"""Chosen partitions by topic, None: all of the topic. Without topics all partitions are chosen."""
-_NO_EPOCH = -1
 _EMPTY, _DEAD = "Empty", "Dead"
+_MOST_NAMED = 10
+"""Most active groups in an error."""
 _BEFORE = "before the log's start: the first record that is left"
 _BEYOND = "beyond the log's end: the end"
-_OF_MIRROR = "mirror"
-"""Last folder of a mirror's checkpoint: the name of its query."""
-
-
-class Owner(NamedTuple):
-    """The owner of a cluster's rows: a mirror of Kafka's own groups, or the job that coordinates the groups of `events_topic`."""
-
-    is_mirror: bool
-    events_topic: str
-
-
-class PastOffset(NamedTuple):
-    """Committed offset of an earlier time."""
-
-    committed: OffsetAndMetadata
-    topic_id: str | None
-    """None: the commit had none."""
-
-
-class Reset(NamedTuple):
-    """Changes of a group's offsets at one time, by one sender. `principal` is None if the tables do not know the sender."""
-
-    at: datetime
-    change: str
-    principal: str | None
-    partitions: int
-
-    @property
-    def time_before(self) -> datetime:
-        """Last time of the log before the changes: it has whole milliseconds."""
-        return self.at - timedelta(milliseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class PastTables:
-    """Offsets and resets of some groups of a cluster. All methods raise TablesUnavailableError and QueryError."""
-
-    root: str
-    cluster_id: str
-    group_ids: Sequence[str]
-    topics: Topics
-
-    def owner(self) -> Owner:
-        """Return the owner by the newest claim. Raises NotRestorableError: there is none."""
-        claims = rows(
-            self.root,
-            f"SELECT checkpoint, events_topic FROM writers WHERE cluster_id = {in_datafusion(self.cluster_id)} "  # noqa: S608 - quoted
-            "ORDER BY epoch DESC LIMIT 1",
-        )
-        if not claims:
-            raise NotRestorableError(
-                f"tables.root = {self.root} has no rows of cluster.id = {self.cluster_id}: set --cluster to the name of "
-                "a mirror or of a job"
-            )
-        folder = claims[0]["checkpoint"].rstrip("/").rpartition("/")[2]
-        return Owner(folder == _OF_MIRROR, claims[0]["events_topic"])
-
-    def offsets(
-        self, times: Mapping[str, datetime], config: CoordinatorConfig
-    ) -> dict[str, dict[TopicPartition, PastOffset]]:
-        """Offsets of each group as of its own time."""
-        found: dict[str, dict[TopicPartition, PastOffset]] = {group_id: {} for group_id in times}
-        # Groups with the same time share a compaction of their log.
-        for at in set(times.values()):
-            condition = self._are([group_id for group_id, time in times.items() if time == at])
-            sql = (
-                "SELECT group_id, topic, `partition`, committed_offset, leader_epoch, metadata, topic_id FROM offsets "  # noqa: S608 - quoted
-                f"WHERE {condition} AND committed_offset >= 0"
-            )
-            for row in query(self.root, sql, AsOfTime(at, config, condition)).to_pylist():
-                partition = TopicPartition(row["topic"], row["partition"])
-                if is_chosen(partition, self.topics):
-                    found[row["group_id"]][partition] = _past(row)
-        return found
-
-    def newest_resets(self) -> dict[str, Reset]:
-        """Newest reset or rewind of each group by `audit`, without restores of it; groups without any are left out."""
-        sql = (
-            "SELECT group_id, topic, `partition`, `before`, `after`, change, at, principal FROM audit "  # noqa: S608 - quoted
-            f"WHERE {self._are(self.group_ids)} AND change IN ('reset', 'rewind') ORDER BY group_id, at"
-        )
-        found = groupby(rows(self.root, sql), key=itemgetter("group_id"))
-        resets = {
-            group_id: newest_reset(list(of_group), self.topics) for group_id, of_group in found
-        }
-        return {group_id: reset for group_id, reset in resets.items() if reset is not None}
-
-    def _are(self, group_ids: Collection[str]) -> str:
-        names = ", ".join(map(in_datafusion, group_ids))
-        return f"cluster_id = {in_datafusion(self.cluster_id)} AND group_id IN ({names})"
-
-
-def is_chosen(partition: TopicPartition, topics: Topics) -> bool:
-    """Return True for a partition of the topics, and for each partition if there are no topics."""
-    numbers = topics.get(partition.topic, ()) if topics else None
-    return numbers is None or partition.partition in numbers
-
-
-def _past(row: Mapping[str, Any]) -> PastOffset:
-    epoch = _NO_EPOCH if row["leader_epoch"] is None else row["leader_epoch"]
-    committed = OffsetAndMetadata(row["committed_offset"], row["metadata"] or "", epoch)
-    return PastOffset(committed, row["topic_id"])
-
-
-def newest_reset(changes: Iterable[Mapping[str, Any]], topics: Topics) -> Reset | None:
-    """Newest reset of the chosen partitions in a group's rows of `audit`, which are in the order of `at`.
-
-    A restore is a reset too. It changes partitions of the reset before it, and sets one of them back exactly. It does not count:
-    otherwise a repeated restore would undo the first.
-    """
-    newest: Reset | None = None
-    partitions: set[TopicPartition] = set()
-    before: dict[TopicPartition, int] = {}
-    for at, of_time in groupby(changes, key=itemgetter("at")):
-        changed = {TopicPartition(row["topic"], row["partition"]): row for row in of_time}
-        changed = {one: row for one, row in changed.items() if is_chosen(one, topics)}
-        set_back = {
-            one for one in changed if one in before and before[one] == changed[one]["after"]
-        }
-        if set_back and changed.keys() <= partitions:
-            before = {one: offset for one, offset in before.items() if one not in set_back}
-        elif changed:
-            some = next(iter(changed.values()))
-            newest = Reset(at, some["change"], some["principal"], len(changed))
-            partitions = set(changed)
-            before = {
-                one: row["before"] for one, row in changed.items() if row["before"] is not None
-            }
-    return newest
 
 
 class KafkaGroups:
@@ -174,18 +40,26 @@ class KafkaGroups:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        # A login for each of thousands of groups would take long.
+        self._admin = connection.open(KafkaAdminClient)
+
+    def close(self) -> None:
+        """Close the client."""
+        self._admin.close()
 
     def states(self, group_ids: Sequence[str]) -> dict[str, str]:
         """State of each group by Kafka's name; Dead: it does not exist."""
         # DescribeGroups knows only classic groups.
-        with self._connection.opened(KafkaAdminClient) as admin:
-            states = {group["group_id"]: group["group_state"] for group in admin.list_groups()}
+        with self._connection.awaited():
+            states = {
+                group["group_id"]: group["group_state"] for group in self._admin.list_groups()
+            }
         return {group_id: states.get(group_id, _DEAD) for group_id in group_ids}
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, Offsets]:
         """Present offsets of each group, without those below 0."""
-        with self._connection.opened(KafkaAdminClient) as admin:
-            found = admin.list_group_offsets(list(group_ids))
+        with self._connection.awaited():
+            found = self._admin.list_group_offsets(list(group_ids))
         return {
             group_id: {
                 one: committed for one, committed in offsets.items() if committed.offset >= 0
@@ -195,8 +69,8 @@ class KafkaGroups:
 
     def commit(self, group_id: str, offsets: Offsets) -> dict[TopicPartition, str]:
         """Commit offsets of a group without members; return the error of each partition that has one."""
-        with self._connection.opened(KafkaAdminClient) as admin:
-            results = admin.alter_group_offsets(group_id, offsets)
+        with self._connection.awaited():
+            results = self._admin.alter_group_offsets(group_id, offsets)
         return {
             partition: str(error_for(error.errno))
             for partition, error in results.items()
@@ -242,8 +116,9 @@ def check_inactive(groups: GroupOffsets, group_ids: Sequence[str]) -> None:
         f"{group} is {state}" for group, state in states.items() if state not in {_EMPTY, _DEAD}
     ]
     if active:
+        more = f" and {len(active) - _MOST_NAMED} more groups" if len(active) > _MOST_NAMED else ""
         raise NotRestorableError(
-            f"{', '.join(active)}: members would commit over restored offsets, so nothing is restored: end the "
+            f"{', '.join(active[:_MOST_NAMED])}{more}: members would commit over restored offsets, so nothing is restored: end the "
             "members, and repeat the command when the group is Empty"
         )
 
@@ -291,23 +166,23 @@ class GroupPlan(NamedTuple):
 
     group_id: str
     now: Offsets
-    then: Mapping[TopicPartition, PastOffset]
+    then: PastOffsets
     wanted: Offsets
 
 
-def with_same_offsets(then: Mapping[TopicPartition, PastOffset]) -> Offsets:
-    """Offsets for another cluster. Leader epochs of this cluster mean nothing there."""
-    return {one: past.committed._replace(leader_epoch=_NO_EPOCH) for one, past in then.items()}
+def for_another_cluster(then: PastOffsets) -> dict[TopicPartition, PastOffset]:
+    """Offsets without leader epochs and topic ids, which mean nothing in another cluster."""
+    return {
+        one: PastOffset(past.committed._replace(leader_epoch=NO_EPOCH), None)
+        for one, past in then.items()
+    }
 
 
-def with_mapped_offsets(
-    source: Connection, target: Cluster, then: Mapping[TopicPartition, PastOffset]
-) -> Offsets:
+def with_mapped_offsets(source: Connection, target: Cluster, then: PastOffsets) -> Offsets:
     """Offsets for another cluster, by the timestamps of records. Raises ChannelError."""
-    same = with_same_offsets(then)
-    asked = {one: committed.offset for one, committed in same.items()}
+    asked = {one: past.committed.offset for one, past in then.items()}
     mapped = offsets_by_timestamp(source, target, asked)
-    return {one: same[one]._replace(offset=offset) for one, offset in mapped.items()}
+    return {one: then[one].committed._replace(offset=offset) for one, offset in mapped.items()}
 
 
 def planned(group: GroupPlan, logs: Logs) -> list[RestoredOffset]:
@@ -359,20 +234,22 @@ def _with_target(row: RestoredOffset, wanted: OffsetAndMetadata, offset: int) ->
         return replace(row, target=wanted)
     # Metadata and epoch belong to the record at the wanted offset.
     note = _BEFORE if wanted.offset < offset else _BEYOND
-    return replace(row, target=OffsetAndMetadata(offset, "", _NO_EPOCH), note=note)
+    return replace(row, target=OffsetAndMetadata(offset, "", NO_EPOCH), note=note)
 
 
 def _compared(row: RestoredOffset, now: OffsetAndMetadata | None) -> RestoredOffset:
     is_moved = bool(row.note)
     if now is None or row.target is None or now.offset != row.target.offset:
         return row
-    if not is_moved and _plain(now) != _plain(row.target):
+    # A file without metadata says nothing about it.
+    is_known = row.target.metadata is not None
+    if not is_moved and is_known and _plain(now) != _plain(row.target):
         return replace(row, note="only metadata or leader epoch differ")
     return replace(row, target=None, note=f"{row.note}; unchanged" if is_moved else "unchanged")
 
 
 def _plain(committed: OffsetAndMetadata) -> tuple[str, int]:
-    epoch = _NO_EPOCH if committed.leader_epoch is None else committed.leader_epoch
+    epoch = NO_EPOCH if committed.leader_epoch is None else committed.leader_epoch
     return committed.metadata or "", epoch
 
 

@@ -15,7 +15,7 @@ from group_coordinator.cli import restore
 from group_coordinator.cli.main import main
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.errors import NotRestorableError
-from group_coordinator.clients.restore import Owner, PastTables
+from group_coordinator.clients.past_offsets import Owner, owner_of
 from group_coordinator.clients.sql_tables import query
 from tests.support.claims import claimed_by_job, claimed_by_mirror
 from tests.support.group_history import tables_of
@@ -221,7 +221,7 @@ def test_without_offsets_or_a_reset_there_is_nothing_to_restore(
         ("--group billing", "give one of --as-of TIME and --before-reset"),
         (f"--group billing {BEFORE} --before-reset", "give one of --as-of TIME and --before-reset"),
         (BEFORE, "Missing option '--group'"),
-        (f"--group billing {BEFORE} --map same", "--map and --to-command-config need --to-boot"),
+        (f"--group billing {BEFORE} --map same", "--map needs --to-bootstrap-server"),
         (f"--group billing {BEFORE} --topic orders:0:1", "Invalid topic arg 'orders:0:1'"),
     ],
 )
@@ -239,7 +239,7 @@ def test_the_owner_is_that_of_the_newest_claim(tmp_path: Path) -> None:
     claimed_by_job(root, "eu-1", "second-events")
 
     def owner(cluster_id: str) -> Owner:
-        return PastTables(str(root), cluster_id, ["billing"], {}).owner()
+        return owner_of(str(root), cluster_id)
 
     assert owner("eu-1") == Owner(is_mirror=False, events_topic="second-events")
     assert owner("eu-2") == Owner(is_mirror=True, events_topic="__consumer_offsets")

@@ -14,17 +14,14 @@ from group_coordinator.clients.errors import (
     RequestTimedOutError,
     UnknownMemberIdError,
 )
+from group_coordinator.clients.past_offsets import PastOffset, Reset, Topics, newest_reset
 from group_coordinator.clients.restore import (
     GroupPlan,
     Logs,
     Offsets,
-    PastOffset,
-    Reset,
     RestoredOffset,
-    Topics,
     check_inactive,
     executed,
-    newest_reset,
     planned,
 )
 

@@ -49,7 +49,10 @@ def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartiti
     columns = _OF_SEVERAL if has_group else _OF_ONE_GROUP
     for number, row in rows:
         if len(row) != len(columns):
-            raise click.UsageError(f"{path}:{number}: not {','.join(columns)}")
+            raise click.UsageError(
+                f"{path}:{number}: not {','.join(columns)}: {','.join(row)!r} has {len(row)} fields: correct the line; a "
+                "file without groups needs one --group"
+            )
         *group, topic, partition, offset = row
         place = f"{path}:{number}"
         key = TopicPartition(topic, _number(place, "PARTITION", partition, LAST_INT32))

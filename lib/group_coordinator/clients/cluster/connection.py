@@ -251,13 +251,16 @@ class Connection:
         Raises:
             ChannelError: the cluster does not answer, or rejects the login.
         """
-        with (
-            closing(self.open(client, **options)) as opened,
-            # kafka-python retries silently, so a long wait is logged.
-            reported_long_wait(f"a response of Kafka at {self.bootstrap_servers}"),
-        ):
+        with closing(self.open(client, **options)) as opened, self.awaited():
+            yield opened
+
+    @contextmanager
+    def awaited(self) -> Iterator[None]:
+        """Log a long wait for responses in the block; an error of Kafka in the block is raised as `failure` describes it."""
+        # kafka-python retries silently, so a long wait is logged.
+        with reported_long_wait(f"a response of Kafka at {self.bootstrap_servers}"):
             try:
-                yield opened
+                yield
             except KafkaError as error:
                 raise self.failure(error) from error
 
