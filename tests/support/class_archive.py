@@ -16,7 +16,7 @@ import psutil
 
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.jars import broker_jars, fetch, s3_jars, spark_jars, tools_jars
-from tests.broker.clients.kafka_tool import ALL_TOOLS, CLIENTS, CSV, TOOLS
+from tests.broker.clients.kafka_tool import ALL_TOOLS, CLIENTS, CSV
 from tests.end_to_end.commits import Commits
 from tests.end_to_end.installation import Installation, installed
 from tests.support.job_process import JobProcess
@@ -28,8 +28,8 @@ _PATIENCE_S = 300
 
 def main(archives: Path) -> None:
     """Let a job take commits and compact them."""
-    tools = (partial(tools_jars, modules) for modules in (TOOLS, CLIENTS))
-    fetch(spark_jars, s3_jars, broker_jars, tools_jars, *tools, partial(tools_jars, ALL_TOOLS, CSV))
+    tools = (partial(tools_jars, CLIENTS), partial(tools_jars, ALL_TOOLS, CSV))
+    fetch(spark_jars, s3_jars, broker_jars, tools_jars, *tools)
     archives.mkdir(exist_ok=True)
     os.environ |= classes_kept_in(archives)
     with TemporaryDirectory() as folder, EmbeddedBroker() as broker:

@@ -45,7 +45,7 @@ def offsets_file(_: click.Context, parameter: click.Parameter, file: Path) -> Pa
     """Check the ending of a file of offsets, as a callback of its option."""
     if file.suffix not in WRITERS:
         raise click.BadParameter(
-            f"{str(file)!r} ends in {file.suffix or 'no ending'!r}: give a name that ends in {' or '.join(WRITERS)}",
+            f"{str(file)!r} ends in neither {' nor '.join(WRITERS)}: give a file with one of these endings",
             param=parameter,
         )
     return file

@@ -189,7 +189,7 @@ def _chosen(file: Path, group_ids: Sequence[str], target: RestoreTarget) -> dict
     found = read_offsets(file, group_ids)
     chosen: dict[str, PastOffsets] = {
         group_id: {one: past for one, past in offsets.items() if is_chosen(one, target.topics)}
-        for group_id, offsets in found.groups.items()
+        for group_id, offsets in sorted(found.groups.items())
         if not group_ids or group_id in group_ids
     }
     chosen = {group_id: offsets for group_id, offsets in chosen.items() if offsets}
@@ -199,6 +199,12 @@ def _chosen(file: Path, group_ids: Sequence[str], target: RestoreTarget) -> dict
         raise click.ClickException(
             f"{file} has no offsets of {groups}: see if the names of groups and topics are right"
         )
-    if found.cluster_id != target.settings.job.cluster_id:
+    cluster_id = target.settings.job.cluster_id
+    if found.cluster_id != cluster_id:
+        if found.cluster_id is not None and target.other is None:
+            click.echo(
+                f"{file} has offsets of cluster {found.cluster_id}: leader epochs are left out in cluster {cluster_id}",
+                err=True,
+            )
         return {group_id: for_another_cluster(offsets) for group_id, offsets in chosen.items()}
     return chosen

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from group_coordinator.local.jars import java, tools_jars
 
-TOOLS: Final = ("kafka-tools",)
 CLIENTS: Final = (
     *("kafka-tools", "kafka-clients", "kafka-server-common"),
     *("kafka-streams", "kafka-streams-examples"),
@@ -35,24 +35,24 @@ class Said(NamedTuple):
 def kafka_consumer_groups(bootstrap_servers: str, *arguments: str) -> Said:
     """Run the tool; what its logging says on standard error is left out, and so are stack traces."""
     tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-    return _said(TOOLS, tool, bootstrap_servers, *arguments)
+    return _said(tools_jars(ALL_TOOLS, CSV), tool, bootstrap_servers, *arguments)
 
 
 def kafka_share_groups(bootstrap_servers: str, *arguments: str) -> Said:
     """As kafka_consumer_groups, for share groups."""
     tool = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
-    return _said(CLIENTS, tool, bootstrap_servers, *arguments)
+    return _said(tools_jars(CLIENTS), tool, bootstrap_servers, *arguments)
 
 
 def kafka_streams_groups(bootstrap_servers: str, *arguments: str) -> Said:
     """As kafka_consumer_groups, for streams groups."""
     tool = "org.apache.kafka.tools.streams.StreamsGroupCommand"
-    return _said(CLIENTS, tool, bootstrap_servers, *arguments)
+    return _said(tools_jars(CLIENTS), tool, bootstrap_servers, *arguments)
 
 
-def _said(modules: Sequence[str], tool: str, bootstrap_servers: str, *arguments: str) -> Said:
+def _said(jars: Sequence[Path], tool: str, bootstrap_servers: str, *arguments: str) -> Said:
     done = subprocess.run(  # noqa: S603 - a fixed program
-        java_command(modules, tool, "--bootstrap-server", bootstrap_servers, *arguments),
+        _java_command(jars, tool, "--bootstrap-server", bootstrap_servers, *arguments),
         capture_output=True,
         text=True,
         check=True,
@@ -63,8 +63,12 @@ def _said(modules: Sequence[str], tool: str, bootstrap_servers: str, *arguments:
 
 def java_command(modules: Sequence[str], program: str, *arguments: str) -> list[str]:
     """How a program of these modules, or of the broker's, is started; it logs nothing."""
+    return _java_command(tools_jars(modules), program, *arguments)
+
+
+def _java_command(jars: Sequence[Path], program: str, *arguments: str) -> list[str]:
     return [
         *(java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
-        *("-Dlog4j2.level=OFF", "-cp", ":".join(map(str, tools_jars(modules)))),
+        *("-Dlog4j2.level=OFF", "-cp", ":".join(map(str, jars))),
         *(program, *arguments),
     ]

@@ -81,7 +81,10 @@ HEAVY = ("pyspark", "pandas", "delta", "altair", "pyarrow")
     ("arguments", "allowed"),
     [
         *(([], []), (["replay-events"], []), (["report"], ["altair", "pyarrow"])),
-        *(([name], ["pyarrow"]) for name in ("sql", "groups", "restore", "gateway")),
+        *(
+            ([name], ["pyarrow"])
+            for name in ("sql", "groups", "restore", "export", "import", "gateway")
+        ),
     ],
 )
 def test_commands_without_spark_start_without_spark(
