@@ -141,7 +141,9 @@ def target_of(
         origin = to_command_config or command_config
         other = connection_of(to_bootstrap_server, job.security, client_options(origin), origin)
     connection = connection_of(job.bootstrap_servers, job.security, login, command_config)
-    return RestoreTarget(settings, topics_of(topics), connection, other, execute, printed)
+    return RestoreTarget(
+        settings, topics_of(topics), connection, other, is_executed=execute, printed=printed
+    )
 
 
 Restoring: TypeAlias = Callable[[], list[RestoredOffset]]

@@ -1,7 +1,8 @@
 """Clients of the coordinator over Kafka: AdminClient, GroupMember, and their common channel.
 
 Queries of the tables without a JVM are here too: `sql_tables.py`, for notebooks `table_folder.py`, for an earlier time
-`time_travel.py`, under another retention `what_if.py`. `restore.py` puts offsets of an earlier time back.
+`time_travel.py`, under another retention `what_if.py`. `past_offsets.py` reads offsets of an earlier time,
+`restore.py` puts them back.
 """
 
 from __future__ import annotations
