@@ -93,6 +93,8 @@ class JobSettings:
     metrics_listen: str
     metrics_interval_ms: Positive
     metrics_lag_granularity: Literal["none", "group", "topic", "partition"]
+    metrics_password_file: str
+    metrics_ssl_keystore_location: str
     positions_retention_ms: NotNegative
     positions_full_ms: NotNegative
     mirror_interval_ms: Positive

@@ -7,6 +7,7 @@ import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +16,7 @@ from threading import Thread
 
 import pyarrow as pa
 from deltalake import write_deltalake
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 import group_coordinator
 from group_coordinator.cli.gateway import gateway_command
@@ -191,7 +192,7 @@ def rebound_host(stage: Stage) -> Outcome:
     """A page elsewhere has given its own name this machine's address."""
     registry = CollectorRegistry()
     Gauge("groups", "Names of groups", ["group"], registry=registry).labels("billing").set(1)
-    with metrics_port((LOOPBACK, 0), registry, lambda: None) as port:
+    with metrics_port((LOOPBACK, 0), partial(generate_latest, registry), lambda: None) as port:
         codes = {"the job's": _status_for_another(port)}
     with stage.gateway("rebound") as gateway:
         codes["the gateway's"] = _status_for_another(int(gateway.health.rpartition(":")[2]))

@@ -6,17 +6,20 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
 
 from group_coordinator.core.acls import Acls
 from group_coordinator.driver.metrics.collector import UnhandledEvents, behind_families
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges
+from group_coordinator.driver.metrics.view_gauges import ViewGauges
 from group_coordinator.driver.session import Figures
 from group_coordinator.driver.tasks.acls import AclTask
 from group_coordinator.streaming.checkpoint.plans import PlannedBatch
@@ -49,7 +52,17 @@ LAG: list[dict[str, Any]] = [
 OWNERS: list[dict[str, Any]] = [
     {"group_id": "billing", "owner": "payments", "tier": "gold", "objective_seconds": 60}
 ]
-TABLES = {"groups": GROUPS, "lag": LAG, "group_owners": OWNERS}
+_PARTITION = {"group_id": "billing", "topic": "orders", "partition": 0}
+TABLES = {
+    "groups": GROUPS,
+    "lag": LAG,
+    "group_owners": OWNERS,
+    "partition_status": [{**_PARTITION, "rank": 0, "lag_seconds": 90.0}],
+    "at_risk": [{**_PARTITION, "seconds_to_loss": 60.0}],
+    "expiring_soon": [{"group_id": "billing", "topic": "orders", "number": 1}],
+    "recent": [{"group_id": "billing", "number": 1}],
+    "objectives": [{"group_id": "billing", "number": 0.5}],
+}
 
 
 @cache
@@ -59,7 +72,24 @@ def all_names() -> frozenset[str]:
     Batches(registry, 30)
     ProcessCollector(registry=registry)
     registry.register(Figures(_families))
-    return frozenset(sample.name for family in registry.collect() for sample in family.samples)
+    families = [*registry.collect(), *text_string_to_metric_families(_texts().decode())]
+    return frozenset(sample.name for family in families for sample in family.samples)
+
+
+def _ask(query: str) -> pa.Table:
+    [name] = {word for word in query.split() if word in TABLES}
+    return pa.Table.from_pylist(TABLES[name])
+
+
+def _gauges() -> tuple[TableGauges, ViewGauges]:
+    tables, views = TableGauges(_ask, "partition", dict), ViewGauges(_ask, "partition")
+    tables.read()
+    views.read(Event())
+    return tables, views
+
+
+def _texts() -> bytes:
+    return b"".join(gauges.text() for gauges in _gauges())
 
 
 def _families() -> Iterator[Metric]:
@@ -71,13 +101,8 @@ def _families() -> Iterator[Metric]:
     counts = Counts(MeterTotals(FilesInMemory(), lambda *_: {}))
     counts.add(0, BatchMeters())
     yield from counts.families()
-    tables = TableGauges(
-        lambda select: pa.Table.from_pylist(TABLES[select.rpartition(" ")[2]]),
-        "partition",
-        dict,
-    )
-    tables.read()
-    yield from tables.families()
+    for gauges in _gauges():
+        yield from gauges.families()
     yield from behind_families(UnhandledEvents(1, 1))
     agent = AclTask(lambda: Acls(()), lambda _: None)
     agent.begin()

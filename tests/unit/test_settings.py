@@ -70,6 +70,8 @@ def test_the_defaults_of_the_job() -> None:
         metrics_listen="",
         metrics_interval_ms=30_000,
         metrics_lag_granularity="partition",
+        metrics_password_file="",
+        metrics_ssl_keystore_location="",
         positions_retention_ms=2_592_000_000,
         positions_full_ms=0,
         mirror_interval_ms=5_000,

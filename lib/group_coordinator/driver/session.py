@@ -15,6 +15,7 @@ from threading import Event
 from typing import Any
 
 import pyspark
+from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -45,6 +46,11 @@ class Figures:
     def describe(self) -> Iterable[Metric]:
         """Return nothing: otherwise a registry would collect before there are metrics."""
         return ()
+
+
+def text_of(families: Iterable[Metric]) -> bytes:
+    """Return metrics in Prometheus' text format."""
+    return generate_latest(Figures(lambda: families))
 
 
 def gauge(name: str, meaning: str, labels: Sequence[str], points: Iterable[Point]) -> Metric:

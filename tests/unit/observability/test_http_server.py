@@ -6,7 +6,6 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from group_coordinator.observability import http_server
 from group_coordinator.observability.http_server import is_addressed, is_own_name, metrics_port
@@ -20,7 +19,7 @@ REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 0.5)
     monkeypatch.setattr(http_server, "MOST_CONNECTIONS", 2)
-    with metrics_port((LOOPBACK, 0), CollectorRegistry(), lambda: None) as number:
+    with metrics_port((LOOPBACK, 0), bytes, lambda: None) as number:
         yield number
 
 

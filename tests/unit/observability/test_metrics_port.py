@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from http.client import HTTPConnection
 
 import pytest
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from group_coordinator.observability.http_server import metrics_port
 
@@ -24,7 +25,9 @@ def job() -> Job:
 def port(job: Job) -> Iterator[int]:
     registry = CollectorRegistry()
     Gauge("answers", "How many", registry=registry).set(42)
-    with metrics_port((LOOPBACK, 0), registry, lambda: job.trouble) as number:
+    with metrics_port(
+        (LOOPBACK, 0), partial(generate_latest, registry), lambda: job.trouble
+    ) as number:
         yield number
 
 
@@ -65,6 +68,6 @@ def test_a_page_from_elsewhere_cannot_read_it_by_a_name_of_its_own(port: int, pa
 def test_a_port_that_is_taken_is_an_error(port: int) -> None:
     with (
         pytest.raises(OSError, match="in use"),
-        metrics_port((LOOPBACK, port), CollectorRegistry(), lambda: None),
+        metrics_port((LOOPBACK, port), bytes, lambda: None),
     ):
         pass

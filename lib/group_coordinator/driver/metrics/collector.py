@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
-from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 from py4j.protocol import Py4JError
@@ -28,8 +28,10 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.driver.errors import StartUpError
+from group_coordinator.driver.metrics.access import login_of, tls_of
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
+from group_coordinator.driver.metrics.view_gauges import ViewGauges
 from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
 from group_coordinator.driver.session import Figures, figure
 from group_coordinator.driver.tasks.acls import AclTask
@@ -51,7 +53,12 @@ class Endpoint:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.registry = registry
+        self.texts: list[Callable[[], bytes]] = []
+        """Texts of further metrics, made when their figures were read: making them would delay a scrape."""
         self.watch: Trouble | None = None
+
+    def text(self) -> bytes:
+        return b"".join([generate_latest(self.registry), *(text() for text in self.texts)])
 
     def trouble(self) -> str | None:
         return "the job starts" if self.watch is None else self.watch()
@@ -62,8 +69,8 @@ def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
     """Serve metrics at metrics.listen while the block runs; None: the setting is empty.
 
     Raises:
-        StartUpError: the port is taken, or the address is not this machine's.
-        GatewayStartError: the setting is no address.
+        StartUpError: the port is taken, the address is not this machine's, or the password file cannot be used.
+        GatewayStartError: the setting is no address, or the certificate cannot be used.
     """
     if not job.metrics_listen:
         yield None
@@ -75,9 +82,12 @@ def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
     # A registry of its own has no collectors, unlike prometheus_client's global registry.
     ProcessCollector(registry=endpoint.registry)
     address = listen_address(_SETTING, job.metrics_listen)
+    login, tls = login_of(job.metrics_password_file), tls_of(job.metrics_ssl_keystore_location)
     with ExitStack() as opened:
         try:
-            opened.enter_context(metrics_port(address, endpoint.registry, endpoint.trouble))
+            opened.enter_context(
+                metrics_port(address, endpoint.text, endpoint.trouble, login=login, tls=tls)
+            )
         except OSError as error:
             raise StartUpError(f"{_SETTING} = {job.metrics_listen}: {error}") from error
         yield endpoint
@@ -243,10 +253,19 @@ def tables_read(
     rebalancing: Callable[[], Mapping[str, str]],
     stop: Event,
 ) -> Iterator[None]:
-    """Show gauges of groups and lag from the tables while the block runs."""
-    tables = TableGauges(table_asker(spark, job), job.metrics_lag_granularity, rebalancing)
-    endpoint.registry.register(Figures(tables.families))
-    with _looking("metrics-tables", job.metrics_interval_ms / 1000, tables.read, stop):
+    """Show gauges of groups, lag and views from the tables while the block runs."""
+    granularity, interval_s = job.metrics_lag_granularity, job.metrics_interval_ms / 1000
+    tables = TableGauges(table_asker(spark, job), granularity, rebalancing)
+    # Spark's session of one thread cannot be that of another.
+    views = ViewGauges(table_asker(spark, job), granularity)
+    for gauges in (tables, views):
+        endpoint.registry.register(Figures(gauges.families))
+        endpoint.texts.append(gauges.text)
+    read_views = partial(views.read_repeatedly, interval_s)
+    with (
+        _looking("metrics-tables", interval_s, tables.read, stop),
+        running_beside(read_views, stop, "metrics-views"),
+    ):
         yield
 
 

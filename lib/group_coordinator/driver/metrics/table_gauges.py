@@ -10,6 +10,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from string import Template
 from typing import Any
 
 import pyarrow as pa
@@ -21,13 +22,14 @@ from group_coordinator.clients import sql_tables
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.core.model.classic_member import ClassicState, ConsumerState
 from group_coordinator.driver.metrics.meters import KAFKAS
-from group_coordinator.driver.session import Point, figure, gauge
+from group_coordinator.driver.session import Point, figure, gauge, text_of
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES, create_temporary_views
 from group_coordinator.tables.definition import quoted
 from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.views.definition import DATAFUSION, SPARK, Dialect
 
 _MANAGER = "kafka_coordinator_group_groupmetadatamanager"
 _CLASSIC = "classic"
@@ -83,12 +85,12 @@ def _by_type_and_state(groups: pa.Table) -> Counter[tuple[str, str]]:
 
 
 _GROUP, _TOPIC, _PARTITION = "consumergroup", "topic", "partition"
-_LABELS: Mapping[str, Sequence[str]] = {
+LABELS: Mapping[str, Sequence[str]] = {
     "group": (_GROUP,),
     "topic": (_GROUP, _TOPIC),
     "partition": (_GROUP, _TOPIC, _PARTITION),
 }
-"""Labels by granularity, of the finest series."""
+"""Labels by granularity, metrics.lag.granularity, of the finest series."""
 _SUMS = (
     ("current_offset", "committed_offset", "Committed offset"),
     ("lag", "lag", "Records left to read up to the end of the log, as of the last sample"),
@@ -104,7 +106,7 @@ def lag_families(groups: pa.Table, lag: pa.Table, granularity: str) -> Iterator[
     `groups` has group_id and member_count; `lag` has group_id, topic, partition, committed_offset, lag and lost of the committed
     offsets, and the sampled offsets; `granularity` is metrics.lag.granularity.
     """
-    if granularity not in _LABELS:
+    if granularity not in LABELS:
         return
     members = ((row["group_id"],) for row in groups.select(["group_id"]).to_pylist())
     numbers = groups["member_count"].to_pylist()
@@ -128,17 +130,17 @@ def _committed(
 ) -> Iterator[Metric]:
     if granularity == "partition":
         points = ((_values(row, granularity), row[column]) for row in rows)
-        yield gauge(f"kafka_consumergroup_{name}", meaning, _LABELS[granularity], points)
-    coarse = _coarse(granularity)
+        yield gauge(f"kafka_consumergroup_{name}", meaning, LABELS[granularity], points)
+    coarse = coarse_of(granularity)
     sums: Counter[Sequence[str]] = Counter()
     for row in rows:
         sums[_values(row, coarse)] += row[column]
     meaning = f"{meaning}, of all partitions of a {coarse}"
-    yield gauge(f"kafka_consumergroup_{name}_sum", meaning, _LABELS[coarse], sums.items())
+    yield gauge(f"kafka_consumergroup_{name}_sum", meaning, LABELS[coarse], sums.items())
 
 
 def _used_up(rows: Iterable[Row], granularity: str) -> Metric:
-    coarse = _coarse(granularity)
+    coarse = coarse_of(granularity)
     highest: dict[Sequence[str], float] = defaultdict(float)
     for row in rows:
         # A log without records has no share.
@@ -146,16 +148,17 @@ def _used_up(rows: Iterable[Row], granularity: str) -> Metric:
             share = row["lag"] / (row["log_end_offset"] - row["log_start_offset"])
             highest[_values(row, coarse)] = max(highest[_values(row, coarse)], share)
     meaning = f"Unread share of the log, 0 to 1, the highest of all partitions of a {coarse}: at 1 the next removed record is lost"
-    return gauge("kafka_consumergroup_used_up_max", meaning, _LABELS[coarse], highest.items())
+    return gauge("kafka_consumergroup_used_up_max", meaning, LABELS[coarse], highest.items())
 
 
-def _coarse(granularity: str) -> str:
+def coarse_of(granularity: str) -> str:
+    """Return the granularity of sums and extremes."""
     return "topic" if granularity == "partition" else granularity
 
 
 def _values(row: Row, granularity: str) -> tuple[str, ...]:
     values = row["group_id"], row["topic"], str(row["partition"])
-    return values[: len(_LABELS[granularity])]
+    return values[: len(LABELS[granularity])]
 
 
 def _topics(rows: Iterable[Row]) -> Iterator[Metric]:
@@ -191,12 +194,17 @@ def owner_families(owners: pa.Table) -> Iterator[Metric]:
 
 
 Ask = Callable[[str], pa.Table]
-"""Runs a SELECT on one table or view, by its plain name, and returns the rows of the job's own cluster."""
+"""Runs a query of tables and views, by their plain names, in which `$own` is the condition for the rows of the job's own cluster.
 
-_GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM groups"
-_LAG = "SELECT group_id, topic, `partition`, committed_offset, lag, lost, log_start_offset, log_end_offset, sampled_at FROM lag"
+Functions of the dialect are as in the text of a ViewDefinition.
+"""
 
-_OWNERS = "SELECT group_id, owner, tier, objective_seconds FROM group_owners"
+_GROUPS = "SELECT group_id, group_type, state, member_count, offset_count FROM groups WHERE $own"
+_LAG = (
+    "SELECT group_id, topic, `partition`, committed_offset, lag, lost, log_start_offset, log_end_offset, sampled_at "
+    "FROM lag WHERE $own"
+)
+_OWNERS = "SELECT group_id, owner, tier, objective_seconds FROM group_owners WHERE $own"
 
 
 class TableGauges:
@@ -210,7 +218,7 @@ class TableGauges:
         self._rebalancing = rebalancing
         self._read_s: float | None = None
         self._sampled_at: datetime | None = None
-        self._families: Sequence[Metric] = ()
+        self._text = b""
 
     def read(self) -> None:
         """Read now. After an error, which is raised, the last gauges stay, and their age grows."""
@@ -220,12 +228,17 @@ class TableGauges:
         # Only lag has series to join with.
         if lag is not None:
             families += owner_families(self._ask(_OWNERS))
-        self._families = families
+        # The text is a tenth of the objects, and a scrape must not wait until it is made.
+        self._text = text_of(families)
         self._sampled_at = None if lag is None else pc.max(lag["sampled_at"]).as_py()
         self._read_s = time.monotonic()
 
+    def text(self) -> bytes:
+        """Return the last gauges in Prometheus' text format."""
+        return self._text
+
     def families(self) -> Iterable[Metric]:
-        yield from self._families
+        """Yield the ages of the last gauges."""
         if self._read_s is not None:
             age_s = time.monotonic() - self._read_s
             meaning = "Time since the tables were read for the gauges of groups"
@@ -245,17 +258,24 @@ def table_asker(spark: SparkSession, job: JobSettings) -> Ask:
     """Return the reader of the tables, without Spark if possible: Spark is busy with members' requests."""
     catalog = TableCatalog(job.tables_root)
     if catalog.direct_root is not None:
-        own = f"WHERE cluster_id = {in_datafusion(job.cluster_id)}"
-        return lambda select: without_views(sql_tables.query(job.tables_root, f"{select} {own}"))
+        own = f"cluster_id = {in_datafusion(job.cluster_id)}"
+        return lambda query: without_views(
+            sql_tables.query(job.tables_root, _filled(query, own, DATAFUSION))
+        )
     # A session of its own avoids conflicts of names.
     apart = spark.newSession()
 
-    def ask(select: str) -> pa.Table:
+    def ask(query: str) -> pa.Table:
+        text = _filled(query, f"cluster_id = {quoted(job.cluster_id)}", SPARK)
         with in_pool(spark, "metrics"):
             names = [table.name for table in TABLES if catalog.exists(apart, table.name)]
             for name in names:
                 catalog.read(apart, name).createOrReplaceTempView(name)
-            create_temporary_views(apart, names, select)
-            return apart.sql(f"{select} WHERE cluster_id = {quoted(job.cluster_id)}").toArrow()
+            create_temporary_views(apart, names, query)
+            return apart.sql(text).toArrow()
 
     return ask
+
+
+def _filled(query: str, own: str, dialect: Dialect) -> str:
+    return Template(query).substitute(dialect._asdict(), own=own)

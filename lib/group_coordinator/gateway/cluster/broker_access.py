@@ -37,12 +37,18 @@ class BrokerAccess:
 PLAIN_ACCESS = BrokerAccess({})
 
 
-def listener_context(key_store: str, client_authorities: str) -> SSLContext | None:
+KEY_STORE = "gateway.ssl.keystore.location"
+
+
+def listener_context(
+    key_store: str, client_authorities: str, setting: str = KEY_STORE
+) -> SSLContext | None:
     """TLS context for the ports of clients, from PEM files; None: the ports are plain.
 
     Args:
-        key_store: the gateway's private key and its certificates; empty: none.
+        key_store: the private key of this process and its certificates; empty: none.
         client_authorities: clients must show a certificate of one of these authorities; empty: no certificate is required.
+        setting: the setting of key_store, for errors.
 
     Raises:
         GatewayStartError: a file cannot be used.
@@ -50,7 +56,7 @@ def listener_context(key_store: str, client_authorities: str) -> SSLContext | No
     if not key_store:
         if client_authorities:
             raise GatewayStartError(
-                f"gateway.ssl.truststore.location = {client_authorities} has no effect on plain ports: set gateway.ssl.keystore.location too"
+                f"gateway.ssl.truststore.location = {client_authorities} has no effect on plain ports: set {setting} too"
             )
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -60,7 +66,7 @@ def listener_context(key_store: str, client_authorities: str) -> SSLContext | No
         context.load_cert_chain(key_store, password="")
     except (OSError, ValueError) as error:
         raise GatewayStartError(
-            f"gateway.ssl.keystore.location = {key_store}: {error}: give a PEM file with a private key, without a password, "
+            f"{setting} = {key_store}: {error}: give a PEM file with a private key, without a password, "
             "and its certificates"
         ) from error
     if client_authorities:

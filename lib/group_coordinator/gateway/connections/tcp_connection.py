@@ -15,7 +15,7 @@ from pathlib import Path
 from ssl import SSLContext
 from typing import Any, NamedTuple, Protocol, cast
 
-from group_coordinator.gateway.cluster.broker_access import listener_context
+from group_coordinator.gateway.cluster.broker_access import KEY_STORE, listener_context
 from group_coordinator.gateway.connections.admission import ReadQueue
 from group_coordinator.gateway.frames import FrameError, FrameFollower
 from group_coordinator.gateway.start_errors import GatewayStartError
@@ -74,9 +74,10 @@ _LOOK_INTERVAL_S = 10.0
 class CertificateRenewal:
     """Reloads the certificate of the ports when its file changes. Open connections keep their certificate."""
 
-    def __init__(self, context: SSLContext, key_store: str) -> None:
+    def __init__(self, context: SSLContext, key_store: str, setting: str = KEY_STORE) -> None:
         self._context = context
         self._key_store = key_store
+        self._setting = setting
         self._changed_at_ns = _changed_at_ns(key_store)
 
     async def keep(self) -> None:
@@ -92,14 +93,12 @@ class CertificateRenewal:
         self._changed_at_ns = changed_at_ns
         try:
             # An incomplete file would damage the context in use.
-            listener_context(self._key_store, "")
+            listener_context(self._key_store, "", self._setting)
             self._context.load_cert_chain(self._key_store, password="")
         except (GatewayStartError, OSError, ValueError) as error:
             _log.error("The last certificate stays in use: %s", error)
         else:
-            _log.info(
-                "gateway.ssl.keystore.location = %s: the new certificate is in use", self._key_store
-            )
+            _log.info("%s = %s: the new certificate is in use", self._setting, self._key_store)
 
 
 def _changed_at_ns(file: str) -> int:

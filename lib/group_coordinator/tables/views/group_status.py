@@ -25,11 +25,13 @@ FROM_BAD_TO_GOOD = (
     "OK",
     "UNSUBSCRIBED",
 )
-_RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(FROM_BAD_TO_GOOD))
+_RANKS = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(FROM_BAD_TO_GOOD))
+RANK = f"CASE status {_RANKS} END"
+"""SQL for a status' place in FROM_BAD_TO_GOOD."""
 _STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(FROM_BAD_TO_GOOD))
 
 _STATES = f"""
-SELECT cluster_id, group_id, CASE min(CASE status {_RANK} END) {_STATUS} END AS status,
+SELECT cluster_id, group_id, CASE min({RANK}) {_STATUS} END AS status,
   {total_of("lag")} AS total_lag, max(lag) AS max_lag,
   max(CASE WHEN place = 1 AND lag IS NOT NULL THEN topic END) AS max_lag_topic,
   max(CASE WHEN place = 1 AND lag IS NOT NULL THEN `partition` END) AS max_lag_partition,

@@ -14,7 +14,7 @@ from group_coordinator.clients.errors import QueryError
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from tests.support.group_history import GroupHistory, label, tables_of
 from tests.support.samples import sample
-from tests.unit.driver.metrics.scraped import shown
+from tests.unit.driver.metrics.scraped import in_text, shown
 
 LAG = "kafka_consumergroup_lag"
 
@@ -30,7 +30,7 @@ class Tables:
     def ask(self, select: str) -> pa.Table:
         if self.is_away:
             raise QueryError("no such file")
-        self.asked.append(select.rpartition(" ")[2])
+        self.asked.append(select.removesuffix(" WHERE $own").rpartition(" ")[2])
         count = len(self.groups)
         if self.asked[-1] == "groups":
             columns = {"group_type": "classic", "state": "Empty"}
@@ -61,6 +61,10 @@ class Tables:
         )
 
 
+def shown_by(figures: TableGauges) -> dict[str, float]:
+    return shown(figures.families()) | in_text(figures.text())
+
+
 @pytest.fixture
 def tables() -> Tables:
     return Tables()
@@ -68,11 +72,11 @@ def tables() -> Tables:
 
 def test_what_was_read_last_is_shown_with_its_age(tables: Tables) -> None:
     figures = TableGauges(tables.ask, "topic", dict)
-    assert shown(figures.families()) == {}
+    assert shown_by(figures) == {}
 
     figures.read()
 
-    found = shown(figures.families())
+    found = shown_by(figures)
     assert found[f'{LAG}_sum{{consumergroup="a",topic="orders"}}'] == 6
     assert found["group_coordinator_positions_age_seconds"] == pytest.approx(50, abs=5)
     assert found["group_coordinator_tables_age_seconds"] < 5
@@ -81,11 +85,11 @@ def test_what_was_read_last_is_shown_with_its_age(tables: Tables) -> None:
 def test_a_group_that_is_gone_has_no_series_any_more(tables: Tables) -> None:
     figures = TableGauges(tables.ask, "partition", dict)
     figures.read()
-    assert any("consumergroup" in name for name in shown(figures.families()))
+    assert any("consumergroup" in name for name in shown_by(figures))
     tables.groups = []
     figures.read()
 
-    assert not any("consumergroup" in name for name in shown(figures.families()))
+    assert not any("consumergroup" in name for name in shown_by(figures))
 
 
 def test_tables_that_cannot_be_read_are_shown_as_they_were(
@@ -99,7 +103,7 @@ def test_tables_that_cannot_be_read_are_shown_as_they_were(
         figures.read()
     monkeypatch.setattr(time, "monotonic", lambda: read_s + 100)
 
-    found = shown(figures.families())
+    found = shown_by(figures)
     assert found[f'{LAG}{{consumergroup="a",partition="0",topic="orders"}}'] == 6
     assert found["group_coordinator_tables_age_seconds"] >= 100
 
@@ -109,7 +113,7 @@ def test_lag_that_nobody_wants_is_not_read(tables: Tables) -> None:
     figures.read()
 
     assert tables.asked == ["groups"]
-    assert "group_coordinator_positions_age_seconds" not in shown(figures.families())
+    assert "group_coordinator_positions_age_seconds" not in shown_by(figures)
 
 
 def test_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> None:
@@ -127,7 +131,7 @@ def test_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> None:
     )
     figures.read()
 
-    found = shown(figures.families())
+    found = shown_by(figures)
     assert found["kafka_coordinator_group_groupmetadatamanager_numoffsets"] == 1
     assert found["kafka_coordinator_group_groupmetadatamanager_numgroupspreparingrebalance"] == 1
     assert {name: n for name, n in found.items() if name.startswith(f"{LAG}_")} == {
