@@ -73,6 +73,44 @@ def test_groups_of_one_name_in_two_clusters_are_not_taken_for_one() -> None:
     assert "instance, consumergroup" in kept
 
 
+def test_keda_scales_by_metrics_that_the_job_has() -> None:
+    """The fields that KEDA requires of a ScaledObject and of its trigger prometheus, whose metadata are texts."""
+    scaled = yaml.safe_load((RULES.parent / "keda.yaml").read_text(encoding="utf-8"))
+
+    assert (scaled["apiVersion"], scaled["kind"]) == ("keda.sh/v1alpha1", "ScaledObject")
+    assert scaled["metadata"]["name"]
+    spec = scaled["spec"]
+    assert spec["scaleTargetRef"]["name"]
+    assert 0 < spec["minReplicaCount"] <= spec["fallback"]["replicas"] <= spec["maxReplicaCount"]
+    for trigger in spec["triggers"]:
+        metadata = trigger["metadata"]
+        assert trigger["type"] == "prometheus"
+        assert trigger.get("metricType", "AverageValue") in {"AverageValue", "Value"}
+        assert {*metadata} == {"serverAddress", "query", "threshold", "ignoreNullValues"}
+        assert all(isinstance(text, str) for text in metadata.values())
+        assert float(metadata["threshold"]) > 0
+        # One number, and not a series for each topic.
+        assert isinstance(promql_parser.parse(metadata["query"]), promql_parser.AggregateExpr)
+        assert names_in(metadata["query"]) <= all_names()
+
+
+def test_alertmanager_sends_alerts_to_owners_when_they_open_and_close() -> None:
+    """The fields that Alertmanager requires: a receiver of the root, receivers that exist, matchers NAME = "VALUE"."""
+    config = yaml.safe_load((RULES.parent / "alertmanager.yaml").read_text(encoding="utf-8"))
+    root = config["route"]
+    receivers = {receiver.pop("name"): receiver for receiver in config["receivers"]}
+
+    assert {root["receiver"], *(route["receiver"] for route in root["routes"])} == {*receivers}
+    matchers = [matcher for route in root["routes"] for matcher in route["matchers"]]
+    parsed = [re.fullmatch(r'(\w+) (?:=~?|!=|!~) "[^"]+"', matcher) for matcher in matchers]
+    assert {found and found[1] for found in parsed} == {"owner", "severity"}
+    [by_owner] = [rule for rule in rules() if rule["alert"] == "GroupMissesObjective"]
+    assert "group_left (owner, tier)" in by_owner["expr"]
+    sent = [each for kinds in receivers.values() for kind in kinds.values() for each in kind]
+    assert len(sent) == len(receivers)
+    assert all(each["send_resolved"] is True for each in sent)
+
+
 REMOVALS = """
 # TYPE kafka_consumergroup_lost_sum gauge
 kafka_consumergroup_lost_sum{consumergroup="late",topic="orders"} 24
