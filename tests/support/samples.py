@@ -10,6 +10,8 @@ from deltalake import write_deltalake
 from group_coordinator.tables.position import Position, ShareOffset
 from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS, share_offset_rows
 from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
+from tests.support.group_history import GroupHistory, label, tables_of
+from tests.support.log_rows import EPOCH
 
 
 def sample(
@@ -50,3 +52,19 @@ def share_sample(
     ]
     rows = share_offset_rows(cluster_id, described, round(at_s * 1_000))
     write_deltalake(root / SHARE_GROUP_OFFSETS.name, rows, mode="append")
+
+
+def tables_with_figures(folder: Path, now_s: int) -> Path:
+    """Tables of the clusters test and elsewhere: a group that is 600 s late, and one that has just formed."""
+    begin_ms = round((now_s - 300 - EPOCH.timestamp()) * 1000)
+    hours = {"start_ms": begin_ms, "offsets_retention_minutes": 600}
+    billing, readers = GroupHistory("billing", **hours), GroupHistory("readers", **hours)
+    elsewhere = GroupHistory("other", cluster_id="elsewhere", **hours)
+    for history in (billing, elsewhere):
+        history.commit({"orders": {0: 42, 1: 7}})
+    readers.form()
+    root = tables_of(folder, billing, readers, elsewhere)
+    for at_s, end in ((now_s - 660, 40), (now_s - 600, 42), (now_s - 540, 50), (now_s, 50)):
+        sample(root, at_s, "orders", {0: end})
+    label(root, ("bill*", "payments", None, 60))
+    return root

@@ -18,9 +18,7 @@ from group_coordinator.driver.metrics.view_gauges import (
     risk_families,
     status_families,
 )
-from tests.support.group_history import GroupHistory, label, tables_of
-from tests.support.log_rows import EPOCH
-from tests.support.samples import sample
+from tests.support.samples import tables_with_figures
 from tests.unit.driver.metrics.scraped import in_text, shown
 
 OF = "kafka_consumergroup"
@@ -151,18 +149,7 @@ def test_an_end_and_granularity_none_read_nothing() -> None:
 
 
 def test_views_of_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> None:
-    now_s = round(time.time())
-    begin_ms = round((now_s - 300 - EPOCH.timestamp()) * 1000)
-    hours = {"start_ms": begin_ms, "offsets_retention_minutes": 600}
-    billing, readers = GroupHistory("billing", **hours), GroupHistory("readers", **hours)
-    elsewhere = GroupHistory("other", cluster_id="elsewhere", **hours)
-    for history in (billing, elsewhere):
-        history.commit({"orders": {0: 42, 1: 7}})
-    readers.form()
-    root = tables_of(tmp_path, billing, readers, elsewhere)
-    for at_s, end in ((now_s - 660, 40), (now_s - 600, 42), (now_s - 540, 50), (now_s, 50)):
-        sample(root, at_s, "orders", {0: end})
-    label(root, ("bill*", "payments", None, 60))
+    root = tables_with_figures(tmp_path, round(time.time()))
     job = replace(settings.load().job, tables_root=str(root), cluster_id="test")
     spark: Any = None
 
