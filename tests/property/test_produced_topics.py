@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from group_coordinator.binary.notation import decoded_as_java
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.connections.produce_request import (
     ProducedTopics,
@@ -66,7 +67,7 @@ def only_topic_of(version: int, frame: memoryview) -> str | None:
     beginning = read_beginning(version, frame)
     assert beginning is not None
     name = only_topic(version, frame, beginning.topics_at)
-    return None if name is None else name.decode()
+    return None if name is None else decoded_as_java(name)
 
 
 def is_refused(version: int, frame: memoryview, sizes: list[int]) -> bool:

@@ -38,7 +38,7 @@ _STEP_SO_FAR = (
 # Commits and samples in the order of time give the committed offset at each sample (-1: none). Then the steps of each
 # log and these offsets in the order of offsets give the step of each offset: both grow, so that the last step is the
 # greatest of all numbers so far. A share group's start offset counts at its own samples alone: its end is in no record. No row meets any other but its neighbour, and a condition on the group comes first.
-# DataFusion's last_value(...) IGNORE NULLS would look at all rows before, for each row.
+# A UNION of three would keep DataFusion from reading only the group's rows. Its last_value(...) IGNORE NULLS would look at all rows before, for each row.
 _TEXT = f"""
 WITH readers AS (
   SELECT DISTINCT cluster_id, group_id, topic, `partition`
@@ -64,7 +64,7 @@ samples AS (
     lag(held_back) OVER {_OF_SAMPLES} > 0 AS from_open
   FROM moments
 ),
-told AS (
+commits AS (
   SELECT cluster_id, group_id, topic, `partition`, at, coalesce(`after`, -1) AS committed, at AS committed_at, batch_id, seq,
     NULL AS log_start_offset, NULL AS log_end_offset, NULL AS held_back, NULL AS sampled_at, NULL AS begins,
     NULL AS from_offset, NULL AS from_at, NULL AS from_open, NULL AS described_at, NULL AS share_lag
@@ -73,6 +73,9 @@ told AS (
   SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, coalesce(start_offset, -1), sampled_at AS committed_at, 0, 0,
     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sampled_at AS described_at, lag
   FROM $share_group_offsets
+),
+told AS (
+  SELECT * FROM commits
   UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, sampled_at AS at, NULL, NULL, NULL, NULL,
     log_start_offset, log_end_offset, held_back, sampled_at, {BEGINS}, from_offset, from_at, from_open, NULL, NULL

@@ -77,7 +77,8 @@ pending AS (
   WHERE own.record_type = 1
 ),
 contested AS (
-  SELECT pending.*,
+  SELECT own.cluster_id, own.group_id, own.place_in_log, pending.end_place, pending.reason, pending.principal, pending.at,
+    pending.batch_id, pending.seq, pending.counts,
     min(CASE WHEN own.producer_id IS NULL THEN own.place_in_log WHEN counts THEN end_place END) OVER (
       PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.place_in_log DESC
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING

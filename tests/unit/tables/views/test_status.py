@@ -297,6 +297,9 @@ def test_the_worst_partition_speaks_for_the_group(tmp_path: Path) -> None:
         "max_lag_topic": "bills",
         "max_lag_partition": 7,
         "unknown_partitions": 1,
+        "owner": None,
+        "tier": None,
+        "objective_seconds": None,
     }
 
 
