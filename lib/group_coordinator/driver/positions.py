@@ -17,7 +17,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import PositionSampler, Sample, Skipped
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.error_causes import reported_start_errors
-from group_coordinator.driver.errors import StartUpError
+from group_coordinator.driver.errors import StartUpError, check_is_there
 from group_coordinator.driver.outages import ended_if_kafka_is_silent
 from group_coordinator.driver.session import MakeSession, session_and_stop
 from group_coordinator.driver.signals import stop_on_signals_to_python
@@ -79,11 +79,7 @@ def tables_by_spark(spark: SparkSession, job: JobSettings) -> PositionTables:
 def _check(job: JobSettings, table: TableDefinition, exists: Callable[[], bool]) -> None:
     with storage_named("tables.root", job.tables_root):
         is_there = exists()
-    if not is_there:
-        raise StartUpError(
-            f"tables.root = {job.tables_root} has no table {table.name}: run `group-coordinator init`, "
-            "or without the topics `group-coordinator-job create-tables`"
-        )
+    check_is_there(job.tables_root, table.name, is_there=is_there)
 
 
 def _maintenance(

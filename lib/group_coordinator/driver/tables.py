@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from group_coordinator.driver.checks.queries import check_query
 from group_coordinator.driver.checks.storage import check_storage
 from group_coordinator.driver.error_causes import reported_start_errors
-from group_coordinator.driver.errors import StartUpError
+from group_coordinator.driver.errors import StartUpError, check_is_there
 from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
@@ -68,21 +68,13 @@ def replace_labels(
     folder = catalog.direct(LABELS)
     if folder is not None:
         with storage_named("tables.root", job.tables_root):
-            _check_labels(job, is_there=DeltaTable.is_deltatable(str(folder)))
+            check_is_there(job.tables_root, LABELS, is_there=DeltaTable.is_deltatable(str(folder)))
         replace_labels_in_folder(folder, job.cluster_id, rows)
         return
     with session(make_session) as spark:
         with storage_named("tables.root", job.tables_root):
-            _check_labels(job, is_there=catalog.exists(spark, LABELS))
+            check_is_there(job.tables_root, LABELS, is_there=catalog.exists(spark, LABELS))
         replace_labels_by_spark(spark, catalog, job.cluster_id, rows)
-
-
-def _check_labels(job: JobSettings, *, is_there: bool) -> None:
-    if not is_there:
-        raise StartUpError(
-            f"tables.root = {job.tables_root} has no table {LABELS}: run `group-coordinator init`, or without the topics "
-            "`group-coordinator-job create-tables`"
-        )
 
 
 # Setting by which ${...} in a query gives settings of Spark, and so the secrets among them.

@@ -139,7 +139,7 @@ TopicNames: TypeAlias = Mapping[str, Mapping[str, str]]
 """Names of topics by id, by cluster."""
 _CHANGES = "table string, delete boolean, rows string"
 _CHANGES_AT_ONCE = 2_000
-"""Changes in the rows for Spark, as JSON arrays: each row is converted several times, and a row a change takes longer than the change."""
+"""Changes in a batch for Spark, as JSON arrays. With a row for each change, Spark converts rows for longer than Python computes them."""
 _ENTRY = {
     "batch_id": "bigint",
     "seq": "int",
