@@ -122,7 +122,9 @@ def test_a_batch_is_appended_by_two_puts() -> None:
     ("changed", "said"),
     [
         ({}, "NoSuchBucketException: The specified bucket does not exist"),
-        ({"AWS_SECRET_ACCESS_KEY": "another"}, "check the key"),
+        pytest.param(
+            {"AWS_SECRET_ACCESS_KEY": "another"}, "check the key", marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_a_store_that_is_wrong_is_told_in_one_sentence(

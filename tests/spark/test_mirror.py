@@ -237,6 +237,7 @@ def in_a_catalog(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
     spark.sql("DROP SCHEMA of_mirror CASCADE")
 
 
+@pytest.mark.nightly
 def test_in_a_catalog_the_ends_of_topics_are_sampled_by_spark(
     mirror: Mirror,
     broker: EmbeddedBroker,

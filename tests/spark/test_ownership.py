@@ -299,6 +299,7 @@ def in_a_catalog(spark: SparkSession, job: JobSettings, tmp_path: Path) -> Itera
     spark.sql("DROP SCHEMA `test_schema` CASCADE")
 
 
+@pytest.mark.nightly
 def test_tables_in_a_catalog_are_claimed_and_fenced_too(
     spark: SparkSession, in_a_catalog: JobSettings
 ) -> None:

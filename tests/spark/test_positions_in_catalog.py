@@ -93,6 +93,7 @@ def test_a_round_is_a_commit_of_one_file(
     assert DeltaTable(tmp_path / TOPIC_IDS.name).version() == 1
 
 
+@pytest.mark.nightly
 def test_old_samples_grow_fewer_and_go(spark: SparkSession, job: JobSettings) -> None:
     """Those of another cluster stay; a process that begins later knows how far it went."""
     kept = replace(job, positions_retention_ms=2 * DAY, positions_full_ms=DAY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib import resources
 from importlib.metadata import version
@@ -92,6 +92,7 @@ def _clusters(scope: Scope) -> str:
 def _content(section: Section, tables: Session, scope: Scope) -> Content | QueryError:
     # A query that fails, as on tables of an earlier version, does not affect the other sections.
     try:
+        scope = section.narrowed(partial(_rows, tables), scope)
         answers = {
             name: [_with_names_to_show(row) for row in _rows(tables, query)]
             for name, query in section.queries(scope).items()

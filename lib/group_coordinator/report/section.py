@@ -19,11 +19,12 @@ _WEEK_S = 604_800
 
 
 class Scope(NamedTuple):
-    """Time range with time zones, and a cluster, None: all clusters. Its conditions are DataFusion's SQL."""
+    """Time range with time zones, a cluster, and groups, None: all. Its conditions are DataFusion's SQL."""
 
     begin: datetime
     end: datetime
     cluster: str | None = None
+    groups: tuple[str, ...] | None = None
 
     def has(self, column: str) -> str:
         """Condition for rows of the time range, by a column with their time, and of the cluster."""
@@ -35,6 +36,11 @@ class Scope(NamedTuple):
         # A join needs the table's name.
         column = f"{table}.cluster_id" if table else "cluster_id"
         return f"{column} = {in_datafusion(self.cluster)}"
+
+    def is_of_groups(self) -> str:
+        if self.groups is None:
+            return "true"
+        return f"group_id IN ({', '.join(map(in_datafusion, self.groups))})"
 
     @property
     def step_s(self) -> int:
@@ -128,7 +134,12 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """Question that queries of the tables answer: `nothing` is its sentence without content, `example` the query of all rows."""
+    """Question that queries of the tables answer.
+
+    nothing: its sentence without content.
+    example: the query of all rows.
+    narrowed: the scope of its queries, by a query of its own if needed.
+    """
 
     name: str
     title: str
@@ -137,6 +148,7 @@ class Section:
     example: str
     queries: Callable[[Scope], Mapping[str, str]]
     content: Callable[[Answers, Scope], Content]
+    narrowed: Callable[[Callable[[str], list[Row]], Scope], Scope] = lambda _ask, scope: scope
 
 
 def name_of(row: Row, scope: Scope, column: str = "group_id") -> str:

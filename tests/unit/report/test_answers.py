@@ -14,6 +14,7 @@ from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.report.page import Report, ask, page
 from group_coordinator.report.section import Content, Scope
+from group_coordinator.report.sections import lag
 from group_coordinator.settings import load
 from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 from tests.support.busy_day import DAY, HOSTILE
@@ -69,6 +70,26 @@ def test_the_lines_of_lag_are_of_those_that_were_most_behind(day: Report) -> Non
     assert [each.name for each in records.legend] == [line[0] for line in table(day, "lag")]
     assert records.legend == seconds.legend
     assert content(day, "lag").listings[0].total == 9
+
+
+def test_of_too_many_groups_those_far_behind_are_followed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(lag, "FOLLOWED_GROUPS", 2)
+    groups = [GroupHistory(name) for name in ("far", "near", "middle")]
+    for group, offset in zip(groups, (10, 95, 60), strict=True):
+        group.commit({"orders": {0: offset}})
+    root = tables_of(tmp_path, *groups)
+    sample(root, 60, "orders", {0: 100})
+
+    followed = ask(str(root), scope())
+    monkeypatch.setattr(lag, "FOLLOWED_GROUPS", 3)
+    every = ask(str(root), scope())
+
+    assert [line[:2] for line in table(followed, "lag")] == [["far", "90"], ["middle", "40"]]
+    assert len(content(followed, "lag").remarks) == 1
+    assert [line[:2] for line in table(every, "lag")][-1] == ["near", "5"]
+    assert content(every, "lag").remarks == ()
 
 
 def test_records_that_retention_removes(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 import altair as alt
@@ -32,13 +32,27 @@ from group_coordinator.report.section import (
 )
 from group_coordinator.tables.views.definition import total_of
 
+FOLLOWED_GROUPS = 1_000
+"""The history of a group takes milliseconds for each of its partitions."""
+
+
+def narrowed(ask: Callable[[str], list[Row]], scope: Scope) -> Scope:
+    """Leave out groups of a large cluster that are not far behind now."""
+    furthest = ask(f"""
+SELECT group_id, count(*) OVER () AS total FROM lag WHERE {scope.is_of_cluster()}
+GROUP BY cluster_id, group_id
+ORDER BY {total_of("lag")} DESC NULLS LAST, cluster_id, group_id LIMIT {FOLLOWED_GROUPS}""")  # noqa: S608 - numbers and one escaped name
+    if not furthest or furthest[0]["total"] <= FOLLOWED_GROUPS:
+        return scope
+    return scope._replace(groups=tuple(row["group_id"] for row in furthest))
+
 
 def _queries(scope: Scope) -> Mapping[str, str]:
     return {
         "lag": f"""
 WITH of_groups AS (
   SELECT cluster_id, group_id, sampled_at, {total_of("lag")} AS lag, max(lag_seconds) AS lag_seconds
-  FROM lag_history WHERE {scope.has("sampled_at")}
+  FROM lag_history WHERE {scope.has("sampled_at")} AND {scope.is_of_groups()}
   GROUP BY cluster_id, group_id, sampled_at
 ),
 steps AS (
@@ -57,6 +71,12 @@ WHERE place <= {len(charts.SERIES)} ORDER BY place, at"""  # noqa: S608 - times,
     }
 
 
+_LEFT_OUT = (
+    f"Of so many groups only the {FOLLOWED_GROUPS:,} that are furthest behind now are followed back in time; "
+    "lag_history has the others."
+)
+
+
 def _content(answers: Answers, scope: Scope) -> Content:
     points = answers["lag"]
     if not points:
@@ -67,6 +87,7 @@ def _content(answers: Answers, scope: Scope) -> Content:
     return Content(
         figures=[_records(groups, scope), *_seconds(groups, scope)],
         listings=[_listing(groups, scope, total)],
+        remarks=[_LEFT_OUT] if scope.groups else (),
     )
 
 
@@ -152,6 +173,7 @@ LAG = Section(
     lead="Records that were not committed yet, and the age of the next record.",
     nothing="The ends of the topics were not sampled in this time: run `group-coordinator positions --every 30`.",
     example="SELECT * FROM lag_history WHERE group_id = 'billing' ORDER BY sampled_at DESC LIMIT 100",
+    narrowed=narrowed,
     queries=_queries,
     content=_content,
 )

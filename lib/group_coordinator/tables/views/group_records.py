@@ -52,9 +52,8 @@ transaction; null: unknown.
 """
 
 # The values in JSON are extracted first, so that no engine sorts the texts.
-_PARSED = f"""
-SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, principal, event_time,
-  batch_id, seq, batch_id * {_MOST_OF_A_BATCH} + seq AS place_in_log, value IS NOT NULL AS has_value, coalesce(inferred, false) AS inferred,
+_OF_EACH = f"""cluster_id, group_id, topic, `partition`, `offset`, reason, principal, event_time, batch_id, seq,
+  batch_id * {_MOST_OF_A_BATCH} + seq AS place_in_log,
   CASE
     WHEN record_type = 0 THEN 1
     WHEN record_type IN {EPOCHS} THEN 3
@@ -64,7 +63,9 @@ SELECT cluster_id, group_id, topic, `partition`, `offset`, member_id, reason, pr
   CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerId")} END AS producer_id,
   {PLACE} AS marker_place,
   CASE WHEN record_type = -1 THEN {number_in("value", "sinceOffset")} END AS marker_since,
-  CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerEpoch")} END AS producer_epoch,
+  CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerEpoch")} END AS producer_epoch"""
+_PARSED = f"""
+SELECT {_OF_EACH}, member_id, value IS NOT NULL AS has_value, coalesce(inferred, false) AS inferred,
   CASE
     WHEN record_type = 2 THEN {number_in("value", "generation")}
     WHEN record_type IN {EPOCHS} THEN {number_in("value", "epoch")}
@@ -83,6 +84,8 @@ FROM $coordinator_log
 WHERE record_type IN (0, 1, 2, -1, -2) OR record_type IN {EPOCHS} OR record_type IN {MEMBERS}
 """  # noqa: S608 - texts of our own
 
+OFFSET_RECORDS = f"SELECT {_OF_EACH} FROM $coordinator_log WHERE record_type IN (0, 1, -1)"  # noqa: S608 - texts of our own
+"""The records of offsets and the markers, with the columns of GROUP_RECORDS that need no other record."""
 GROUP_RECORDS = f"""
 SELECT counted.*,
   coalesce({last_number_in("classic_members", SO_FAR)}, 0)

@@ -11,6 +11,7 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
+from group_coordinator.tables.views.offset_changes import CHANGES_OF_LOST
 
 LOST_OFFSETS = ViewDefinition(
     name="lost_offsets",
@@ -39,7 +40,7 @@ FROM (
     lead(at) OVER (
       PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
     ) AS next_at
-  FROM $offset_changes changes
+  FROM ({CHANGES_OF_LOST}) changes
   WHERE {is_offset("coalesce(`after`, `before`)")}
 ) followed
 WHERE `after` IS NULL

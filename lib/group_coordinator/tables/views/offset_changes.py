@@ -13,7 +13,7 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.views.group_records import GROUP_RECORDS
+from group_coordinator.tables.views.group_records import GROUP_RECORDS, OFFSET_RECORDS
 from group_coordinator.tables.views.position_steps import since
 
 _OF_PRODUCER = "PARTITION BY cluster_id, group_id, producer_id"
@@ -36,8 +36,8 @@ _FIRST = f"""min(
 # from there on, if the marker commits, unless a later offset counts already by then (core/offsets/pending.py). Later
 # records are searched from the last record back: for a window up to UNBOUNDED FOLLOWING Spark looks at all rows behind,
 # for each row. Most logs have few transactions, so only their partitions are sorted for that.
-_TEXT = f"""
-WITH records AS ({GROUP_RECORDS}),
+_ENDED = f"""
+WITH records AS ({OFFSET_RECORDS}),
 markers AS (
   SELECT records.*,
     min(CASE WHEN record_type = -1 THEN place_in_log END) OVER (
@@ -96,22 +96,27 @@ contested AS (
 ),
 ended AS (
   SELECT * FROM contested WHERE counts AND (superseded_place IS NULL OR superseded_place > end_place)
-),
+)"""  # noqa: S608 - texts of our own
+
+_OFFSETS_THAT_COUNT = """
+  LEFT JOIN ended
+    ON ended.cluster_id = own.cluster_id AND ended.group_id = own.group_id AND ended.place_in_log = own.place_in_log
+  WHERE own.record_type = 1 AND (own.producer_id IS NULL OR ended.place_in_log IS NOT NULL)"""
+
+
+def _changes_of(records: str) -> str:
+    return f"""
+{_ENDED},
 effective AS (
   SELECT changes.*,
-    lag(`offset`) OVER (
-      PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq
-    ) AS `before`
+    lag(`offset`) OVER (PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq) AS `before`
   FROM (
     SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id,
       own.member_count, own.is_managed, own.client_id, own.inferred,
       coalesce(ended.reason, own.reason) AS reason, coalesce(ended.principal, own.principal) AS principal,
       coalesce(ended.at, own.event_time) AS at, coalesce(ended.batch_id, own.batch_id) AS batch_id,
       coalesce(ended.seq, own.seq) AS seq
-    FROM records own
-    LEFT JOIN ended
-      ON ended.cluster_id = own.cluster_id AND ended.group_id = own.group_id AND ended.place_in_log = own.place_in_log
-    WHERE own.record_type = 1 AND (own.producer_id IS NULL OR ended.place_in_log IS NOT NULL)
+    FROM {records}{_OFFSETS_THAT_COUNT}
   ) changes
 )
 SELECT cluster_id, group_id, topic, `partition`, `before`, `offset` AS `after`, at, reason, principal,
@@ -125,6 +130,19 @@ SELECT cluster_id, group_id, topic, `partition`, `before`, `offset` AS `after`, 
 FROM effective
 WHERE `before` IS NOT NULL OR `offset` IS NOT NULL
 """  # noqa: S608 - texts of our own
+
+
+_ALL = f"({GROUP_RECORDS}) own"
+_TEXT = _changes_of(_ALL)
+CHANGES_OF_LOST = _changes_of(f"""{_ALL}
+    JOIN (
+      SELECT DISTINCT cluster_id, group_id, topic, `partition`
+      FROM $coordinator_log
+      WHERE record_type IN (0, 1) AND `offset` IS NULL
+    ) lossy
+      ON lossy.cluster_id = own.cluster_id AND lossy.group_id = own.group_id
+      AND lossy.topic = own.topic AND lossy.`partition` = own.`partition`""")  # noqa: S608 - texts of our own
+"""SQL for the rows of offset_changes of partitions that ever lost their offset: all rows of a partition are sorted, and most never do."""
 
 OFFSET_CHANGES = ViewDefinition(
     name="offset_changes",
@@ -154,21 +172,32 @@ OFFSET_CHANGES = ViewDefinition(
 RECENT_HOURS = 6
 
 # A condition with a single time value skips rows before the sort; a reader applies each cluster's own time.
-_RECENT = f"""
+_RECENT_LOG = f"""
 WITH recent_log AS (
   SELECT *
   FROM $coordinator_log
   WHERE event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}
+)"""  # noqa: S608 - texts of our own
+
+
+def _of_recent_log(text: str) -> str:
+    return f"{_RECENT_LOG} SELECT * FROM ({text.replace('$coordinator_log', 'recent_log')}) recent"  # noqa: S608 - texts of our own
+
+
+RECENT_OFFSETS = _of_recent_log(
+    f"""{_ENDED}
+SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, coalesce(ended.at, own.event_time) AS at,
+  coalesce(ended.end_place, own.place_in_log) AS place
+FROM records own{_OFFSETS_THAT_COUNT}"""  # noqa: S608 - texts of our own
 )
-SELECT * FROM ({OFFSET_CHANGES.text.replace("$coordinator_log", "recent_log")}) recent
-"""  # noqa: S608 - texts of our own
+"""SQL for the rows of recent_changes without `before`, for which all rows have to be sorted; `place` is their order."""
 
 RECENT_CHANGES = ViewDefinition(
     name="recent_changes",
     meaning=f"As offset_changes, but only of the {RECENT_HOURS} hours before the newest sample of topic_positions; `before` is null at their "
     "beginning, `by_member` where they have no record of the group, and a transaction that began earlier is left out",
     columns=OFFSET_CHANGES.columns,
-    text=_RECENT,
+    text=_of_recent_log(_TEXT),
     answers="Which commits are the newest?",
     example="SELECT group_id, topic, `partition`, `before`, `after`, at FROM recent_changes "
     "WHERE topic = 'orders' ORDER BY at DESC LIMIT 20",

@@ -11,7 +11,7 @@ from group_coordinator.tables.views.definition import (
     required,
 )
 from group_coordinator.tables.views.lag import COMMITTED_OFFSET, LAG
-from group_coordinator.tables.views.offset_changes import RECENT_HOURS
+from group_coordinator.tables.views.offset_changes import RECENT_HOURS, RECENT_OFFSETS
 from group_coordinator.tables.views.position_steps import (
     NEWEST_SAMPLES,
     large,
@@ -35,8 +35,14 @@ rests meanwhile.
 """
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
-_SO_FAR = f"{_OF_PARTITION} ORDER BY batch_id DESC, seq DESC, is_recent DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-"""From the newest change back; the commit of the state table comes last."""
+
+
+def _of_only_change(column: str) -> str:
+    """Return SQL for a column of a partition's only recent change, or of the state table's commit if it has none."""
+    recent = f"max(CASE WHEN is_recent = 1 THEN {column} END)"
+    return f"CASE WHEN sum(is_recent) > 0 THEN {recent} ELSE max({column}) END"
+
+
 _RECENT_SAMPLES = f"""(
     SELECT {small("newest")} positions.*
     FROM $topic_positions positions
@@ -65,32 +71,46 @@ _END_AT_COMMIT = f"""
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 known_changes AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, {offset_or_null("`after`")} AS `after`, batch_id, seq, 1 AS is_recent,
+  SELECT cluster_id, group_id, topic, `partition`, at, {offset_or_null("`offset`")} AS `after`, place, 1 AS is_recent,
     {LEAST_SILENCE_SECONDS} AS least_silence
-  FROM $recent_changes
+  FROM ({RECENT_OFFSETS}) recent_offsets
   UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, 0, 0, 0, {LEAST_SILENCE_SECONDS}
+  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, 0, 0, {LEAST_SILENCE_SECONDS}
   FROM $offsets
   UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 0, 1, {SHARE_SILENCE_SECONDS}
+  SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 1, {SHARE_SILENCE_SECONDS}
   FROM ({SHARE_OFFSET_MOVES}) moves
 ),
 changes AS (
-  SELECT so_far.*, count(`after`) OVER ({_SO_FAR}) AS age,
-    sum(CASE WHEN `after` IS NULL THEN 1 ELSE 0 END) OVER ({_SO_FAR}) AS losses_since,
-    max(is_recent) OVER ({_SO_FAR}) AS has_recent
-  FROM (
-    SELECT own.*, newest.sampled_at
-    FROM known_changes own
-    JOIN newest
-      ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
-      AND (is_recent = 0 OR own.at >= newest.sampled_at - INTERVAL '{RECENT_HOURS}' HOUR)
-  ) so_far
+  SELECT own.*, newest.sampled_at
+  FROM known_changes own
+  JOIN newest
+    ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
+    AND (is_recent = 0 OR own.at >= newest.sampled_at - INTERVAL '{RECENT_HOURS}' HOUR)
+),
+newest_changes AS (
+  SELECT cluster_id, group_id, topic, `partition`, sum(is_recent) AS recent_changes, {_of_only_change("at")} AS at,
+    {_of_only_change("`after`")} AS `after`, max(sampled_at) AS sampled_at, {_of_only_change("least_silence")} AS least_silence
+  FROM changes
+  GROUP BY cluster_id, group_id, topic, `partition`
 ),
 commits AS (
-  SELECT cluster_id, group_id, topic, `partition`, at, `after`, sampled_at, age, least_silence
-  FROM changes
-  WHERE is_recent = has_recent AND losses_since = 0 AND age <= {WINDOW}
+  SELECT * FROM (
+    SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.at, own.`after`, own.sampled_at, own.least_silence,
+      row_number() OVER (PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.place DESC) AS age
+    FROM changes own
+    JOIN (
+      SELECT cluster_id, group_id, topic, `partition`, max(CASE WHEN `after` IS NULL THEN place END) AS last_loss
+      FROM changes
+      WHERE is_recent = 1
+      GROUP BY cluster_id, group_id, topic, `partition`
+      HAVING count(*) > 1
+    ) several
+      ON several.cluster_id = own.cluster_id AND several.group_id = own.group_id
+      AND several.topic = own.topic AND several.`partition` = own.`partition`
+    WHERE own.is_recent = 1 AND own.`after` IS NOT NULL AND (several.last_loss IS NULL OR own.place > several.last_loss)
+  ) aged
+  WHERE age <= {WINDOW}
 ),
 recent_steps AS ({position_steps(_RECENT_SAMPLES)}),
 holds AS (
@@ -121,6 +141,11 @@ windows AS (
     FROM lags
   ) compared
   GROUP BY cluster_id, group_id, topic, `partition`
+  UNION ALL
+  SELECT cluster_id, group_id, topic, `partition`, 1, `after`, `after` AS highest_offset, `after` AS last_offset, CAST(0 AS DOUBLE),
+    CAST({micros("sampled_at")} - {micros("at")} AS DOUBLE) / 1000000, least_silence, 0, NULL, 0, NULL
+  FROM newest_changes
+  WHERE recent_changes <= 1 AND `after` IS NOT NULL
 ),
 partitions AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset, own.lag, own.lag_from_start, own.lag_seconds,
