@@ -145,6 +145,7 @@ class MirrorShow:
         "Ordinary consumers read a shop's topics: one is slow, one is stuck.",
         "An administrator resets a group, deletes a group, deletes a topic.",
         "The mirror reads the cluster's __consumer_offsets into Delta tables.",
+        "From these a reset that was a mistake is undone.",
         "At the end SQL shows which group lost which offsets, and why.",
     )
     cluster = "shop"
@@ -178,6 +179,9 @@ class MirrorShow:
         stage.resources.callback(self.consumers.close)
         stage.tasks.append(self.consumers.check)
         self.administrator: Administrator = stage.administrator(kafka_tool(self._servers))
+        config = ("--config", str(stage.folder.settings))
+        own_tool = Tool(typed_name(stage.folder), tuple(program()), config)
+        self.restorer: Administrator = stage.administrator(own_tool)
         for application in APPLICATIONS:
             self.consumers.join(application)
         stage.board.say(
@@ -275,7 +279,7 @@ class MirrorShow:
             Scene(
                 12,
                 f"{name(RECOMMENDATIONS)} is stopped, and an administrator sets it back to the first record.",
-                self._reset_recommendations,
+                partial(self._reset, RECOMMENDATIONS, "clicks"),
             ),
             Scene(
                 22,
@@ -300,12 +304,31 @@ class MirrorShow:
                 f"An administrator deletes the topic {self._options.named(GIFT_CARDS)}, which {name(CUSTOMER_CARE)} reads.",
                 self._delete_gift_cards,
             ),
+            Scene(
+                50,
+                f"{name(SEARCH_INDEX)} is stopped, and an administrator sets it back to the first record: by mistake.",
+                partial(self._reset, SEARCH_INDEX, "reviews"),
+            ),
+            Scene(
+                72,
+                f"The mirror's tables still have the offsets of {name(SEARCH_INDEX)} before the reset: `restore` commits them.",
+                self._undo_reset,
+            ),
+            Scene(
+                84,
+                f"{name(SEARCH_INDEX)} is started again, and goes on where it was before the reset.",
+                partial(self.consumers.join, SEARCH_INDEX),
+            ),
         ]
 
-    def _reset_recommendations(self) -> None:
-        self.consumers.leave(RECOMMENDATIONS)
-        words = ("-g", self._name(RECOMMENDATIONS), *self._partitions_of("clicks"))
+    def _reset(self, application: Application, topic: str) -> None:
+        self.consumers.leave(application)
+        words = ("-g", self._name(application), *self._partitions_of(topic))
         self.administrator.run("groups", "reset-offsets", *words, "-s", "earliest")
+
+    def _undo_reset(self) -> None:
+        group = self._name(SEARCH_INDEX)
+        self.restorer.run("restore", "--group", group, "--before-reset", "--execute")
 
     def _deploy_loyalty_points(self) -> None:
         self.consumers.leave(LOYALTY_POINTS)

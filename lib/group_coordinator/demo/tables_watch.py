@@ -62,8 +62,8 @@ LOSSES = StoryQuery(
 )
 RESETS = StoryQuery(
     "The tables say: an administrator set {group_id} back by {number} records of {topic}.",
-    "SELECT group_id, topic, at, sum(`before` - `after`) AS number FROM audit WHERE change = 'reset' AND {mine} "
-    "GROUP BY group_id, topic, at ORDER BY at, group_id, topic",
+    "SELECT group_id, topic, at, sum(`before` - `after`) AS number FROM audit "
+    "WHERE change = 'reset' AND `after` < `before` AND {mine} GROUP BY group_id, topic, at ORDER BY at, group_id, topic",
 )
 ENDS = StoryQuery(
     "The tables say: the group {group_id} expired, its name is free again.",

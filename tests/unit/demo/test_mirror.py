@@ -57,7 +57,7 @@ class Diary:
 def played(options: DemoOptions) -> tuple[list[str], str]:
     diary, board = Diary(), Board(100)
     show: Any = MirrorShow(options)
-    show.consumers = show.shop = show.administrator = diary
+    show.consumers = show.shop = show.administrator = show.restorer = diary
     show.start_mirror = diary.start_mirror
     story = Story(show.scenes(), board)
     while not story.is_over:
@@ -87,6 +87,10 @@ def test_the_story_on_a_shared_cluster() -> None:
         "groups delete -g demo-1-billing",
         "demo-1-gift-cards gets no more records",
         "topics delete -t demo-1-gift-cards",
+        "search-index leaves",
+        "groups reset-offsets -g demo-1-search-index -p demo-1-reviews:0 -p demo-1-reviews:1 -s earliest",
+        "restore --group demo-1-search-index --before-reset --execute",
+        "search-index joins reviews",
         "newsletter leaves",
     ]
     assert EXPIRATION not in sentences
