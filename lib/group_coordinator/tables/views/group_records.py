@@ -51,6 +51,9 @@ PLACE = f"""CASE
 transaction; null: unknown.
 """
 
+PRODUCER_ID = number_in("value", "producerId")
+"""SQL for the producer of an offset of a transaction, or of a marker."""
+
 # The values in JSON are extracted first, so that no engine sorts the texts.
 _OF_EACH = f"""cluster_id, group_id, topic, `partition`, `offset`, reason, principal, event_time, batch_id, seq,
   batch_id * {_MOST_OF_A_BATCH} + seq AS place_in_log,
@@ -60,7 +63,7 @@ _OF_EACH = f"""cluster_id, group_id, topic, `partition`, `offset`, reason, princ
     WHEN record_type IN {MEMBERS} THEN 5
     ELSE record_type
   END AS record_type,
-  CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerId")} END AS producer_id,
+  CASE WHEN record_type IN (1, -1) THEN {PRODUCER_ID} END AS producer_id,
   {PLACE} AS marker_place,
   CASE WHEN record_type = -1 THEN {number_in("value", "sinceOffset")} END AS marker_since,
   CASE WHEN record_type IN (1, -1) THEN {number_in("value", "producerEpoch")} END AS producer_epoch"""

@@ -10,6 +10,7 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
+from group_coordinator.tables.views.group_records import PRODUCER_ID
 from group_coordinator.tables.views.lag import COMMITTED_OFFSET, LAG
 from group_coordinator.tables.views.offset_changes import RECENT_HOURS, RECENT_OFFSETS
 from group_coordinator.tables.views.position_steps import (
@@ -35,10 +36,23 @@ rests meanwhile.
 """
 
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
+_SO_FAR = "PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+"""From the newest change back; the commit of the state table comes last."""
+_OTHERS = f"""
+  UNION ALL
+  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, -1, 0, {LEAST_SILENCE_SECONDS}, 0
+  FROM $offsets
+  UNION ALL
+  SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 1, {SHARE_SILENCE_SECONDS}, 0
+  FROM ({SHARE_OFFSET_MOVES}) moves"""  # noqa: S608 - texts of our own
+_BEFORE_NEWEST = f"""
+  JOIN newest
+    ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
+    AND (own.is_recent = 0 OR own.at >= newest.sampled_at - INTERVAL '{RECENT_HOURS}' HOUR)"""
 
 
-def _of_only_change(column: str) -> str:
-    """Return SQL for a column of a partition's only recent change, or of the state table's commit if it has none."""
+def _of_only_record(column: str) -> str:
+    """Return SQL for a column of a partition's only recent record, or of the state table's commit if it has none."""
     recent = f"max(CASE WHEN is_recent = 1 THEN {column} END)"
     return f"CASE WHEN sum(is_recent) > 0 THEN {recent} ELSE max({column}) END"
 
@@ -63,54 +77,41 @@ _END_AT_COMMIT = f"""
         * CAST({micros("commits.at")} - {micros("steps.from_at")} AS DOUBLE)
         / CAST({micros("steps.sampled_at")} - {micros("steps.from_at")} AS DOUBLE)"""
 
-# The moves of a share group's start offset count as its commits; the time is in the place of the batch. The state table has the
-# last commit of groups without a commit in the last hours. Burrow's ends are older than the
+# The moves of a share group's start offset count as its commits. The state table has the last commit of groups without a commit in
+# the last hours. Only partitions with several recent records, or with a transaction, are sorted. Burrow's ends are older than the
 # commits that it compares them with, so that a continuous reader has no lag there. Between close samples it has lag:
 # the records written between two commits. So the condition is that the next commit left some of the records of that
 # time (lowest_left).
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
+known_records AS (
+  SELECT cluster_id, group_id, topic, `partition`, event_time AS at, {offset_or_null("`offset`")} AS `after`, 0 AS place, 1 AS is_recent,
+    {LEAST_SILENCE_SECONDS} AS least_silence, CASE WHEN {PRODUCER_ID} IS NULL THEN 0 ELSE 1 END AS is_pending
+  FROM $coordinator_log
+  WHERE record_type IN (0, 1) AND event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}{_OTHERS}
+),
 known_changes AS (
   SELECT cluster_id, group_id, topic, `partition`, at, {offset_or_null("`offset`")} AS `after`, place, 1 AS is_recent,
-    {LEAST_SILENCE_SECONDS} AS least_silence
-  FROM ({RECENT_OFFSETS}) recent_offsets
-  UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, 0, 0, {LEAST_SILENCE_SECONDS}
-  FROM $offsets
-  UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 1, {SHARE_SILENCE_SECONDS}
-  FROM ({SHARE_OFFSET_MOVES}) moves
+    {LEAST_SILENCE_SECONDS} AS least_silence, 0 AS is_pending
+  FROM ({RECENT_OFFSETS}) recent_offsets{_OTHERS}
 ),
-changes AS (
-  SELECT own.*, newest.sampled_at
-  FROM known_changes own
-  JOIN newest
-    ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
-    AND (is_recent = 0 OR own.at >= newest.sampled_at - INTERVAL '{RECENT_HOURS}' HOUR)
-),
-newest_changes AS (
-  SELECT cluster_id, group_id, topic, `partition`, sum(is_recent) AS recent_changes, {_of_only_change("at")} AS at,
-    {_of_only_change("`after`")} AS `after`, max(sampled_at) AS sampled_at, {_of_only_change("least_silence")} AS least_silence
-  FROM changes
-  GROUP BY cluster_id, group_id, topic, `partition`
+partition_records AS (
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, sum(is_recent) + max(is_pending) AS recent_records,
+    {_of_only_record("at")} AS at, {_of_only_record("`after`")} AS `after`, {_of_only_record("least_silence")} AS least_silence,
+    max(newest.sampled_at) AS sampled_at
+  FROM known_records own{_BEFORE_NEWEST}
+  GROUP BY own.cluster_id, own.group_id, own.topic, own.`partition`
 ),
 commits AS (
   SELECT * FROM (
-    SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.at, own.`after`, own.sampled_at, own.least_silence,
-      row_number() OVER (PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.place DESC) AS age
-    FROM changes own
-    JOIN (
-      SELECT cluster_id, group_id, topic, `partition`, max(CASE WHEN `after` IS NULL THEN place END) AS last_loss
-      FROM changes
-      WHERE is_recent = 1
-      GROUP BY cluster_id, group_id, topic, `partition`
-      HAVING count(*) > 1
-    ) several
+    SELECT own.*, newest.sampled_at, count(own.`after`) OVER ({_SO_FAR}) AS age,
+      sum(CASE WHEN own.`after` IS NULL THEN 1 ELSE 0 END) OVER ({_SO_FAR}) AS losses_since
+    FROM known_changes own{_BEFORE_NEWEST}
+    JOIN (SELECT cluster_id, group_id, topic, `partition` FROM partition_records WHERE recent_records > 1) several
       ON several.cluster_id = own.cluster_id AND several.group_id = own.group_id
       AND several.topic = own.topic AND several.`partition` = own.`partition`
-    WHERE own.is_recent = 1 AND own.`after` IS NOT NULL AND (several.last_loss IS NULL OR own.place > several.last_loss)
   ) aged
-  WHERE age <= {WINDOW}
+  WHERE losses_since = 0 AND age <= {WINDOW} AND (is_recent = 1 OR age = 1)
 ),
 recent_steps AS ({position_steps(_RECENT_SAMPLES)}),
 holds AS (
@@ -144,8 +145,8 @@ windows AS (
   UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, 1, `after`, `after` AS highest_offset, `after` AS last_offset, CAST(0 AS DOUBLE),
     CAST({micros("sampled_at")} - {micros("at")} AS DOUBLE) / 1000000, least_silence, 0, NULL, 0, NULL
-  FROM newest_changes
-  WHERE recent_changes <= 1 AND `after` IS NOT NULL
+  FROM partition_records
+  WHERE recent_records <= 1 AND `after` IS NOT NULL
 ),
 partitions AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.committed_offset, own.log_end_offset, own.lag, own.lag_from_start, own.lag_seconds,
