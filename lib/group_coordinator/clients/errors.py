@@ -5,6 +5,7 @@ The classes of Kafka's errors are named as in kafka-python; each docstring is Ka
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from group_coordinator.core.model.errors import ErrorCode
@@ -82,10 +83,12 @@ class CoordinatorResponseError(ClientError):
     by_code: ClassVar[dict[int, type[CoordinatorResponseError]]] = {}
 
     def __init_subclass__(cls, code: int | None = None, java: str | None = None) -> None:
-        if code is not None:
-            cls.code = code
-        name = java or cls.__name__.removesuffix("Error") + "Exception"
-        cls.exception_name = f"org.apache.kafka.common.errors.{name}"
+        # Most names are Kafka's own: NotCoordinatorError is NOT_COORDINATOR, and NotCoordinatorException in Java.
+        name = cls.__name__.removesuffix("Error")
+        kafka_name = re.sub("(?<=.)(?=[A-Z])", "_", name).upper()
+        cls.code = ErrorCode[kafka_name] if code is None else code
+        java = java or name.removesuffix("Failed") + "Exception"
+        cls.exception_name = f"org.apache.kafka.common.errors.{java}"
         # Each class registers itself, so the table needs no second list.
         cls.by_code[cls.code] = cls
 
@@ -121,9 +124,7 @@ def error_for(code: int, message: str | None = None) -> CoordinatorResponseError
     return unknown
 
 
-class UnknownTopicOrPartitionError(
-    CoordinatorResponseError, code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-):
+class UnknownTopicOrPartitionError(CoordinatorResponseError):
     """This server does not host this topic-partition."""
 
 
@@ -133,87 +134,63 @@ class MessageSizeTooLargeError(
     """The request included a message larger than the max message size the server will accept."""
 
 
-class OffsetMetadataTooLargeError(
-    CoordinatorResponseError,
-    code=ErrorCode.OFFSET_METADATA_TOO_LARGE,
-    java="OffsetMetadataTooLarge",
-):
+class OffsetMetadataTooLargeError(CoordinatorResponseError, java="OffsetMetadataTooLarge"):
     """The metadata field of the offset request was too large."""
 
 
-class CoordinatorLoadInProgressError(
-    CoordinatorResponseError, code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-):
+class CoordinatorLoadInProgressError(CoordinatorResponseError):
     """The coordinator is loading and hence can't process requests."""
 
 
-class CoordinatorNotAvailableError(
-    CoordinatorResponseError, code=ErrorCode.COORDINATOR_NOT_AVAILABLE
-):
+class CoordinatorNotAvailableError(CoordinatorResponseError):
     """The coordinator is not available."""
 
 
-class NotCoordinatorError(CoordinatorResponseError, code=ErrorCode.NOT_COORDINATOR):
+class NotCoordinatorError(CoordinatorResponseError):
     """This is not the correct coordinator."""
 
 
-class IllegalGenerationError(CoordinatorResponseError, code=ErrorCode.ILLEGAL_GENERATION):
+class IllegalGenerationError(CoordinatorResponseError):
     """Specified group generation id is not valid."""
 
 
-class InconsistentGroupProtocolError(
-    CoordinatorResponseError, code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-):
+class InconsistentGroupProtocolError(CoordinatorResponseError):
     """The group member's supported protocols are incompatible with those of existing members or first group member tried to join with empty protocol type or empty protocol list."""
 
 
-class InvalidGroupIdError(CoordinatorResponseError, code=ErrorCode.INVALID_GROUP_ID):
+class InvalidGroupIdError(CoordinatorResponseError):
     """The group id is invalid."""
 
 
-class UnknownMemberIdError(CoordinatorResponseError, code=ErrorCode.UNKNOWN_MEMBER_ID):
+class UnknownMemberIdError(CoordinatorResponseError):
     """The coordinator is not aware of this member."""
 
 
-class InvalidSessionTimeoutError(CoordinatorResponseError, code=ErrorCode.INVALID_SESSION_TIMEOUT):
+class InvalidSessionTimeoutError(CoordinatorResponseError):
     """The session timeout is not within the range allowed by the broker (as configured by group.min.session.timeout.ms and group.max.session.timeout.ms)."""
 
 
-class RebalanceInProgressError(CoordinatorResponseError, code=ErrorCode.REBALANCE_IN_PROGRESS):
+class RebalanceInProgressError(CoordinatorResponseError):
     """The group is rebalancing, so a rejoin is needed."""
 
 
-class InvalidCommitOffsetSizeError(
-    CoordinatorResponseError, code=ErrorCode.INVALID_COMMIT_OFFSET_SIZE
-):
+class InvalidCommitOffsetSizeError(CoordinatorResponseError):
     """The committing offset data size is not valid."""
 
 
-class TopicAuthorizationFailedError(
-    CoordinatorResponseError,
-    code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-    java="TopicAuthorizationException",
-):
+class TopicAuthorizationFailedError(CoordinatorResponseError):
     """Topic authorization failed."""
 
 
-class GroupAuthorizationFailedError(
-    CoordinatorResponseError,
-    code=ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    java="GroupAuthorizationException",
-):
+class GroupAuthorizationFailedError(CoordinatorResponseError):
     """Group authorization failed."""
 
 
-class ClusterAuthorizationFailedError(
-    CoordinatorResponseError,
-    code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-    java="ClusterAuthorizationException",
-):
+class ClusterAuthorizationFailedError(CoordinatorResponseError):
     """Cluster authorization failed."""
 
 
-class UnsupportedVersionError(CoordinatorResponseError, code=ErrorCode.UNSUPPORTED_VERSION):
+class UnsupportedVersionError(CoordinatorResponseError):
     """The version of API is not supported."""
 
 
@@ -221,93 +198,77 @@ class InvalidConfigurationError(CoordinatorResponseError, code=ErrorCode.INVALID
     """Configuration is invalid."""
 
 
-class InvalidRequestError(CoordinatorResponseError, code=ErrorCode.INVALID_REQUEST):
+class InvalidRequestError(CoordinatorResponseError):
     """This most likely occurs because of a request being malformed by the client library or the message was sent to an incompatible broker. See the broker logs for more details."""
 
 
-class InvalidProducerEpochError(CoordinatorResponseError, code=ErrorCode.INVALID_PRODUCER_EPOCH):
+class InvalidProducerEpochError(CoordinatorResponseError):
     """Producer attempted to produce with an old epoch."""
 
 
-class InvalidTxnStateError(CoordinatorResponseError, code=ErrorCode.INVALID_TXN_STATE):
+class InvalidTxnStateError(CoordinatorResponseError):
     """The producer attempted a transactional operation in an invalid state."""
 
 
-class InvalidProducerIdMappingError(
-    CoordinatorResponseError,
-    code=ErrorCode.INVALID_PRODUCER_ID_MAPPING,
-    java="InvalidPidMappingException",
-):
+class InvalidProducerIdMappingError(CoordinatorResponseError, java="InvalidPidMappingException"):
     """The producer attempted to use a producer id which is not currently assigned to its transactional id."""
 
 
-class TransactionalIdAuthorizationFailedError(
-    CoordinatorResponseError,
-    code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    java="TransactionalIdAuthorizationException",
-):
+class TransactionalIdAuthorizationFailedError(CoordinatorResponseError):
     """Transactional Id authorization failed."""
 
 
-class NonEmptyGroupError(
-    CoordinatorResponseError, code=ErrorCode.NON_EMPTY_GROUP, java="GroupNotEmptyException"
-):
+class NonEmptyGroupError(CoordinatorResponseError, java="GroupNotEmptyException"):
     """The group is not empty."""
 
 
-class GroupIdNotFoundError(CoordinatorResponseError, code=ErrorCode.GROUP_ID_NOT_FOUND):
+class GroupIdNotFoundError(CoordinatorResponseError):
     """The group id does not exist."""
 
 
-class MemberIdRequiredError(CoordinatorResponseError, code=ErrorCode.MEMBER_ID_REQUIRED):
+class MemberIdRequiredError(CoordinatorResponseError):
     """The group member needs to have a valid member id before actually entering a consumer group."""
 
 
-class GroupMaxSizeReachedError(CoordinatorResponseError, code=ErrorCode.GROUP_MAX_SIZE_REACHED):
+class GroupMaxSizeReachedError(CoordinatorResponseError):
     """The group has reached its maximum size."""
 
 
-class FencedInstanceIdError(CoordinatorResponseError, code=ErrorCode.FENCED_INSTANCE_ID):
+class FencedInstanceIdError(CoordinatorResponseError):
     """The broker rejected this static consumer since another consumer with the same group.instance.id has registered with a different member.id."""
 
 
-class GroupSubscribedToTopicError(
-    CoordinatorResponseError, code=ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-):
+class GroupSubscribedToTopicError(CoordinatorResponseError):
     """Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it."""
 
 
-class UnstableOffsetCommitError(CoordinatorResponseError, code=ErrorCode.UNSTABLE_OFFSET_COMMIT):
+class UnstableOffsetCommitError(CoordinatorResponseError):
     """There are unstable offsets that need to be cleared."""
 
 
-class UnknownTopicIdError(CoordinatorResponseError, code=ErrorCode.UNKNOWN_TOPIC_ID):
+class UnknownTopicIdError(CoordinatorResponseError):
     """This server does not host this topic ID."""
 
 
-class FencedMemberEpochError(CoordinatorResponseError, code=ErrorCode.FENCED_MEMBER_EPOCH):
+class FencedMemberEpochError(CoordinatorResponseError):
     """The member epoch is fenced by the group coordinator. The member must abandon all its partitions and rejoin."""
 
 
-class UnreleasedInstanceIdError(CoordinatorResponseError, code=ErrorCode.UNRELEASED_INSTANCE_ID):
+class UnreleasedInstanceIdError(CoordinatorResponseError):
     """The instance ID is still used by another member in the consumer group. That member must leave first."""
 
 
-class UnsupportedAssignorError(CoordinatorResponseError, code=ErrorCode.UNSUPPORTED_ASSIGNOR):
+class UnsupportedAssignorError(CoordinatorResponseError):
     """The assignor or its version range is not supported by the consumer group."""
 
 
-class StaleMemberEpochError(CoordinatorResponseError, code=ErrorCode.STALE_MEMBER_EPOCH):
+class StaleMemberEpochError(CoordinatorResponseError):
     """The member epoch is stale. The member must retry after receiving its updated member epoch via the ConsumerGroupHeartbeat API."""
 
 
-class TransactionAbortableError(CoordinatorResponseError, code=ErrorCode.TRANSACTION_ABORTABLE):
+class TransactionAbortableError(CoordinatorResponseError):
     """The server encountered an error with the transaction. The client can abort the transaction to continue using this transactional ID."""
 
 
-class InvalidRegularExpressionError(
-    CoordinatorResponseError,
-    code=ErrorCode.INVALID_REGULAR_EXPRESSION,
-    java="InvalidRegularExpression",
-):
+class InvalidRegularExpressionError(CoordinatorResponseError, java="InvalidRegularExpression"):
     """The regular expression is not valid."""
