@@ -33,16 +33,6 @@ from group_coordinator.demo.job_process import WITH_GATEWAY
 from group_coordinator.demo.screen import ClosingPage, PanelLine, panel, shown
 from group_coordinator.demo.stage import TOOLS, Stage, Tool, page_at
 from group_coordinator.demo.story import DemoOptions, Scene, Shop
-from group_coordinator.demo.tables_watch import (
-    ENDS,
-    LOSSES,
-    NO_COUNTS,
-    RESETS,
-    TableCounts,
-    TablesReader,
-    ViewQuestion,
-    running,
-)
 from group_coordinator.local.broker import LOOPBACK, free_row
 from group_coordinator.local.kafka_tools import CONSOLE_CONSUMER, CONSUMER_GROUPS, tool_command
 
@@ -116,7 +106,7 @@ class GatewayFigures:
 
     counts: GatewayCounts | None = None
     batch_s: float | None = None
-    tables: TableCounts = NO_COUNTS
+    tables: tables_watch.TableCounts = tables_watch.NO_COUNTS
 
     def panels(self) -> Sequence[RenderableType]:
         counts = self.counts
@@ -162,7 +152,7 @@ class GatewayShow:
         "At the end SQL shows which group lost which offsets, and why.",
     )
     cluster = "shop"
-    questions: Sequence[ViewQuestion] = (
+    questions: Sequence[tables_watch.ViewQuestion] = (
         *(tables_watch.GROUPS, tables_watch.LOST, tables_watch.RESET, tables_watch.NEXT),
     )
     group_prefix = ""
@@ -221,7 +211,8 @@ class GatewayShow:
         console = stage.start("console", "The console consumer", command)
         self.through_gateway = stage.administrator(_groups_tool(self._listen))
         self.at_broker = stage.administrator(_groups_tool(self._broker))
-        self.watch = TablesReader(str(stage.folder.tables), stage.board.add, (LOSSES, RESETS, ENDS))
+        news = (tables_watch.LOSSES, tables_watch.RESETS, tables_watch.ENDS)
+        self.watch = tables_watch.TablesReader(str(stage.folder.tables), stage.board.add, news)
         stage.tasks.append(self._look)
         since_s = time.monotonic()
         while not (self.consumers.have_all_read and '{"number":' in console.output):
@@ -230,7 +221,7 @@ class GatewayShow:
             f"All {self.consumers.count + 1} consumers read, {time.monotonic() - since_s:.0f} s after their start: each "
             "response about a group comes from a batch of the job, records come from the broker at once."
         )
-        stage.resources.enter_context(running(self.watch.look))
+        stage.resources.enter_context(tables_watch.running(self.watch.look))
 
     def _look(self) -> None:
         if time.monotonic() - self._looked_s > _LOOK_S:

@@ -35,15 +35,6 @@ from group_coordinator.demo.consumers import (
 from group_coordinator.demo.screen import ClosingPage, PanelLine, panel, shown
 from group_coordinator.demo.stage import Administrator, Stage, Tool, program, typed_name
 from group_coordinator.demo.story import DemoOptions, Scene, Shop
-from group_coordinator.demo.tables_watch import (
-    LOSSES,
-    NO_COUNTS,
-    RESETS,
-    TableCounts,
-    TablesReader,
-    ViewQuestion,
-    running,
-)
 from group_coordinator.local.jars import python_module
 
 GIFT_CARDS = "gift-cards"
@@ -103,7 +94,7 @@ _LOOKS_TO_BELIEVE = 4
 class MirrorFigures:
     """Figures from the tables; None or empty: nothing yet."""
 
-    tables: TableCounts = NO_COUNTS
+    tables: tables_watch.TableCounts = tables_watch.NO_COUNTS
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Groups by status."""
     total_lag: int | None = None
@@ -149,7 +140,7 @@ class MirrorShow:
         "At the end SQL shows which group lost which offsets, and why.",
     )
     cluster = "shop"
-    questions: Sequence[ViewQuestion] = (
+    questions: Sequence[tables_watch.ViewQuestion] = (
         *(tables_watch.LOST, tables_watch.RESET, tables_watch.STATUS, tables_watch.TIME_LAG),
         *(tables_watch.NEXT, tables_watch.LIFE, tables_watch.READERS),
     )
@@ -190,10 +181,10 @@ class MirrorShow:
         )
         while not self.consumers.have_all_read:
             stage.tick()
-        news = (LOSSES, RESETS)
+        news = (tables_watch.LOSSES, tables_watch.RESETS)
         tables = str(stage.folder.tables)
-        self.watch = TablesReader(tables, stage.board.add, news, self._options.prefix)
-        stage.resources.enter_context(running(lambda: self.look(datetime.now(UTC))))
+        self.watch = tables_watch.TablesReader(tables, stage.board.add, news, self._options.prefix)
+        stage.resources.enter_context(tables_watch.running(lambda: self.look(datetime.now(UTC))))
 
     def _open_shop(self, stage: Stage) -> Shop:
         topics = {**PARTITION_COUNTS, GIFT_CARDS: 2}
