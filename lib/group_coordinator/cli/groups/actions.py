@@ -110,7 +110,7 @@ def list_groups(
 def describe_offsets(
     session: ActionContext,
     groups: Collection[str],
-    columns: Sequence[layout.Column],
+    columns: Sequence[layout.TextColumn],
     is_wanted: Callable[[describe.OffsetLine], bool],
 ) -> bool:
     descriptions = session.admin.describe_consumer_groups(groups)
@@ -133,7 +133,7 @@ def describe_offsets(
 
 
 def describe_members(
-    session: ActionContext, groups: Collection[str], last: Sequence[layout.Column]
+    session: ActionContext, groups: Collection[str], last: Sequence[layout.TextColumn]
 ) -> bool:
     descriptions = session.admin.describe_consumer_groups(groups)
     for group in _living(descriptions.values()):
@@ -144,7 +144,7 @@ def describe_members(
 
 
 def describe_states(
-    session: ActionContext, groups: Collection[str], columns: Sequence[layout.Column]
+    session: ActionContext, groups: Collection[str], columns: Sequence[layout.TextColumn]
 ) -> bool:
     admin = session.admin
     descriptions = admin.describe_consumer_groups(groups)

@@ -19,7 +19,7 @@ from group_coordinator.clients.errors import ClientError
 _MISSING = "-"
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """Column of a table; without `margin` it has a fixed width, which long texts exceed."""
 
     heading: str
@@ -38,7 +38,7 @@ class Column(NamedTuple):
         return max([self.width, *(len(text) + self.margin for text in texts)])
 
 
-def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
+def table(columns: Sequence[TextColumn], rows: Sequence[object]) -> str:
     """Format headings and rows, `-` for a missing value; no line break at the end."""
     bodies = [[_text(column.value(row)) for row in rows] for column in columns]
     padded = [
@@ -48,13 +48,13 @@ def table(columns: Sequence[Column], rows: Sequence[object]) -> str:
     return "\n".join(" ".join(line) for line in zip(*padded, strict=True))
 
 
-def plain_row(columns: Sequence[Column], row: object) -> dict[str, object]:
+def plain_row(columns: Sequence[TextColumn], row: object) -> dict[str, object]:
     return {
         _field(column): (column.plain or column.value)(row) for column in columns if _field(column)
     }
 
 
-def _field(column: Column) -> str:
+def _field(column: TextColumn) -> str:
     return column.heading.lower().replace("-", "_") if column.field is None else column.field
 
 
@@ -88,9 +88,9 @@ def _of_member(attribute: str) -> Callable[[Any], object]:
     return lambda row: getattr(row.member, attribute) if row.member else None
 
 
-_LISTED = Column("GROUP", attrgetter("group_id"), 25, margin=10)
-_TYPE = Column("TYPE", lambda listing: listing.group_type.capitalize(), 20)
-_STATE = Column("STATE", attrgetter("state"), 20)
+_LISTED = TextColumn("GROUP", attrgetter("group_id"), 25, margin=10)
+_TYPE = TextColumn("TYPE", lambda listing: listing.group_type.capitalize(), 20)
+_STATE = TextColumn("STATE", attrgetter("state"), 20)
 LISTING = {
     frozenset[str](): (_LISTED,),
     frozenset({"type"}): (_LISTED, _TYPE),
@@ -99,42 +99,42 @@ LISTING = {
 }
 """Columns of --list by the wanted columns next to the name."""
 
-_GROUP = Column("GROUP", attrgetter("group_id"), margin=0)
-_LEADER_EPOCH = Column("LEADER-EPOCH", attrgetter("leader_epoch"))
+_GROUP = TextColumn("GROUP", attrgetter("group_id"), margin=0)
+_LEADER_EPOCH = TextColumn("LEADER-EPOCH", attrgetter("leader_epoch"))
 OFFSETS_VERBOSE = (
     _GROUP,
-    Column("TOPIC", attrgetter("partition.topic"), margin=0),
-    Column("PARTITION", attrgetter("partition.partition"), 10),
+    TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
+    TextColumn("PARTITION", attrgetter("partition.partition"), 10),
     _LEADER_EPOCH,
-    Column("CURRENT-OFFSET", attrgetter("offset")),
-    Column("LOG-END-OFFSET", attrgetter("end_offset")),
-    Column("LAG", attrgetter("lag")),
-    Column("CONSUMER-ID", _of_member("member_id"), margin=0),
-    Column("HOST", _of_member("host"), margin=0),
-    Column("CLIENT-ID", _of_member("client_id"), 0),
+    TextColumn("CURRENT-OFFSET", attrgetter("offset")),
+    TextColumn("LOG-END-OFFSET", attrgetter("end_offset")),
+    TextColumn("LAG", attrgetter("lag")),
+    TextColumn("CONSUMER-ID", _of_member("member_id"), margin=0),
+    TextColumn("HOST", _of_member("host"), margin=0),
+    TextColumn("CLIENT-ID", _of_member("client_id"), 0),
 )
 OFFSETS = tuple(column for column in OFFSETS_VERBOSE if column is not _LEADER_EPOCH)
 
 MEMBERS = (
     _GROUP,
-    Column("CONSUMER-ID", _of_member("member_id"), margin=0),
-    Column("HOST", _of_member("host"), margin=0),
-    Column("CLIENT-ID", _of_member("client_id"), margin=0),
-    Column("#PARTITIONS", lambda row: len(row.member.assignment), field="partition_count"),
+    TextColumn("CONSUMER-ID", _of_member("member_id"), margin=0),
+    TextColumn("HOST", _of_member("host"), margin=0),
+    TextColumn("CLIENT-ID", _of_member("client_id"), margin=0),
+    TextColumn("#PARTITIONS", lambda row: len(row.member.assignment), field="partition_count"),
 )
-END_OF_LINE = (Column("", lambda _: "", 0, field=""),)
+END_OF_LINE = (TextColumn("", lambda _: "", 0, field=""),)
 """Column without a text: Kafka's tool leaves a blank where the verbose columns would begin."""
 ASSIGNMENTS = (
-    Column("CURRENT-EPOCH", attrgetter("member.member_epoch")),
-    Column(
+    TextColumn("CURRENT-EPOCH", attrgetter("member.member_epoch")),
+    TextColumn(
         "CURRENT-ASSIGNMENT",
         attrgetter("assignment"),
         20,
         margin=0,
         plain=lambda row: _partitions(row.member.assignment),
     ),
-    Column("TARGET-EPOCH", attrgetter("target_epoch")),
-    Column(
+    TextColumn("TARGET-EPOCH", attrgetter("target_epoch")),
+    TextColumn(
         "TARGET-ASSIGNMENT",
         attrgetter("target_assignment"),
         20,
@@ -142,34 +142,37 @@ ASSIGNMENTS = (
         plain=lambda row: _partitions(row.member.target_assignment),
     ),
 )
-UPGRADED = (Column("UPGRADED", attrgetter("upgraded"), 0, plain=attrgetter("member.upgraded")),)
+UPGRADED = (TextColumn("UPGRADED", attrgetter("upgraded"), 0, plain=attrgetter("member.upgraded")),)
 """Last column of --members --verbose, while members of both protocols are in the group."""
 INSTANCE = (
-    Column("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
+    TextColumn("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
 )
 """Third column of --members, if a member of the group is static."""
 
 _STATES = (
-    Column("GROUP", attrgetter("group.group_id"), margin=0),
-    Column("COORDINATOR (ID)", _coordinator, 25, margin=0, field="coordinator", plain=_broker),
-    Column("ASSIGNMENT-STRATEGY", lambda row: row.group.partition_assignor or None, 20),
-    Column("STATE", attrgetter("group.state"), 20),
+    TextColumn("GROUP", attrgetter("group.group_id"), margin=0),
+    TextColumn("COORDINATOR (ID)", _coordinator, 25, margin=0, field="coordinator", plain=_broker),
+    TextColumn("ASSIGNMENT-STRATEGY", lambda row: row.group.partition_assignor or None, 20),
+    TextColumn("STATE", attrgetter("group.state"), 20),
 )
-_MEMBER_COUNT = Column("#MEMBERS", lambda row: len(row.group.members), 0, field="member_count")
+_MEMBER_COUNT = TextColumn("#MEMBERS", lambda row: len(row.group.members), 0, field="member_count")
 STATES = (*_STATES, _MEMBER_COUNT)
 STATES_VERBOSE = (
     *_STATES,
-    Column("GROUP-EPOCH", attrgetter("group.group_epoch")),
-    Column("TARGET-ASSIGNMENT-EPOCH", attrgetter("group.target_assignment_epoch"), 25),
+    TextColumn("GROUP-EPOCH", attrgetter("group.group_epoch")),
+    TextColumn("TARGET-ASSIGNMENT-EPOCH", attrgetter("group.target_assignment_epoch"), 25),
     _MEMBER_COUNT,
 )
 
 PARTITION_STATUSES = (
-    Column("TOPIC", attrgetter("partition.topic"), margin=0),
-    Column("PARTITION", _known_partition, 10),
-    Column("STATUS", attrgetter("text"), field="error", plain=lambda row: _error(row.error)),
+    TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
+    TextColumn("PARTITION", _known_partition, 10),
+    TextColumn("STATUS", attrgetter("text"), field="error", plain=lambda row: _error(row.error)),
 )
-DELETIONS = (Column("GROUP", lambda row: row[0]), Column("ERROR", lambda row: _error(row[1])))
+DELETIONS = (
+    TextColumn("GROUP", lambda row: row[0]),
+    TextColumn("ERROR", lambda row: _error(row[1])),
+)
 """Columns of documents only."""
 
 
@@ -181,18 +184,18 @@ class NewOffset(NamedTuple):
     offset: int
 
 
-def new_offset_columns(groups: Collection[str]) -> list[Column]:
+def new_offset_columns(groups: Collection[str]) -> list[TextColumn]:
     """Columns of --reset-offsets, wide enough for groups without rows too."""
     wide_enough = max([_GROUP.width, *map(len, groups)])
     return [
         _GROUP._replace(width=wide_enough),
-        Column("TOPIC", attrgetter("partition.topic"), margin=0),
-        Column("PARTITION", attrgetter("partition.partition"), 10),
-        Column("NEW-OFFSET", attrgetter("offset"), 0),
+        TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
+        TextColumn("PARTITION", attrgetter("partition.partition"), 10),
+        TextColumn("NEW-OFFSET", attrgetter("offset"), 0),
     ]
 
 
-def member_columns(rows: Sequence[Any], last: Sequence[Column]) -> list[Column]:
+def member_columns(rows: Sequence[Any], last: Sequence[TextColumn]) -> list[TextColumn]:
     """Columns of --members, with the instance ids if a member is static."""
     instance = INSTANCE if any(row.member.group_instance_id for row in rows) else ()
     is_mixed = {row.member.upgraded for row in rows} >= {True, False}
@@ -204,7 +207,7 @@ class Output(Protocol):
     """Output format of results; errors and notices go to standard error in every format."""
 
     def say(self, text: str) -> None: ...
-    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None: ...
+    def record(self, columns: Sequence[TextColumn], rows: Sequence[object]) -> None: ...
     def end(self) -> None: ...
 
 
@@ -214,7 +217,7 @@ class Text:
     def say(self, text: str) -> None:
         click.echo(text)
 
-    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
+    def record(self, columns: Sequence[TextColumn], rows: Sequence[object]) -> None:
         """Do nothing, as the text has the rows."""
 
     def end(self) -> None:
@@ -231,7 +234,7 @@ class Document:
     def say(self, text: str) -> None:
         """Do nothing, as programs read the rows."""
 
-    def record(self, columns: Sequence[Column], rows: Sequence[object]) -> None:
+    def record(self, columns: Sequence[TextColumn], rows: Sequence[object]) -> None:
         self._rows += [plain_row(columns, row) for row in rows]
 
     def end(self) -> None:
@@ -261,7 +264,7 @@ FORMATS: Mapping[str, Callable[[], Output]] = {
 }
 
 
-def show_table(output: Output, columns: Sequence[Column], rows: Sequence[object]) -> None:
+def show_table(output: Output, columns: Sequence[TextColumn], rows: Sequence[object]) -> None:
     """Print a table below an empty line, and record its rows."""
     output.say(f"\n{table(columns, rows)}")
     output.record(columns, rows)
