@@ -94,7 +94,7 @@ def _content(section: Section, tables: Session, scope: Scope) -> Content | Query
     try:
         scope = section.narrowed(partial(_rows, tables), scope)
         answers = {
-            name: [_with_names_to_show(row) for row in _rows(tables, query)]
+            name: [_with_names_to_show(row, scope) for row in _rows(tables, query)]
             for name, query in section.queries(scope).items()
         }
     except QueryError as error:
@@ -102,9 +102,12 @@ def _content(section: Section, tables: Session, scope: Scope) -> Content | Query
     return section.content(answers, scope)
 
 
-def _with_names_to_show(row: Row) -> Row:
+def _with_names_to_show(row: Row, scope: Scope) -> Row:
     # Invisible characters of clients' names must not deceive the reader.
     names = {column: name_text(row[column]) for column in _NAMES & row.keys() if row[column]}
+    # A page of a single cluster needs no cluster in names.
+    if scope.cluster and "cluster_id" in names:
+        names["cluster_id"] = ""
     return row | names
 
 

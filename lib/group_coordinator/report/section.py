@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any, NamedTuple
 
+from group_coordinator.report.phrases import NOTHING, count, time_text
 from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.timestamps import FIRST_MS
 from group_coordinator.tables.views.definition import floor_of
@@ -69,7 +70,7 @@ def instant(at: datetime) -> str:
 
 Row = dict[str, Any]
 Answers = Mapping[str, list[Row]]
-"""Rows of a section's queries, by query name."""
+"""Rows of a section's queries, by query name. Their cluster_id is empty if the page shows a single cluster."""
 
 SHOWN_ROWS = 15
 """Rows that a table of the page shows; the query below it returns all."""
@@ -91,9 +92,27 @@ class Cell(NamedTuple):
     kind: str = ""
 
 
-def headings(titles: Iterable[str]) -> list[Cell]:
-    """Return headings of a table; a title that begins with # is of numbers."""
-    return [Cell(title.lstrip("#"), "number" if title[0] == "#" else "") for title in titles]
+class Column(NamedTuple):
+    """Column of a listing: its title, a column of the query or a function that returns a row's text, and the kind of its cells."""
+
+    title: str
+    value: str | Callable[[Row], str]
+    kind: str = ""
+
+    def cell(self, row: Row) -> Cell:
+        if callable(self.value):
+            return Cell(self.value(row), self.kind)
+        value = row[self.value]
+        match self.kind:
+            case "number":
+                return Cell(count(value), self.kind)
+            case "time":
+                return Cell(time_text(value), self.kind)
+            case "status":
+                # The status is a class of its own in the page's style, as each status has a colour.
+                return Cell(value or NOTHING, f"status {value}" if value else "")
+            case _:
+                return Cell(value or NOTHING, self.kind)
 
 
 class Legend(NamedTuple):
@@ -151,9 +170,24 @@ class Section:
     narrowed: Callable[[Callable[[str], list[Row]], Scope], Scope] = lambda _ask, scope: scope
 
 
-def name_of(row: Row, scope: Scope, column: str = "group_id") -> str:
+def listings(caption: str, rows: Sequence[Row], columns: Sequence[Column]) -> Sequence[Listing]:
+    """Return the listing of a query's rows, none without rows. The query counts all rows in its column `total`."""
+    if not rows:
+        return ()
+    headings = [Cell(each.title, "number" if each.kind == "number" else "") for each in columns]
+    cells = [[each.cell(row) for each in columns] for row in rows]
+    return (Listing(caption, headings, cells, rows[0]["total"]),)
+
+
+def listed(
+    query: str, caption: str, columns: Sequence[Column]
+) -> Callable[[Answers, Scope], Content]:
+    """Return the content of a section that is the listing of one query."""
+    return lambda answers, _scope: Content(listings=listings(caption, answers[query], columns))
+
+
+def name_of(row: Row, column: str = "group_id") -> str:
     """Return the name of a group or topic on the page, with its cluster if the page shows all clusters."""
     # A slash in a cluster's name is doubled, so that different pairs of names have different texts.
-    # A page of a single cluster needs no cluster in names.
-    name = str(row[column])
-    return name if scope.cluster else f"{row['cluster_id'].replace('/', '//')} / {name}"
+    cluster, name = row["cluster_id"].replace("/", "//"), str(row[column])
+    return f"{cluster} / {name}" if cluster else name

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import altair as alt
 
 from group_coordinator.report import charts
-from group_coordinator.report.phrases import NOTHING, count, of_things, time_text
+from group_coordinator.report.phrases import count, of_things
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
-    Cell,
+    Column,
     Content,
-    Listing,
     Row,
     Scope,
     Section,
     TitledChart,
-    headings,
+    listings,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -27,7 +24,7 @@ _MOVED = "CAST(`after` AS DECIMAL(20, 0)) - `before`"
 """SQL of the distance; the difference of two bigints may not fit a bigint."""
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     return {
         "changes": f"""
 SELECT cluster_id, group_id, topic, at, change, principal, count(*) AS offsets, min(`partition`) AS `partition`,
@@ -43,13 +40,14 @@ def _content(answers: Answers, scope: Scope) -> Content:
     changes = answers["changes"]
     if not changes:
         return Content()
-    return Content(figures=[_figure(changes, scope)], listings=[_listing(changes, scope)])
+    listing = listings("The latest changes", changes, _COLUMNS)
+    return Content(figures=[_figure(changes, scope)], listings=listing)
 
 
-def _figure(changes: Sequence[Row], scope: Scope) -> TitledChart:
+def _figure(changes: list[Row], scope: Scope) -> TitledChart:
     values = [
         {
-            "name": f"{name_of(row, scope)}: {row['topic']}",
+            "name": f"{name_of(row)}: {row['topic']}",
             "at": row["at"].isoformat(),
             "change": row["change"],
             "who": row["principal"] or "no user is named",
@@ -72,25 +70,6 @@ def _figure(changes: Sequence[Row], scope: Scope) -> TitledChart:
     return TitledChart("Changes over time", words, charts.spec_of(chart, alt.Step(44)))
 
 
-def _listing(changes: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "The latest changes",
-        headings(["When", "Who", "Change", "Group", "Topic", "What"]),
-        [
-            [
-                Cell(time_text(row["at"]), "time"),
-                Cell(row["principal"] or NOTHING, "name"),
-                Cell(row["change"]),
-                Cell(name_of(row, scope), "name"),
-                Cell(row["topic"], "name"),
-                Cell(_moved(row)),
-            ]
-            for row in changes
-        ],
-        changes[0]["total"],
-    )
-
-
 def _moved(row: Row) -> str:
     # A row of one partition shows its offsets, a row of several the sum of their distances.
     after = row["after_offset"]
@@ -103,6 +82,15 @@ def _moved(row: Row) -> str:
     moved = row["moved_by"] or 0
     return f"{partitions}, {of_things(abs(moved), 'record')} {'back' if moved < 0 else 'forward'}"
 
+
+_COLUMNS = (
+    Column("When", "at", "time"),
+    Column("Who", "principal", "name"),
+    Column("Change", "change"),
+    Column("Group", name_of, "name"),
+    Column("Topic", "topic", "name"),
+    Column("What", _moved),
+)
 
 CHANGES = Section(
     name="changes",

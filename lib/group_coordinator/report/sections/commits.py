@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 
 import altair as alt
 
 from group_coordinator.report import charts
-from group_coordinator.report.phrases import count, of_things, rate, time_text
+from group_coordinator.report.phrases import of_things, rate
 from group_coordinator.report.section import (
     Answers,
-    Cell,
+    Column,
     Content,
-    Listing,
     Row,
     Scope,
     Section,
     Tile,
     TitledChart,
-    headings,
+    listings,
     name_of,
 )
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     step = scope.step_of("`minute`")
     return {
         "commits": f"""
@@ -51,16 +49,17 @@ def _content(answers: Answers, scope: Scope) -> Content:
         return Content()
     # The query's order makes each group's rows adjacent.
     groups = [list(own) for _, own in groupby(points, key=lambda row: row["place"])]
+    lines = [_line(own, scope) for own in groups]
     minutes = (scope.end - scope.begin).total_seconds() / 60
     return Content(
         tiles=[Tile(rate(points[0]["whole"] / minutes), "commits a minute", "on average")],
         figures=[_figure(groups, scope)],
-        listings=[_listing(groups, scope, points[0]["total"])],
+        listings=listings("Groups with the most commits", lines, _COLUMNS),
     )
 
 
-def _figure(groups: Sequence[Sequence[Row]], scope: Scope) -> TitledChart:
-    names = [name_of(points[0], scope) for points in groups]
+def _figure(groups: list[list[Row]], scope: Scope) -> TitledChart:
+    names = [name_of(points[0]) for points in groups]
     values = [
         {
             "key": charts.key(points[0]["place"]),
@@ -80,31 +79,25 @@ def _figure(groups: Sequence[Sequence[Row]], scope: Scope) -> TitledChart:
     return TitledChart("Commits a minute", words, charts.spec_of(chart, 200), legend)
 
 
-def _without_gaps(points: Sequence[Row], scope: Scope) -> list[tuple[datetime, int]]:
+def _without_gaps(points: list[Row], scope: Scope) -> list[tuple[datetime, int]]:
     # A step without commits has no row.
     found = {row["at"]: row["commits"] for row in points}
     return [(at, found.get(at, 0)) for at in scope.steps()]
 
 
-def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
-    return Listing(
-        "Groups with the most commits",
-        headings(["Group", "#Commits", "#Records read", "#Records a minute", "Last commit"]),
-        [_line(own, scope) for own in groups],
-        total,
-    )
-
-
-def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
+def _line(points: list[Row], scope: Scope) -> Row:
     advanced = sum(row["advanced"] for row in points)
-    return [
-        Cell(name_of(points[0], scope), "name"),
-        Cell(count(points[0]["own"]), "number"),
-        Cell(count(advanced), "number"),
-        Cell(rate(advanced * 60 / (scope.end - scope.begin).total_seconds()), "number"),
-        Cell(time_text(points[-1]["last"]), "time"),
-    ]
+    a_minute = advanced * 60 / (scope.end - scope.begin).total_seconds()
+    return points[-1] | {"advanced": advanced, "a_minute": a_minute}
 
+
+_COLUMNS = (
+    Column("Group", name_of, "name"),
+    Column("Commits", "own", "number"),
+    Column("Records read", "advanced", "number"),
+    Column("Records a minute", lambda row: rate(row["a_minute"]), "number"),
+    Column("Last commit", "last", "time"),
+)
 
 COMMITS = Section(
     name="commits",

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import altair as alt
 
 from group_coordinator.report import charts
-from group_coordinator.report.phrases import count, of_things, time_left, time_text
+from group_coordinator.report.phrases import count, of_things, time_left
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
-    Cell,
+    Column,
     Content,
     Legend,
-    Listing,
     Row,
     Scope,
     Section,
     Tile,
     TitledChart,
-    headings,
     instant,
+    listings,
     name_of,
 )
 
@@ -32,7 +30,7 @@ _SOON_COLOUR = "var(--warn)"
 _LATER_COLOUR = "var(--series-1)"
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     return {
         "offsets": f"""
 SELECT count(*) AS offsets, count(expires_at) AS unprotected,
@@ -59,14 +57,22 @@ def _content(answers: Answers, scope: Scope) -> Content:
     expiring = answers["expiring"]
     if not expiring:
         return Content(tiles, remarks=remarks)
-    return Content(tiles, [_figure(expiring, scope)], [_listing(expiring, scope)], remarks)
+    columns = (
+        Column("Group", name_of, "name"),
+        Column("Topic", "topic", "name"),
+        Column("Offsets", "offsets", "number"),
+        Column("The first expires", "expires_at", "time"),
+        Column("That is", lambda row: time_left(row["expires_at"], scope.end)),
+    )
+    listing = listings("Offsets that expire next", expiring, columns)
+    return Content(tiles, [_figure(expiring, scope)], listing, remarks)
 
 
-def _figure(expiring: Sequence[Row], scope: Scope) -> TitledChart:
+def _figure(expiring: list[Row], scope: Scope) -> TitledChart:
     values = [
         {
             "key": charts.key(place),
-            "name": f"{name_of(row, scope)}: {row['topic']}",
+            "name": f"{name_of(row)}: {row['topic']}",
             "now": scope.end.isoformat(),
             "at": row["expires_at"].isoformat(),
             "left": time_left(row["expires_at"], scope.end),
@@ -79,7 +85,7 @@ def _figure(expiring: Sequence[Row], scope: Scope) -> TitledChart:
     return TitledChart("Time left", words, _lines(values), legend)
 
 
-def _lines(values: Sequence[Row]) -> dict[str, Any]:
+def _lines(values: list[Row]) -> dict[str, Any]:
     """Lines from now to each expiry, with a point at the end."""
     axis = alt.Axis(format="%b %d %H:%M", tickCount=charts.TICKS)
     now = alt.X("now:T", title=None, scale=alt.Scale(type="utc"), axis=axis)
@@ -94,24 +100,6 @@ def _lines(values: Sequence[Row]) -> dict[str, Any]:
     point = base.mark_point(filled=True, size=90, yOffset=9, opacity=1)
     ends = point.encode(alt.X("at:T"), color=colour)
     return charts.spec_of(alt.layer(lines, ends, charts.names_above(base)), charts.NAMED_ROW)
-
-
-def _listing(expiring: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "Offsets that expire next",
-        headings(["Group", "Topic", "#Offsets", "The first expires", "That is"]),
-        [
-            [
-                Cell(name_of(row, scope), "name"),
-                Cell(row["topic"], "name"),
-                Cell(count(row["offsets"]), "number"),
-                Cell(time_text(row["expires_at"]), "time"),
-                Cell(time_left(row["expires_at"], scope.end)),
-            ]
-            for row in expiring
-        ],
-        expiring[0]["total"],
-    )
 
 
 EXPIRING = Section(

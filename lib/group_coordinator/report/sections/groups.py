@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -19,16 +18,15 @@ from group_coordinator.report.phrases import (
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
-    Cell,
+    Column,
     Content,
     Legend,
-    Listing,
     Row,
     Scope,
     Section,
     Tile,
     TitledChart,
-    headings,
+    listings,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -38,7 +36,7 @@ _COLOURS = {status: f"var(--{status.lower()})" for status in FROM_BAD_TO_GOOD}
 """Colours by status, the worst first."""
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     worst_first = " ".join(f"WHEN '{status}' THEN {place}" for place, status in enumerate(_COLOURS))
     return {
         "groups": f"""
@@ -63,7 +61,7 @@ LIMIT {SHOWN_ROWS}"""  # noqa: S608 - times, numbers and one escaped name
     }
 
 
-def _content(answers: Answers, scope: Scope) -> Content:
+def _content(answers: Answers, _scope: Scope) -> Content:
     groups = answers["groups"]
     if not groups:
         return Content(tiles=[Tile("0", "groups")])
@@ -71,12 +69,12 @@ def _content(answers: Answers, scope: Scope) -> Content:
     known = [row for row in groups if row["total_lag"] is not None]
     return Content(
         tiles=_tiles(groups[0]),
-        figures=[_figure(known, scope)] if known else [],
-        listings=[_listing(groups, scope)],
+        figures=[_figure(known)] if known else [],
+        listings=listings("Groups, problems first", groups, _COLUMNS),
     )
 
 
-def _tiles(row: Row) -> Sequence[Tile]:
+def _tiles(row: Row) -> list[Tile]:
     not_ok, groups = row["not_ok"], of_things(row["total"], "group")
     return [
         Tile(count(not_ok), "not OK", f"of {groups}", "bad")
@@ -87,11 +85,11 @@ def _tiles(row: Row) -> Sequence[Tile]:
     ]
 
 
-def _figure(groups: Sequence[Row], scope: Scope) -> TitledChart:
+def _figure(groups: list[Row]) -> TitledChart:
     values = [
         {
             "key": charts.key(place),
-            "name": name_of(row, scope),
+            "name": name_of(row),
             "lag": row["total_lag"],
             "status": row["status"] or "unknown",
             "said": count(row["total_lag"]),
@@ -108,7 +106,7 @@ def _figure(groups: Sequence[Row], scope: Scope) -> TitledChart:
     return TitledChart("Records behind, by group", words, _bars(values, legend), legend)
 
 
-def _bars(values: Sequence[Row], legend: Sequence[Legend]) -> dict[str, Any]:
+def _bars(values: list[Row], legend: list[Legend]) -> dict[str, Any]:
     scale = alt.Scale(domain=[each.name for each in legend], range=[each.colour for each in legend])
     axis = alt.Axis(labelExpr=charts.COUNTS, tickCount=charts.TICKS, grid=True)
     base = charts.named_rows(values)
@@ -121,38 +119,6 @@ def _bars(values: Sequence[Row], legend: Sequence[Legend]) -> dict[str, Any]:
     return charts.spec_of(alt.layer(bars, names), charts.NAMED_ROW)
 
 
-def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "Groups, problems first",
-        headings(
-            [
-                "Group",
-                "Status",
-                "State",
-                "#Members",
-                "#Records behind",
-                "#Time behind",
-                "Most behind in",
-                "Owner",
-            ]
-        ),
-        [
-            [
-                Cell(name_of(row, scope), "name"),
-                Cell(row["status"] or NOTHING, f"status {row['status']}" if row["status"] else ""),
-                Cell(f"{row['state']}, {row['group_type']}"),
-                Cell(count(row["member_count"]), "number"),
-                Cell(count(row["total_lag"]), "number"),
-                Cell(_time_behind(row), "number"),
-                Cell(_place(row)),
-                Cell(row["owner"] or NOTHING),
-            ]
-            for row in groups
-        ],
-        groups[0]["total"],
-    )
-
-
 def _time_behind(row: Row) -> str:
     shown = duration(row["lag_seconds"])
     return f"at least {shown}" if row["how"] == "at-least" else shown
@@ -161,6 +127,17 @@ def _time_behind(row: Row) -> str:
 def _place(row: Row) -> str:
     return f"{row['max_lag_topic']} {row['max_lag_partition']}" if row["max_lag"] else NOTHING
 
+
+_COLUMNS = (
+    Column("Group", name_of, "name"),
+    Column("Status", "status", "status"),
+    Column("State", lambda row: f"{row['state']}, {row['group_type']}"),
+    Column("Members", "member_count", "number"),
+    Column("Records behind", "total_lag", "number"),
+    Column("Time behind", _time_behind, "number"),
+    Column("Most behind in", _place),
+    Column("Owner", "owner"),
+)
 
 GROUPS = Section(
     name="groups",

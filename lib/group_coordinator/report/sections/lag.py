@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from itertools import groupby
 
 import altair as alt
 
 from group_coordinator.report import charts
-from group_coordinator.report.phrases import (
-    NOTHING,
-    count,
-    duration,
-    of_things,
-    short_count,
-    time_text,
-)
+from group_coordinator.report.phrases import NOTHING, count, duration, of_things, short_count
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
-    Cell,
+    Column,
     Content,
-    Listing,
     Row,
     Scope,
     Section,
     Tile,
     TitledChart,
-    headings,
+    listings,
     name_of,
 )
 from group_coordinator.tables.views.definition import total_of
@@ -47,7 +39,7 @@ ORDER BY {total_of("lag")} DESC NULLS LAST, cluster_id, group_id LIMIT {FOLLOWED
     return scope._replace(groups=tuple(row["group_id"] for row in furthest))
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     return {
         "lag": f"""
 WITH of_groups AS (
@@ -83,26 +75,26 @@ def _content(answers: Answers, scope: Scope) -> Content:
         return Content()
     # The query's order makes each group's rows adjacent.
     groups = [list(own) for _, own in groupby(points, key=lambda row: row["place"])]
-    total = points[0]["total"]
+    lines = [_line(own) for own in groups]
     return Content(
         figures=[_records(groups, scope), *_seconds(groups, scope)],
-        listings=[_listing(groups, scope, total)],
+        listings=listings("Groups with the most records behind", lines, _COLUMNS),
         remarks=[_LEFT_OUT] if scope.groups else (),
     )
 
 
-def _records(groups: Sequence[Sequence[Row]], scope: Scope) -> TitledChart:
+def _records(groups: list[list[Row]], scope: Scope) -> TitledChart:
     values = [
         {
             "key": charts.key(row["place"]),
-            "name": name_of(row, scope),
+            "name": name_of(row),
             "at": row["at"].isoformat(),
             "lag": row["lag"],
         }
         for points in groups
         for row in points
     ]
-    colour, legend = charts.colours_of([name_of(points[0], scope) for points in groups])
+    colour, legend = charts.colours_of([name_of(points[0]) for points in groups])
     y = alt.Y("lag:Q", title=None, axis=alt.Axis(labelExpr=charts.COUNTS))
     chart = charts.line_chart(
         scope, values, y, colour, alt.Tooltip("lag:Q", title="records behind", format=",")
@@ -110,12 +102,12 @@ def _records(groups: Sequence[Sequence[Row]], scope: Scope) -> TitledChart:
     worst = groups[0]
     words = (
         f"Lines of the records that {of_things(len(groups), 'group')} were behind. "
-        f"The highest: {name_of(worst[0], scope)}, {count(worst[0]['highest'])} records."
+        f"The highest: {name_of(worst[0])}, {count(worst[0]['highest'])} records."
     )
     return TitledChart("Records behind", words, charts.spec_of(chart, 240), legend)
 
 
-def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[TitledChart]:
+def _seconds(groups: list[list[Row]], scope: Scope) -> list[TitledChart]:
     known = [row for points in groups for row in points if row["lag_seconds"] is not None]
     if not known:
         return []
@@ -123,14 +115,14 @@ def _seconds(groups: Sequence[Sequence[Row]], scope: Scope) -> list[TitledChart]
     values = [
         {
             "key": charts.key(row["place"]),
-            "name": name_of(row, scope),
+            "name": name_of(row),
             "at": row["at"].isoformat(),
             "behind": row["lag_seconds"] / size_s,
             "said": duration(row["lag_seconds"]),
         }
         for row in known
     ]
-    colour, legend = charts.colours_of([name_of(points[0], scope) for points in groups])
+    colour, legend = charts.colours_of([name_of(points[0]) for points in groups])
     y = alt.Y("behind:Q", title=None, axis=alt.Axis(labelExpr=f"datum.label + ' {unit}'"))
     chart = charts.line_chart(scope, values, y, colour, alt.Tooltip("said:N", title="behind"))
     words = f"Lines of the age of the record that {of_things(len(groups), 'group')} read next."
@@ -145,27 +137,21 @@ def _unit_of(longest_s: float) -> tuple[str, int]:
     return next(fitting, ("s", 1))
 
 
-def _listing(groups: Sequence[Sequence[Row]], scope: Scope, total: int) -> Listing:
-    return Listing(
-        "Groups with the most records behind",
-        headings(["Group", "#Records behind, last", "#Most", "Around", "#Longest time behind"]),
-        [_line(own, scope) for own in groups],
-        total,
-    )
-
-
-def _line(points: Sequence[Row], scope: Scope) -> list[Cell]:
+def _line(points: list[Row]) -> Row:
     # A step without a sample of the topic's end has no lag.
     highest = max(points, key=lambda row: -1 if row["lag"] is None else row["lag"])
     times = [row["lag_seconds"] for row in points if row["lag_seconds"] is not None]
-    return [
-        Cell(name_of(highest, scope), "name"),
-        Cell(count(points[-1]["last_lag"]), "number"),
-        Cell(count(highest["lag"]), "number"),
-        Cell(time_text(highest["at"]), "time"),
-        Cell(duration(max(times, default=None)), "number"),
-    ]
+    longest_s = max(times, default=None)
+    return highest | {"last_lag": points[-1]["last_lag"], "longest_s": longest_s}
 
+
+_COLUMNS = (
+    Column("Group", name_of, "name"),
+    Column("Records behind, last", "last_lag", "number"),
+    Column("Most", "lag", "number"),
+    Column("Around", "at", "time"),
+    Column("Longest time behind", lambda row: duration(row["longest_s"]), "number"),
+)
 
 LAG = Section(
     name="lag",
@@ -179,7 +165,7 @@ LAG = Section(
 )
 
 
-def _risk_queries(scope: Scope) -> Mapping[str, str]:
+def _risk_queries(scope: Scope) -> dict[str, str]:
     return {
         "risks": f"""
 WITH of_topics AS (
@@ -194,48 +180,33 @@ LIMIT {SHOWN_ROWS}"""  # noqa: S608 - times, numbers and one escaped name
     }
 
 
-def _risk_content(answers: Answers, scope: Scope) -> Content:
+def _risk_content(answers: Answers, _scope: Scope) -> Content:
     risks = answers["risks"]
     lost = risks[0]["whole_loss"] or 0 if risks else 0
     tile = Tile(short_count(lost), "records lost", "removed unread", "bad" if lost else "good")
-    return Content([tile], listings=[_risk_listing(risks, scope)] if risks else ())
+    return Content([tile], listings=listings("Records at risk, losses first", risks, _RISK_COLUMNS))
 
 
-def _risk_listing(risks: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "Records at risk, losses first",
-        headings(
-            [
-                "Group",
-                "Topic",
-                "#Partitions",
-                "#Records lost",
-                "#Records behind",
-                "#Unread share",
-                "Lost next",
-            ]
-        ),
-        [
-            [
-                Cell(name_of(row, scope), "name"),
-                Cell(row["topic"], "name"),
-                Cell(count(row["partitions"]), "number"),
-                Cell(count(row["lost"]), "number"),
-                Cell(count(row["readable_lag"]), "number"),
-                Cell(NOTHING if row["used_up"] is None else f"{row['used_up']:.0%}", "number"),
-                Cell(_time_to_loss(row["seconds_to_loss"])),
-            ]
-            for row in risks
-        ],
-        risks[0]["total"],
-    )
+def _unread_share(row: Row) -> str:
+    return NOTHING if row["used_up"] is None else f"{row['used_up']:.0%}"
 
 
-def _time_to_loss(seconds: float | None) -> str:
+def _next_loss(row: Row) -> str:
+    seconds = row["seconds_to_loss"]
     if seconds is None:
         return NOTHING
     return f"in {duration(seconds)}" if seconds else "at the next removal"
 
+
+_RISK_COLUMNS = (
+    Column("Group", name_of, "name"),
+    Column("Topic", "topic", "name"),
+    Column("Partitions", "partitions", "number"),
+    Column("Records lost", "lost", "number"),
+    Column("Records behind", "readable_lag", "number"),
+    Column("Unread share", _unread_share, "number"),
+    Column("Lost next", _next_loss),
+)
 
 AT_RISK = Section(
     name="at-risk",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -11,20 +10,19 @@ from typing import Any
 import altair as alt
 
 from group_coordinator.report import charts
-from group_coordinator.report.phrases import NOTHING, count, of_things, time_text
+from group_coordinator.report.phrases import count, of_things
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
-    Cell,
+    Column,
     Content,
     Legend,
-    Listing,
     Row,
     Scope,
     Section,
     Tile,
     TitledChart,
-    headings,
+    listings,
     name_of,
 )
 
@@ -37,7 +35,7 @@ _COLOURS = {
 }
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     step = scope.step_of("lost_at")
     return {
         "reasons": f"""
@@ -59,10 +57,11 @@ def _content(answers: Answers, scope: Scope) -> Content:
     tile = Tile(count(total), "offsets lost", "in this time", "bad" if total else "good")
     if not total:
         return Content([tile])
-    return Content([tile], [_figure(reasons, scope)], [_listing(answers["lost"], scope)])
+    listing = listings("The latest losses", answers["lost"], _COLUMNS)
+    return Content([tile], [_figure(reasons, scope)], listing)
 
 
-def _figure(reasons: Sequence[Row], scope: Scope) -> TitledChart:
+def _figure(reasons: list[Row], scope: Scope) -> TitledChart:
     by_reason = Counter[str]()
     for row in reasons:
         by_reason[row["reason"]] += row["offsets"]
@@ -74,7 +73,7 @@ def _figure(reasons: Sequence[Row], scope: Scope) -> TitledChart:
     )
 
 
-def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dict[str, Any]:
+def _bars(reasons: list[Row], legend: list[Legend], scope: Scope) -> dict[str, Any]:
     values = [row | {"at": row["at"].isoformat()} for row in reasons]
     # Few losses need few ticks: an axis with halves would be wrong.
     most = max(sum(row["offsets"] for row in own) for _, own in groupby(reasons, itemgetter("at")))
@@ -90,26 +89,6 @@ def _bars(reasons: Sequence[Row], legend: Sequence[Legend], scope: Scope) -> dic
     return charts.spec_of(chart, 160)
 
 
-def _listing(lost: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "The latest losses",
-        headings(["When", "Group", "Topic", "Lost", "Why", "Who asked", "Now"]),
-        [
-            [
-                Cell(time_text(row["lost_at"]), "time"),
-                Cell(name_of(row, scope), "name"),
-                Cell(row["topic"], "name"),
-                Cell(_what(row)),
-                Cell(f"{row['reason']}, inferred" if row["inferred"] else row["reason"]),
-                Cell(row["principal"] or NOTHING, "name"),
-                Cell(_since(row)),
-            ]
-            for row in lost
-        ],
-        lost[0]["total"],
-    )
-
-
 def _what(row: Row) -> str:
     if row["offsets"] == 1:
         return f"partition {row['partition']}, at {count(row['last_offset'])}"
@@ -123,6 +102,16 @@ def _since(row: Row) -> str:
         return "committed again"
     return f"{count(row['came_back'])} committed again"
 
+
+_COLUMNS = (
+    Column("When", "lost_at", "time"),
+    Column("Group", name_of, "name"),
+    Column("Topic", "topic", "name"),
+    Column("Lost", _what),
+    Column("Why", lambda row: f"{row['reason']}, inferred" if row["inferred"] else row["reason"]),
+    Column("Who asked", "principal", "name"),
+    Column("Now", _since),
+)
 
 LOST = Section(
     name="lost",

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC
 
-from group_coordinator.report.phrases import NOTHING, count, duration
-from group_coordinator.report.section import (
-    SHOWN_ROWS,
-    Answers,
-    Cell,
-    Content,
-    Listing,
-    Row,
-    Scope,
-    Section,
-    headings,
-    name_of,
-)
+from group_coordinator.report.phrases import duration
+from group_coordinator.report.section import SHOWN_ROWS, Column, Scope, Section, listed, name_of
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     # The view has whole days.
     midnight = scope.begin.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return {
@@ -33,30 +21,15 @@ ORDER BY met, worst_seconds DESC, cluster_id, group_id LIMIT {SHOWN_ROWS}"""  # 
     }
 
 
-def _content(answers: Answers, scope: Scope) -> Content:
-    groups = answers["objectives"]
-    return Content(listings=[_listing(groups, scope)] if groups else ())
-
-
-def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "Groups with an objective, the worst first",
-        headings(["Group", "Owner", "#Objective", "#Met", "#Longest time behind", "#Hours"]),
-        [
-            [
-                Cell(name_of(row, scope), "name"),
-                Cell(row["owner"] or NOTHING),
-                Cell(duration(row["objective_seconds"]), "number"),
-                # Cut, so that only a group without a miss has 100%.
-                Cell(f"{int(row['met'] * 1_000) / 10}%", "number"),
-                Cell(duration(row["worst_seconds"]), "number"),
-                Cell(count(row["sampled_hours"]), "number"),
-            ]
-            for row in groups
-        ],
-        groups[0]["total"],
-    )
-
+_COLUMNS = (
+    Column("Group", name_of, "name"),
+    Column("Owner", "owner"),
+    Column("Objective", lambda row: duration(row["objective_seconds"]), "number"),
+    # Cut, so that only a group without a miss has 100%.
+    Column("Met", lambda row: f"{int(row['met'] * 1_000) / 10}%", "number"),
+    Column("Longest time behind", lambda row: duration(row["worst_seconds"]), "number"),
+    Column("Hours", "sampled_hours", "number"),
+)
 
 OBJECTIVES = Section(
     name="objectives",
@@ -66,5 +39,5 @@ OBJECTIVES = Section(
     nothing="No group has an objective with a known lag: give objectives by `group-coordinator labels`.",
     example="SELECT * FROM objectives ORDER BY met LIMIT 100",
     queries=_queries,
-    content=_content,
+    content=listed("objectives", "Groups with an objective, the worst first", _COLUMNS),
 )

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from group_coordinator.report.phrases import NOTHING, count
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
-    Cell,
+    Column,
     Content,
-    Listing,
-    Row,
     Scope,
     Section,
-    headings,
+    listings,
     name_of,
 )
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     return {
         "verdicts": f"""
-SELECT verdict, count(*) AS group_count, sum(member_count) AS members FROM readiness WHERE {scope.is_of_cluster()}
-GROUP BY verdict ORDER BY group_count DESC, verdict""",  # noqa: S608 - one escaped name
+SELECT verdict, count(*) AS group_count, sum(member_count) AS members, count(*) OVER () AS total FROM readiness
+WHERE {scope.is_of_cluster()} GROUP BY verdict ORDER BY group_count DESC, verdict""",  # noqa: S608 - one escaped name
         "blocked": f"""
 SELECT cluster_id, group_id, blocker, assignor, array_to_string(client_names, ', ') AS clients, member_count,
   count(*) OVER () AS total
@@ -32,47 +27,23 @@ ORDER BY member_count DESC, cluster_id, group_id LIMIT {SHOWN_ROWS}""",  # noqa:
     }
 
 
-def _content(answers: Answers, scope: Scope) -> Content:
-    verdicts, blocked = answers["verdicts"], answers["blocked"]
-    if not verdicts:
-        return Content()
-    listings = [_counts(verdicts)]
-    if blocked:
-        listings.append(_listing(blocked, scope))
-    return Content(listings=listings)
+def _content(answers: Answers, _scope: Scope) -> Content:
+    verdicts = listings("Groups by verdict", answers["verdicts"], _COUNTS)
+    return Content(listings=(*verdicts, *listings("Blocked groups", answers["blocked"], _BLOCKED)))
 
 
-def _counts(verdicts: Sequence[Row]) -> Listing:
-    rows = [
-        [
-            Cell(row["verdict"]),
-            Cell(count(row["group_count"]), "number"),
-            Cell(count(row["members"]), "number"),
-        ]
-        for row in verdicts
-    ]
-    return Listing(
-        "Groups by verdict", headings(["Verdict", "#Groups", "#Members"]), rows, len(rows)
-    )
-
-
-def _listing(blocked: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "Blocked groups",
-        headings(["Group", "Blocker", "Assignor", "#Members", "Client ids"]),
-        [
-            [
-                Cell(name_of(row, scope), "name"),
-                Cell(row["blocker"]),
-                Cell(row["assignor"] or NOTHING, "name"),
-                Cell(count(row["member_count"]), "number"),
-                Cell(row["clients"] or NOTHING, "name"),
-            ]
-            for row in blocked
-        ],
-        blocked[0]["total"],
-    )
-
+_COUNTS = (
+    Column("Verdict", "verdict"),
+    Column("Groups", "group_count", "number"),
+    Column("Members", "members", "number"),
+)
+_BLOCKED = (
+    Column("Group", name_of, "name"),
+    Column("Blocker", "blocker"),
+    Column("Assignor", "assignor", "name"),
+    Column("Members", "member_count", "number"),
+    Column("Client ids", "clients", "name"),
+)
 
 READINESS = Section(
     name="readiness",

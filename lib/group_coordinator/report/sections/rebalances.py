@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from group_coordinator.report.phrases import count, duration, short_count, time_text
+from group_coordinator.report.phrases import duration, short_count
 from group_coordinator.report.section import (
     SHOWN_ROWS,
     Answers,
-    Cell,
+    Column,
     Content,
-    Listing,
     Row,
     Scope,
     Section,
     Tile,
-    headings,
+    listings,
     name_of,
 )
 from group_coordinator.tables.views.definition import DATAFUSION
@@ -25,7 +22,7 @@ _RECENT_LOG = "recent_log"
 _RECENT = REBALANCES.sql(DATAFUSION, {"coordinator_log": _RECENT_LOG})
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     # The view of only this time's part of the log: of years, the view would sort all rows first.
     return {
         "groups": f"""
@@ -43,37 +40,28 @@ def _number_with(cause: str) -> str:
     return f"count(CASE WHEN cause = '{cause}' THEN 1 END)"
 
 
-def _content(answers: Answers, scope: Scope) -> Content:
+def _content(answers: Answers, _scope: Scope) -> Content:
     groups = answers["groups"]
     if not groups:
         return Content()
     tile = Tile(short_count(groups[0]["all_rebalances"]), "rebalances", "in this time")
-    return Content([tile], listings=[_listing(groups, scope)])
-
-
-def _listing(groups: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "Groups with the most rebalances",
-        headings(["Group", "#Rebalances", "#Joins", "#Leaves", "#Timeouts", "#Duration", "Last"]),
-        [
-            [
-                Cell(name_of(row, scope), "name"),
-                *(Cell(count(row[name]), "number") for name in _COUNTS),
-                Cell(_duration(row), "number"),
-                Cell(time_text(row["last_at"]), "time"),
-            ]
-            for row in groups
-        ],
-        groups[0]["total"],
-    )
-
-
-_COUNTS = ("rebalances", "joins", "leaves", "timeouts")
+    listing = listings("Groups with the most rebalances", groups, _COLUMNS)
+    return Content([tile], listings=listing)
 
 
 def _duration(row: Row) -> str:
     return f"at least {duration(row['seconds'])}" if row["is_least"] else duration(row["seconds"])
 
+
+_COLUMNS = (
+    Column("Group", name_of, "name"),
+    Column("Rebalances", "rebalances", "number"),
+    Column("Joins", "joins", "number"),
+    Column("Leaves", "leaves", "number"),
+    Column("Timeouts", "timeouts", "number"),
+    Column("Duration", _duration, "number"),
+    Column("Last", "last_at", "time"),
+)
 
 REBALANCED = Section(
     name="rebalances",

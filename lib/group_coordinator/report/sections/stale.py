@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from group_coordinator.report.phrases import count, time_text
-from group_coordinator.report.section import (
-    SHOWN_ROWS,
-    Answers,
-    Cell,
-    Content,
-    Listing,
-    Row,
-    Scope,
-    Section,
-    headings,
-    name_of,
-)
+from group_coordinator.report.section import SHOWN_ROWS, Column, Scope, Section, listed, name_of
 
 
-def _queries(scope: Scope) -> Mapping[str, str]:
+def _queries(scope: Scope) -> dict[str, str]:
     return {
         "topics": f"""
 SELECT stale_topics.*, count(*) OVER () AS total FROM stale_topics WHERE {scope.is_of_cluster()}
@@ -27,30 +13,14 @@ ORDER BY total_lag DESC NULLS LAST, cluster_id, topic LIMIT {SHOWN_ROWS}"""  # n
     }
 
 
-def _content(answers: Answers, scope: Scope) -> Content:
-    topics = answers["topics"]
-    # Without rows the page shows the section's sentence.
-    return Content(listings=(_listing(topics, scope),) if topics else ())
-
-
-def _listing(topics: Sequence[Row], scope: Scope) -> Listing:
-    return Listing(
-        "Stale topics",
-        headings(["Topic", "Why", "#Groups", "#Records behind", "Last commit", "Last written"]),
-        [
-            [
-                Cell(name_of(row, scope, "topic"), "name"),
-                Cell(row["why"]),
-                Cell(count(row["group_count"]), "number"),
-                Cell(count(row["total_lag"]), "number"),
-                Cell(time_text(row["last_commit_at"]), "time"),
-                Cell(time_text(row["last_written_at"]), "time"),
-            ]
-            for row in topics
-        ],
-        topics[0]["total"],
-    )
-
+_COLUMNS = (
+    Column("Topic", lambda row: name_of(row, "topic"), "name"),
+    Column("Why", "why"),
+    Column("Groups", "group_count", "number"),
+    Column("Records behind", "total_lag", "number"),
+    Column("Last commit", "last_commit_at", "time"),
+    Column("Last written", "last_written_at", "time"),
+)
 
 STALE = Section(
     name="stale",
@@ -60,5 +30,5 @@ STALE = Section(
     nothing="No topic is stale.",
     example="SELECT * FROM stale_topics",
     queries=_queries,
-    content=_content,
+    content=listed("topics", "Stale topics", _COLUMNS),
 )
