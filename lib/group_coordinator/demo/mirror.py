@@ -149,6 +149,7 @@ class MirrorShow:
         self._options = options
         self.group_prefix = options.prefix
         self.figures = MirrorFigures()
+        self._is_undone = False
         self._in_a_row: Counter[tuple[str, str]] = Counter()
         """Consecutive looks that found a group in a status, up to the last look."""
 
@@ -210,6 +211,7 @@ class MirrorShow:
         found = self.watch.counts
         if found.newest_at is None:
             return
+        self._undo_reset()
         groups = self.watch.rows(_GROUP_STATUS)
         self.figures = MirrorFigures(
             found,
@@ -300,16 +302,6 @@ class MirrorShow:
                 f"{name(SEARCH_INDEX)} is stopped, and an administrator sets it back to the first record: by mistake.",
                 partial(self._reset, SEARCH_INDEX, "reviews"),
             ),
-            Scene(
-                72,
-                f"The mirror's tables still have the offsets of {name(SEARCH_INDEX)} before the reset: `restore` commits them.",
-                self._undo_reset,
-            ),
-            Scene(
-                84,
-                f"{name(SEARCH_INDEX)} is started again, and goes on where it was before the reset.",
-                partial(self.consumers.join, SEARCH_INDEX),
-            ),
         ]
 
     def _reset(self, application: Application, topic: str) -> None:
@@ -318,8 +310,15 @@ class MirrorShow:
         self.administrator.run("groups", "reset-offsets", *words, "-s", "earliest")
 
     def _undo_reset(self) -> None:
+        """Undo the reset that was a mistake once the tables have it."""
         group = self._name(SEARCH_INDEX)
-        self.restorer.run("restore", "--group", group, "--before-reset", "--execute")
+        if not self._is_undone and self.watch.rows(first_reset(group))[0]["at"] is not None:
+            self._is_undone = True
+            sentence = (
+                f"The tables have the offsets of {group} before its reset: `restore` commits them."
+            )
+            self.watch.add_once((group,), sentence)
+            self.restorer.run("restore", "--group", group, "--before-reset", "--execute")
 
     def _deploy_loyalty_points(self) -> None:
         self.consumers.leave(LOYALTY_POINTS)

@@ -57,7 +57,7 @@ class Diary:
 def played(options: DemoOptions) -> tuple[list[str], str]:
     diary, board = Diary(), Board(100)
     show: Any = MirrorShow(options)
-    show.consumers = show.shop = show.administrator = show.restorer = diary
+    show.consumers = show.shop = show.administrator = diary
     show.start_mirror = diary.start_mirror
     story = Story(show.scenes(), board)
     while not story.is_over:
@@ -89,8 +89,6 @@ def test_the_story_on_a_shared_cluster() -> None:
         "topics delete -t demo-1-gift-cards",
         "search-index leaves",
         "groups reset-offsets -g demo-1-search-index -p demo-1-reviews:0 -p demo-1-reviews:1 -s earliest",
-        "restore --group demo-1-search-index --before-reset --execute",
-        "search-index joins reviews",
         "newsletter leaves",
     ]
     assert EXPIRATION not in sentences
@@ -132,8 +130,12 @@ def returns_desk(prefix: str) -> GroupHistory:
 
 
 def recommendations(prefix: str) -> GroupHistory:
+    return reset_group(f"{prefix}recommendations")
+
+
+def reset_group(name: str) -> GroupHistory:
     """A group that is reset to the first record while it is Empty."""
-    group = history(f"{prefix}recommendations")
+    group = history(name)
     [member] = group.form()
     commit(group, {0: 40}, member)
     group.leave(member)
@@ -198,6 +200,29 @@ def test_the_next_expirations(tmp_path: Path) -> None:
 
     assert rows(tables_of(tmp_path, group), "", tables_watch.NEXT) == [
         (at(65), "newsletter", "orders", 2)
+    ]
+
+
+def test_a_reset_by_mistake_is_undone_once_the_tables_have_it(tmp_path: Path) -> None:
+    diary, news = Diary(), list[str]()
+    show: Any = MirrorShow(OWN)
+    show.restorer = diary
+
+    def look(*groups: GroupHistory) -> None:
+        tables = tables_of(tmp_path / str(len(groups)), slow(), *groups)
+        show.watch = TablesReader(str(tables), news.append, (RESETS,))
+        show.look(at(65))
+
+    look()
+    before = [*diary.lines]
+    look(reset_group("search-index"))
+    show.look(at(66))
+
+    assert before == []
+    assert diary.lines == ["restore --group search-index --before-reset --execute"]
+    assert news == [
+        "The tables say: an administrator set search-index back by 40 records of orders.",
+        "The tables have the offsets of search-index before its reset: `restore` commits them.",
     ]
 
 
