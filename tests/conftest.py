@@ -38,6 +38,7 @@ NIGHTLY = (
     "tests/spark/test_compaction_of_clusters.py",
     "tests/spark/test_mirror_breaks.py",
     "tests/spark/test_mirror_like_kafkas_tool.py",
+    "tests/broker/clients/test_older_brokers.py",
     "tests/peers/test_fast_part.py",
 )
 """Files that take more than a minute, the longest first, so that two processes end at about the same time. `test nightly` runs them."""

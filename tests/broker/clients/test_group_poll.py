@@ -17,6 +17,7 @@ from group_coordinator.clients.cluster.group_poll import (
     polled_groups,
 )
 from group_coordinator.clients.errors import BrokerUnreachableError
+from group_coordinator.codecs import wire
 from group_coordinator.local.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.kafka
@@ -63,6 +64,20 @@ def test_each_group_has_its_offsets_by_every_version(
     [partition] = topic["partitions"]
     assert (partition["partitionIndex"], partition["metadata"]) == (1, "note")
     assert set(GROUPS) <= listed_groups(connection)
+
+
+def test_groups_without_a_common_version_of_their_description_are_unknown(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As share groups of Kafka 4.0, which has the version 0 of ShareGroupDescribe alone."""
+    defined = wire.valid_versions
+    later = {"DescribeGroups": range(99, 100)}
+    monkeypatch.setattr(wire, "valid_versions", lambda api: later.get(api) or defined(api))
+
+    found = polled(connection)
+
+    unknown = {(found[group].error, found[group].description) for group in GROUPS}
+    assert unknown == {("UNSUPPORTED_VERSION", None)}
 
 
 def test_a_cluster_that_is_away_is_an_error() -> None:

@@ -14,7 +14,7 @@ from kafka.partitioner import murmur2
 from kafka.structs import OffsetAndTimestamp
 
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.cluster.topics import topic_id
+from group_coordinator.clients.cluster.topics import described_cluster, topic_id
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.errors import ErrorCode
 
@@ -135,7 +135,7 @@ class Cluster:
         }
         brokers = {
             broker["broker_id"]: Broker(broker["host"], broker["port"], broker["broker_id"])
-            for broker in self._ask(self._admin.describe_cluster)["brokers"]
+            for broker in self._ask(described_cluster, self._admin)["brokers"]
         }
         # The default partitioner of Kafka's producers.
         numbers = {key: int(murmur2(key.encode()) & 0x7FFFFFFF) for key in keys if leader_ids}
@@ -230,7 +230,7 @@ def broker_retention(connection: Connection) -> BrokerRetention | None:
     ChannelError: the cluster does not answer, or rejects the login.
     """
     with connection.opened(KafkaAdminClient) as admin:
-        broker_id = str(min(each["broker_id"] for each in admin.describe_cluster()["brokers"]))
+        broker_id = str(min(each["broker_id"] for each in described_cluster(admin)["brokers"]))
         resource = ConfigResource(ConfigResourceType.BROKER, broker_id)
         try:
             [of_brokers] = admin.describe_configs([resource], config_filter="all").values()

@@ -18,6 +18,7 @@ from kafka import KafkaAdminClient
 from kafka.errors import IncompatibleBrokerVersion
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.topics import described_cluster
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
@@ -122,7 +123,7 @@ def _parts(group_ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _broker_ids(admin: KafkaAdminClient) -> list[int]:
-    return [broker["broker_id"] for broker in admin.describe_cluster()["brokers"]]
+    return [broker["broker_id"] for broker in described_cluster(admin)["brokers"]]
 
 
 def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGroup]:
@@ -221,7 +222,12 @@ class _Broker:
 
     def described(self, group_type: str, group_ids: Sequence[str]) -> dict[str, Body]:
         api, field = _DESCRIBE[group_type]
-        response = self._ask(_Request(api, {field: group_ids}))
+        try:
+            response = self._ask(_Request(api, {field: group_ids}))
+        except IncompatibleBrokerVersion:
+            # The broker has an early version of the group type, as Kafka 4.0 has of share groups.
+            unknown = {"errorCode": ErrorCode.UNSUPPORTED_VERSION, "groupState": ""}
+            return dict.fromkeys(group_ids, unknown)
         return {str(group["groupId"]): group for group in response["groups"]}
 
     def share_offsets(self, group_ids: Sequence[str]) -> list[Body]:

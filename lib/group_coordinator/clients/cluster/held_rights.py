@@ -32,6 +32,7 @@ from msgspec import structs
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
+from group_coordinator.clients.cluster.topics import described_cluster
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.core.acls import (
     CLUSTER_NAME,
@@ -84,7 +85,7 @@ def _on_topic(admin: KafkaAdminClient, right: Right) -> bool | None:
 
 
 def _on_cluster(admin: KafkaAdminClient, right: Right) -> bool | None:
-    operations = admin.describe_cluster()["authorized_operations"]
+    operations = described_cluster(admin)["authorized_operations"]
     return None if operations is None else right.operation in operations
 
 

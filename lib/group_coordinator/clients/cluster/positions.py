@@ -197,7 +197,7 @@ def leaders(
 
 def topic_names(described: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Topic names in kafka-python's metadata by id; brokers before Kafka 2.8 return no ids, and deleted topics have none."""
-    known = [topic for topic in described if topic.get("topic_id") and topic["partitions"]]
+    known = [topic for topic in described if topic["partitions"]]
     return {topic_id(topic): topic["name"] for topic in known if topic_id(topic) != ZERO_UUID}
 
 

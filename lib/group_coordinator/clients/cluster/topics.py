@@ -1,4 +1,4 @@
-"""Reader of topic metadata: ids, partitions, extents of logs, and whether the partitions' leaders are reachable."""
+"""Reader of metadata: brokers, ids and partitions of topics, extents of logs, and whether the partitions' leaders are reachable."""
 
 from __future__ import annotations
 
@@ -11,14 +11,28 @@ from uuid import UUID
 from kafka import KafkaAdminClient, KafkaConsumer, OffsetSpec, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import BrokerResponseError, KafkaError, TopicAuthorizationFailedError
+from kafka.protocol.admin import DescribeClusterRequest
 
 from group_coordinator.binary.notation import uuid_text
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.errors import ChannelError
+from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.requests import Topic
 
 _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
+
+
+def described_cluster(admin: KafkaAdminClient) -> dict[str, Any]:
+    """Return the brokers, and this user's operations on the cluster. Raises KafkaError: the brokers do not respond."""
+    try:
+        found: dict[str, Any] = admin.describe_cluster()
+    except KeyError:
+        # kafka-python looks for a field of the response that brokers of Kafka 2.8 to 3.6 do not send.
+        request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+        manager = admin._manager  # noqa: SLF001 - there is no public way to send a request
+        found = admin._process_acl_operations(manager.run(manager.send, request).to_dict())  # noqa: SLF001 - as the client does
+    return found
 
 
 class VisibleTopics(NamedTuple):
@@ -51,7 +65,7 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
         """
         with self.reported_failures():
             found = self.opened().describe_topics(None if names is None else sorted(names))
-            brokers = self.opened().describe_cluster()["brokers"]
+            brokers = described_cluster(self.opened())["brokers"]
         if names is None:
             found = [topic for topic in found if topic["name"] not in self._unlisted]
         racks = {broker["broker_id"]: broker["rack"] for broker in brokers if broker["rack"]}
@@ -86,8 +100,8 @@ def racks_of(
 
 
 def topic_id(topic: Mapping[str, Any]) -> str:
-    """Id of a topic in kafka-python's metadata, as Kafka prints it."""
-    return uuid_text(UUID(topic["topic_id"]).bytes)
+    """Id of a topic in kafka-python's metadata, as Kafka prints it; zeros where brokers before Kafka 2.8 return none."""
+    return uuid_text(UUID(topic["topic_id"]).bytes) if topic.get("topic_id") else ZERO_UUID
 
 
 _DELETE_RETENTION = "delete.retention.ms"
