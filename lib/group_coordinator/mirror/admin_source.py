@@ -5,7 +5,7 @@
 3. The driver compares them with the records of the last poll. After a start these are the newest of each key in the log.
 4. The changed records are appended in one commit. A batch that the log has already is skipped, and the next poll finds the rest.
 
-A group that is missing in a poll may be on its way from a broker to another: it ends if a later list of all groups lacks it too.
+A group that is missing in a poll may be on its way from a broker to another, or hidden: it ends if its coordinator says so.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ _SCHEMA = pa.schema(
 _GROUPS_IN_A_BATCH = 1_000
 _ROWS_IN_A_PIECE = 20_000
 _NO_BROKER = -1
+_HIDDEN = "no broker lists it or says that it ended: its coordinator is away, or the user lacks the ACL DESCRIBE on it"
 _log = logging.getLogger(__name__)
 
 
@@ -153,10 +154,10 @@ class AdminSource:
 
 @dataclass(slots=True)
 class ObservedGroups:
-    """The records of each group at the last poll, packed. `listed` lists the groups of all brokers; it raises ClientError."""
+    """The records of each group at the last poll, packed. `ended` returns those of the groups that ended; it raises ClientError."""
 
     groups: dict[str, bytes]
-    listed: Callable[[], Collection[str]]
+    ended: Callable[[Collection[str]], Collection[str]]
     failures: frozenset[str] = frozenset()
     """Errors of the last poll."""
 
@@ -164,19 +165,18 @@ class ObservedGroups:
         self, polled: Iterable[Mapping[str, Any]]
     ) -> Iterator[tuple[str, int, list[RecordChange]]]:
         """Yield group, time and changes of the groups that differ, and remember the poll."""
-        seen, time_ms = set(), 0
+        seen: set[str | None] = set()
         failures: dict[str, str] = {}
         for row in polled:
-            time_ms = max(time_ms, row["polled_at_ms"])
             seen.add(row["group_id"])
             if row["error"]:
                 failures.setdefault(row["error"], _subject(row["group_id"]))
             else:
                 yield from self._compared(row["group_id"], row)
-        self._report(failures)
         # An unknown broker may have any group.
         if None not in seen:
-            yield from self._ended(seen, time_ms)
+            yield from self._without(self.groups.keys() - seen, failures)
+        self._report(failures)
 
     def _report(self, failures: dict[str, str]) -> None:
         # Once for each change, as polls follow each other.
@@ -199,19 +199,18 @@ class ObservedGroups:
         if found:
             yield group_id, row["polled_at_ms"], found
 
-    def _ended(
-        self, seen: set[str | None], time_ms: int
+    def _without(
+        self, missing: set[str], failures: dict[str, str]
     ) -> Iterator[tuple[str, int, list[RecordChange]]]:
-        missing = self.groups.keys() - seen
-        if not missing:
-            return
+        ended, reason = set[str](), _HIDDEN
         try:
-            ended = missing.difference(self.listed())
+            ended.update(self.ended(missing) if missing else ())
         except ClientError as error:
-            _log.warning("missing groups stay, as the groups cannot be listed again: %s", error)
-            return
+            reason = str(error)
         for group_id in sorted(ended):
-            yield group_id, time_ms, changes(unpacked(self.groups.pop(group_id)), {})
+            yield group_id, _now_ms(), changes(unpacked(self.groups.pop(group_id)), {})
+        for group_id in sorted(missing - ended):
+            failures.setdefault(reason, _subject(group_id))
 
     def _remember(self, group_id: str, records: Records) -> None:
         if records:
@@ -273,7 +272,7 @@ class AdminSinks:
     """Writes the differences of polls. The same batch may be written again, from another poll."""
 
     writer: Writer
-    listed: Callable[[], Collection[str]]
+    ended: Callable[[Collection[str]], Collection[str]]
     explain: Explain
     report: Callable[[int, MirroredBatch], None]
     first_batch_id: int = 0
@@ -291,7 +290,7 @@ class AdminSinks:
         # Taken out: after a failure the log is read again.
         known, self.known = self.known, None
         if known is None:
-            known = ObservedGroups(groups_in_log(log), self.listed)
+            known = ObservedGroups(groups_in_log(log), self.ended)
             # A repeated batch whose differences are in the log: the next poll finds later ones.
             if not log.where(F.col(BATCH_ID.name) >= in_tables).isEmpty():
                 self.known = known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -64,28 +65,46 @@ def test_a_poll_without_a_change_has_no_rows() -> None:
     ]
 
 
-def test_a_group_ends_if_the_poll_and_a_later_list_lack_it() -> None:
-    """It may be on its way from a broker to another."""
-    there = {"a"}
-    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, lambda: there)
-
-    assert keys(known, []) == []
-    there.clear()
-    assert keys(known, []) == [("a", KEY % "a", False), ("a", GROUP % "a", False)]
-    assert keys(known, []) == []
-
-
-def test_a_missing_group_stays_while_the_groups_cannot_be_listed(
+def test_a_missing_group_ends_once_its_coordinator_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def away() -> list[str]:
+    """It may be on its way from a broker to another."""
+    ended: set[str] = set()
+    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, ended.intersection)
+
+    assert keys(known, []) == []
+    assert keys(known, [at("b", 1)]) == [("b", KEY % "b", True)]
+    ended.add("a")
+    assert keys(known, [at("b", 1)]) == [("a", KEY % "a", False), ("a", GROUP % "a", False)]
+    assert keys(known, [at("b", 1)]) == []
+    assert caplog.messages == [
+        (
+            "group a cannot be polled, and stays as it is: no broker lists it or says that it ended: its coordinator is away, "
+            "or the user lacks the ACL DESCRIBE on it"
+        )
+    ]
+
+
+def test_the_last_group_ends_at_the_time_of_the_poll() -> None:
+    known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, list)
+    before_ms = time.time_ns() // 1_000_000
+
+    [(group, time_ms, _)] = known.changed([])
+
+    assert (group, time_ms >= before_ms) == ("a", True)
+
+
+def test_a_missing_group_stays_while_the_brokers_cannot_be_asked(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def away(_missing: object) -> list[str]:
         raise BrokerUnreachableError("no Kafka broker responds")
 
     known = ObservedGroups({"a": packed({KEY % "a": value(5)})}, away)
 
     assert keys(known, []) == []
     assert caplog.messages == [
-        "missing groups stay, as the groups cannot be listed again: no Kafka broker responds"
+        "group a cannot be polled, and stays as it is: no Kafka broker responds"
     ]
 
 

@@ -11,7 +11,7 @@ their bytes. Needs the right DESCRIBE on the groups and on their topics: offsets
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient
@@ -152,15 +152,25 @@ def polled_share_offsets(admin: KafkaAdminClient, broker_id: int) -> Iterator[Po
             yield PolledGroup(group["groupId"], SHARE, error_of(group), topics=group["topics"])
 
 
-def listed_groups(connection: Connection) -> set[str]:
-    """Return the names of all groups of the cluster.
+def ended_groups(connection: Connection, group_ids: Collection[str]) -> set[str]:
+    """Return those of the groups that no broker lists, and of which a broker says that they do not exist.
+
+    A list alone also lacks groups whose coordinator is away, and groups that this user may no longer describe.
 
     Raises:
         ChannelError: a broker does not respond, rejects the login, or cannot list its groups.
     """
     with connection.opened(KafkaAdminClient) as admin:
         found = [_Broker(admin, broker_id) for broker_id in _broker_ids(admin)]
-        return {name for broker in found for names in broker.listed().values() for name in names}
+        listed = {name for broker in found for names in broker.listed().values() for name in names}
+        # Only the coordinator calls a group dead, and only to users with the right. The type does not matter.
+        return {
+            group_id
+            for broker in found
+            for some in _parts(sorted(set(group_ids) - listed))
+            for group_id, described in broker.described(CLASSIC, some).items()
+            if described["groupState"] == "Dead"
+        }
 
 
 def _with_offsets(

@@ -21,7 +21,7 @@ from group_coordinator.clients.cluster.cluster import (
     broker_retention,
 )
 from group_coordinator.clients.cluster.connection import Connection, login_options
-from group_coordinator.clients.cluster.group_poll import brokers, listed_groups
+from group_coordinator.clients.cluster.group_poll import brokers, ended_groups
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.driver.checks.storage import check_other_clusters, check_storage
 from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
@@ -246,7 +246,7 @@ class _Mirror:
             self._topic = PolledCluster(spark, job, connection)
             sinks = AdminSinks(
                 writer=writer,
-                listed=partial(listed_groups, connection),
+                ended=partial(ended_groups, connection),
                 explain=reasons.explain,
                 report=self._progress.batch_done,
             )
