@@ -168,11 +168,14 @@ class ObservedGroups:
         seen: set[str | None] = set()
         failures: dict[str, str] = {}
         for row in polled:
-            seen.add(row["group_id"])
-            if row["error"]:
-                failures.setdefault(row["error"], _subject(row["group_id"]))
+            group_id: str | None = row["group_id"]
+            seen.add(group_id)
+            if group_id is None:
+                failures.setdefault(row["error"], "a broker")
+            elif row["error"]:
+                failures.setdefault(row["error"], f"group {group_id}")
             else:
-                yield from self._compared(row["group_id"], row)
+                yield from self._compared(group_id, row)
         # An unknown broker may have any group.
         if None not in seen:
             yield from self._without(self.groups.keys() - seen, failures)
@@ -210,17 +213,13 @@ class ObservedGroups:
         for group_id in sorted(ended):
             yield group_id, _now_ms(), changes(unpacked(self.groups.pop(group_id)), {})
         for group_id in sorted(missing - ended):
-            failures.setdefault(reason, _subject(group_id))
+            failures.setdefault(reason, f"group {group_id}")
 
     def _remember(self, group_id: str, records: Records) -> None:
         if records:
             self.groups[group_id] = packed(records)
         else:
             self.groups.pop(group_id, None)
-
-
-def _subject(group_id: str | None) -> str:
-    return "a broker" if group_id is None else f"group {group_id}"
 
 
 def groups_in_log(log: DataFrame) -> dict[str, bytes]:
@@ -300,9 +299,8 @@ class AdminSinks:
             rows = self._explained(spark, rows, in_tables)
             self.writer.append_once(ArrowRows(spark, rows), COORDINATOR_LOG, in_tables)
         self.known = known
-        self.report(
-            in_tables, MirroredBatch(rows.num_rows, 0, _now_ms() if rows.num_rows else None)
-        )
+        newest_ms = _now_ms() if rows.num_rows else None
+        self.report(in_tables, MirroredBatch(rows.num_rows, 0, newest_ms))
 
     def _rows(self, found: Iterable[tuple[str, int, list[RecordChange]]]) -> pa.Table:
         rows = (
@@ -344,10 +342,7 @@ class AdminSinks:
         found = rows
         if rows["value"].null_count:
             found = self.explain(spark.createDataFrame(rows), in_tables, None).toArrow()
-        nulls = {
-            name: pa.nulls(rows.num_rows, pa.int64())
-            for name in ("source_partition", "source_offset")
-        }
-        for name, empty in nulls.items():
+        empty = pa.nulls(rows.num_rows, pa.int64())
+        for name in ("source_partition", "source_offset"):
             found = found.set_column(found.column_names.index(name), name, empty)
         return found.cast(_COLUMNS)

@@ -75,9 +75,8 @@ class _Request:
         return self
 
     def parse_header(self, data: Any) -> _Request:
-        self.correlation_id, self._response = wire.response_body(
-            self.name, self._version, data.read()
-        )
+        frame = data.read()
+        self.correlation_id, self._response = wire.response_body(self.name, self._version, frame)
         return self
 
     def decode(self, _data: object) -> Body:
@@ -127,11 +126,7 @@ def _broker_ids(admin: KafkaAdminClient) -> list[int]:
 
 
 def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGroup]:
-    """Yield the groups of a broker.
-
-    Raises:
-        ChannelError: the broker does not respond, rejects the login, or cannot list its groups.
-    """
+    """Yield the groups of a broker. Raises ChannelError: it does not respond, rejects the login, or cannot list its groups."""
     with connection.opened(KafkaAdminClient) as admin:
         broker = _Broker(admin, broker_id)
         for group_type, group_ids in broker.listed().items():
@@ -142,9 +137,7 @@ def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGrou
 def polled_share_offsets(admin: KafkaAdminClient, broker_id: int) -> Iterator[PolledGroup]:
     """Yield the share groups of a broker with their start offsets and lags, and without descriptions.
 
-    Raises:
-        ChannelError: the broker cannot list its groups.
-        KafkaError: the broker does not respond.
+    Raises ChannelError: the broker cannot list its groups; KafkaError: the broker does not respond.
     """
     broker = _Broker(admin, broker_id)
     for some in _parts(broker.listed(SHARE)[SHARE]):
@@ -155,10 +148,8 @@ def polled_share_offsets(admin: KafkaAdminClient, broker_id: int) -> Iterator[Po
 def ended_groups(connection: Connection, group_ids: Collection[str]) -> set[str]:
     """Return those of the groups that no broker lists, and of which a broker says that they do not exist.
 
-    A list alone also lacks groups whose coordinator is away, and groups that this user may no longer describe.
-
-    Raises:
-        ChannelError: a broker does not respond, rejects the login, or cannot list its groups.
+    A list alone also lacks groups whose coordinator is away, and groups that this user may no longer describe. Raises ChannelError: as
+    for `polled_groups`.
     """
     with connection.opened(KafkaAdminClient) as admin:
         found = [_Broker(admin, broker_id) for broker_id in _broker_ids(admin)]

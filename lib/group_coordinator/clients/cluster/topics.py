@@ -26,13 +26,12 @@ _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
 def described_cluster(admin: KafkaAdminClient) -> dict[str, Any]:
     """Return the brokers, and this user's operations on the cluster. Raises KafkaError: the brokers do not respond."""
     try:
-        found: dict[str, Any] = admin.describe_cluster()
+        return dict(admin.describe_cluster())
     except KeyError:
         # kafka-python looks for a field of the response that brokers of Kafka 2.8 to 3.6 do not send.
         request = DescribeClusterRequest(include_cluster_authorized_operations=True)
         manager = admin._manager  # noqa: SLF001 - there is no public way to send a request
-        found = admin._process_acl_operations(manager.run(manager.send, request).to_dict())  # noqa: SLF001 - as the client does
-    return found
+        return dict(admin._process_acl_operations(manager.run(manager.send, request).to_dict()))  # noqa: SLF001 - as the client does
 
 
 class VisibleTopics(NamedTuple):

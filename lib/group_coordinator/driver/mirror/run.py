@@ -171,9 +171,8 @@ def run_mirror(
     """
     set_up_logs()
     job = settings.job
-    connection = Connection(
-        job.bootstrap_servers, {**login_options(job.security), **options.python}
-    )
+    login = login_options(job.security)
+    connection = Connection(job.bootstrap_servers, {**login, **options.python})
     # Before Spark starts, which takes much longer.
     topic = None if options.by_polls else checked_topic(connection, job)
     if options.by_polls:
