@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
 from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import pyarrow as pa
 from deltalake import Transaction, write_deltalake
 from msgspec.structs import asdict
 
-from group_coordinator.clients.sql_tables import query
+from group_coordinator.clients.sql_tables import Session, session
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -28,6 +31,8 @@ from group_coordinator.tables.group_labels import (
     label_rows,
     replace_labels_in_folder,
 )
+from group_coordinator.tables.views.all_views import IN_PLACE_OF_LATER_TABLES, VIEWS, named_in
+from group_coordinator.tables.views.definition import DATAFUSION
 from group_coordinator.testing import GroupDriver
 from group_coordinator.testing.outcome import Outcome
 from tests.support.log_rows import EPOCH
@@ -137,8 +142,7 @@ class Told(Protocol):
 
 def tables_of(root: Path, *histories: Told) -> Path:
     """The tables under a folder: the log, and what compaction makes of it."""
-    for table in TABLES:
-        table.create_on_disk(root / table.name)
+    copytree(_without_rows().name, root, dirs_exist_ok=True)
     schema = COORDINATOR_LOG.no_rows().schema
     for version, history in enumerate(histories):
         names = schema.names
@@ -157,6 +161,14 @@ def tables_of(root: Path, *histories: Told) -> Path:
     return root
 
 
+@cache
+def _without_rows() -> TemporaryDirectory[str]:
+    folder = TemporaryDirectory()
+    for table in TABLES:
+        table.create_on_disk(Path(folder.name, table.name))
+    return folder
+
+
 def label(
     root: Path,
     *labels: tuple[str, str | None, str | None, int | None],
@@ -168,7 +180,21 @@ def label(
 
 
 def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in query(str(root), sql).to_pylist()]
+    """The rows that a query returns. Views are computed once for all queries between two writes: a plan takes longer than a read."""
+    tables, names = _opened(root, frozenset(root.glob("*/_delta_log/*.json")))
+    wanted = named_in(sql) - names.keys()
+    for view in VIEWS:
+        if view.name in wanted:
+            tables.sql(f"CREATE TABLE {view.name} AS {view.sql(DATAFUSION, names)}")
+            names[view.name] = view.name
+    return [tuple(row.values()) for row in tables.sql(sql).to_pylist()]
+
+
+@lru_cache(maxsize=1)
+def _opened(root: Path, _commits: frozenset[Path]) -> tuple[Session, dict[str, str]]:
+    with session(str(root), "") as tables:
+        names = {folder.name: folder.name for folder in root.iterdir()}
+        return tables, {**IN_PLACE_OF_LATER_TABLES, **names}
 
 
 def at(seconds: float) -> datetime:
