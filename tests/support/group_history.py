@@ -191,9 +191,9 @@ def asked(root: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 @lru_cache(maxsize=1)
-def _opened(root: Path, _commits: frozenset[Path]) -> tuple[Session, dict[str, str]]:
+def _opened(root: Path, commits: frozenset[Path]) -> tuple[Session, dict[str, str]]:
     with session(str(root), "") as tables:
-        names = {folder.name: folder.name for folder in root.iterdir()}
+        names = {commit.parent.parent.name: commit.parent.parent.name for commit in commits}
         return tables, {**IN_PLACE_OF_LATER_TABLES, **names}
 
 
