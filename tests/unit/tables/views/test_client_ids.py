@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from group_coordinator.clients.sql_tables import query
 from group_coordinator.core.model.requests import Topic
-from tests.support.group_history import GroupHistory, tables_of
+from tests.support.group_history import GroupHistory, asked, tables_of
 
 ORDERS = Topic("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)
 CLIENT_IDS = [
@@ -27,9 +24,12 @@ CLIENT_IDS = [
 ]
 
 
-def clients(root: Path) -> set[str | None]:
-    answer = query(str(root), "SELECT client_id FROM audit WHERE change = 'rewind'")
-    return set(answer["client_id"].to_pylist())
+def clients(root: Path) -> list[str | None]:
+    """The client ids of rewinds, in the order of the groups' numbers."""
+    rewinds = (
+        "SELECT client_id FROM audit WHERE change = 'rewind' ORDER BY length(group_id), group_id"
+    )
+    return [client_id for (client_id,) in asked(root, rewinds)]
 
 
 def rewind(group: GroupHistory, member_id: str, generation: int, version: int) -> None:
@@ -41,26 +41,24 @@ def generation_of(group: GroupHistory) -> int:
     return group.group.membership.generation  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("client_id", CLIENT_IDS)
-def test_members_of_a_classic_group(client_id: str, tmp_path: Path) -> None:
-    group = GroupHistory("billing")
-    group.client_id = client_id
-    [member, _] = group.form(2)
-    rewind(group, member, generation_of(group), 8)
+def test_members_of_classic_groups(tmp_path: Path) -> None:
+    groups = [GroupHistory(f"billing-{number}") for number in range(len(CLIENT_IDS))]
+    for group, group.client_id in zip(groups, CLIENT_IDS, strict=True):
+        [member, _] = group.form(2)
+        rewind(group, member, generation_of(group), 8)
 
-    assert clients(tables_of(tmp_path, group)) == {client_id}
+    assert clients(tables_of(tmp_path, *groups)) == CLIENT_IDS
 
 
-@pytest.mark.parametrize("client_id", CLIENT_IDS)
-def test_members_of_a_consumer_group(client_id: str, tmp_path: Path) -> None:
-    group = GroupHistory("billing")
-    group.client_id = client_id
-    group.learn_topics(ORDERS)
-    group.consumers.join("a", ["orders"])
-    group.consumers.join("b", ["orders"])
-    rewind(group, "b", group.consumers.epochs["b"], 9)
+def test_members_of_consumer_groups(tmp_path: Path) -> None:
+    groups = [GroupHistory(f"billing-{number}") for number in range(len(CLIENT_IDS))]
+    for group, group.client_id in zip(groups, CLIENT_IDS, strict=True):
+        group.learn_topics(ORDERS)
+        group.consumers.join("a", ["orders"])
+        group.consumers.join("b", ["orders"])
+        rewind(group, "b", group.consumers.epochs["b"], 9)
 
-    assert clients(tables_of(tmp_path, group)) == {client_id}
+    assert clients(tables_of(tmp_path, *groups)) == CLIENT_IDS
 
 
 def test_members_that_differ_behind_a_quote(tmp_path: Path) -> None:
@@ -75,7 +73,7 @@ def test_members_that_differ_behind_a_quote(tmp_path: Path) -> None:
     group.sync(first, generation_of(group))
     rewind(group, first, generation_of(group), 8)
 
-    assert clients(tables_of(tmp_path, group)) == {None}
+    assert clients(tables_of(tmp_path, group)) == [None]
 
 
 def test_a_control_character_stays_an_escape(tmp_path: Path) -> None:
@@ -84,4 +82,4 @@ def test_a_control_character_stays_an_escape(tmp_path: Path) -> None:
     [member] = group.form()
     rewind(group, member, generation_of(group), 8)
 
-    assert clients(tables_of(tmp_path, group)) == {'\\u0001"\\u0002\\u001f'}
+    assert clients(tables_of(tmp_path, group)) == ['\\u0001"\\u0002\\u001f']
