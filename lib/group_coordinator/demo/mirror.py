@@ -134,9 +134,8 @@ class MirrorShow:
     title = "A mirror of __consumer_offsets: consumer groups as tables"
     introduction: tuple[str, ...] = (
         "Ordinary consumers read a shop's topics: one is slow, one is stuck.",
-        "An administrator resets a group, deletes a group, deletes a topic.",
-        "The mirror reads the cluster's __consumer_offsets into Delta tables.",
-        "From these a reset that was a mistake is undone.",
+        "An administrator deletes a topic, and resets a group by mistake.",
+        "The mirror reads __consumer_offsets into Delta tables: they undo it.",
         "At the end SQL shows which group lost which offsets, and why.",
     )
     cluster = "shop"
