@@ -95,7 +95,11 @@ def rows_of(cluster: Cluster) -> dict[str, list[dict[str, Any]]]:
             key | {"after": offset, "at": at_s, "batch_id": place, "seq": 0}
             for place, (at_s, offset) in enumerate(commits)
         ]
-        records += [key | {"record_type": 1} for _ in commits]
+        records += [
+            key
+            | {"record_type": 1, "offset": offset, "event_time": at_s, "batch_id": place, "seq": 0}
+            for place, (at_s, offset) in enumerate(commits)
+        ]
         if commits and commits[-1].offset is not None:
             at_s, offset = commits[-1]
             offsets.append(key | {"committed_offset": offset, "commit_timestamp": at_s})
@@ -104,7 +108,6 @@ def rows_of(cluster: Cluster) -> dict[str, list[dict[str, Any]]]:
         "topic_positions": positions,
         "offsets": offsets,
         "offset_changes": changes,
-        "recent_changes": changes,
         "coordinator_log": records,
     }
 

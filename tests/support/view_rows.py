@@ -72,13 +72,19 @@ SOURCES: Mapping[str, Mapping[str, str]] = {
         "assigned_partitions": "LIST",
     },
     "offset_changes": _CHANGES,
-    "recent_changes": _CHANGES,
     "coordinator_log": {
         "cluster_id": "STRING",
         "group_id": "STRING",
         "topic": "STRING",
         "partition": "INT",
         "record_type": "INT",
+        "offset": "BIGINT",
+        "event_time": "TIMESTAMP",
+        "batch_id": "BIGINT",
+        "seq": "INT",
+        "value": "STRING",
+        "reason": "STRING",
+        "principal": "STRING",
     },
 }
 """The columns that the views read. Times are given in seconds; of lists only empty ones can be given, as None."""

@@ -48,9 +48,9 @@ def test_files_are_few_and_not_too_small() -> None:
     lines = [len(text.splitlines()) for text in sources().values()]
 
     assert len(lines) <= 471
-    assert sum(lines) <= 69_800  # the aim is 58,000
+    assert sum(lines) <= 69_700  # the aim is 58,000
     assert median(lines) >= 110
-    assert sum(map(preamble, sources())) <= 10_480  # the aim is 8,000
+    assert sum(map(preamble, sources())) <= 10_410  # the aim is 8,000
 
 
 def test_comments_are_not_rare() -> None:
