@@ -16,7 +16,7 @@ from group_coordinator.driver.metrics.view_gauges import ViewGauges
 from group_coordinator.tables.catalog import TableCatalog
 from tests.support.samples import tables_with_figures
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 
 
 def test_both_engines_have_the_same_gauges(spark: SparkSession, tmp_path: Path) -> None:
