@@ -8,16 +8,16 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import click
 import confluent_kafka
 import pytest
 from click.testing import CliRunner, Result
-from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata
+from kafka import KafkaProducer
 from kafka.admin import NewTopic
-from kafka.errors import CoordinatorNotAvailableError, KafkaError
+from kafka.errors import KafkaError
 
 from group_coordinator.cli import check, consume, groups, restore
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
@@ -39,15 +39,19 @@ from group_coordinator.offset_reporter.targets import (
 from group_coordinator.tables.compaction.rows import GroupKey
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.users_by_rights import (
+    DEADLINE_S,
     NO_ONE,
     ORDERS,
     ORDERS_0,
     REPORTED,
     VARIABLES,
+    commit_at_the_broker,
     confluent_login,
     connection_of,
+    in_a_transaction,
     job_of,
     login_options,
+    make_offsets_topic,
     row,
     run_kafka_acls,
     user_of,
@@ -64,12 +68,10 @@ from tests.support.authorized_broker import (
 from tests.support.claims import claimed_by_mirror
 from tests.support.job_process import JobProcess
 from tests.support.mirrored_log import MirroredLog, tables_of_mirror
-from tests.support.until import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 CHECKED = [program for program, needs in RIGHTS.items() if can_be_asked_for(needs)]
-DEADLINE_S = 120
 SETTINGS = ("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2")
 
 
@@ -238,17 +240,6 @@ def test_run_and_those_who_ask_it(broker: EmbeddedBroker, installed: Path) -> No
     assert "denie" not in job.log
 
 
-def make_offsets_topic(broker: EmbeddedBroker) -> None:
-    """Brokers make it when they are first asked for a coordinator."""
-
-    def is_made() -> bool:
-        with closing(admin_of(broker)) as admin, suppress(CoordinatorNotAvailableError):
-            return bool(admin.describe_groups([REPORTED]))
-        return False
-
-    until(is_made, seconds=DEADLINE_S, awaited="its topic")
-
-
 def topics_of(broker: EmbeddedBroker) -> list[str]:
     with closing(admin_of(broker)) as admin:
         found: list[str] = admin.list_topics()
@@ -328,29 +319,10 @@ def offsets_of_a_transaction_come_by_the_gateway(broker: EmbeddedBroker, folder:
         assert gateway.stop() == 0, gateway.log
 
 
-def in_a_transaction(servers: str, consumer: confluent_kafka.Consumer, offset: int) -> None:
-    """Send a record and commit the group's offset, without a member."""
-    producer = confluent_kafka.Producer({**confluent_login(servers), "transactional.id": "shop-1"})
-    producer.init_transactions(DEADLINE_S)
-    producer.begin_transaction()
-    producer.produce(ORDERS, b"paid", partition=1)
-    read = [confluent_kafka.TopicPartition(ORDERS, 0, offset)]
-    producer.send_offsets_to_transaction(read, consumer.consumer_group_metadata(), DEADLINE_S)
-    producer.commit_transaction(DEADLINE_S)
-
-
 def a_checkpoint_is_rebuilt(broker: EmbeddedBroker, folder: Path) -> None:
     shutil.rmtree(folder / "group-coordinator-checkpoint")
     with process(broker, folder, "rebuild") as rebuild:
         assert rebuild.wait(DEADLINE_S) == 0, rebuild.log
-
-
-def commit_at_the_broker(broker: EmbeddedBroker) -> None:
-    """By a client that waits for the coordinator."""
-    options = {"bootstrap_servers": broker.bootstrap_servers, **login_of(ADMIN)}
-    with closing(KafkaConsumer(group_id=REPORTED, **options)) as consumer:
-        consumer.assign([ORDERS_0])
-        consumer.commit({ORDERS_0: OffsetAndMetadata(1, "", -1)})
 
 
 def test_mirror(broker: EmbeddedBroker, tmp_path: Path) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from kafka import TopicPartition
+import confluent_kafka
+from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
+from kafka.errors import CoordinatorNotAvailableError
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.acls import Operation, ResourceType, Right
@@ -21,13 +24,15 @@ from group_coordinator.driver.checks.rights import (
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import JobSettings, load
 from tests.broker.clients.kafka_tool import ALL_TOOLS, java_command
-from tests.support.authorized_broker import ADMIN, PASSWORD, login_of
+from tests.support.authorized_broker import ADMIN, PASSWORD, admin_of, login_of
+from tests.support.until import until
 
 JOB = load(overrides=["acls.source=cluster"]).job
 ORDERS, REPORTED = "orders", "spark-totals"
 ORDERS_0 = TopicPartition(ORDERS, 0)
 NO_ONE, APP = "no-one", "app"
 """A user without rights, and a Kafka client behind the gateway."""
+DEADLINE_S = 120
 BOUND = {ITS_TOPICS: ORDERS, ITS_GROUPS: REPORTED}
 
 
@@ -125,3 +130,33 @@ def run_kafka_acls(arguments: list[str], folder: Path) -> None:
     subprocess.run(  # noqa: S603 - a fixed program
         [*tool, "--command-config", str(login)], check=True, capture_output=True, timeout=60
     )
+
+
+def make_offsets_topic(broker: EmbeddedBroker) -> None:
+    """Brokers make it when they are first asked for a coordinator."""
+
+    def is_made() -> bool:
+        with closing(admin_of(broker)) as admin, suppress(CoordinatorNotAvailableError):
+            return bool(admin.describe_groups([REPORTED]))
+        return False
+
+    until(is_made, seconds=DEADLINE_S, awaited="its topic")
+
+
+def in_a_transaction(servers: str, consumer: confluent_kafka.Consumer, offset: int) -> None:
+    """Send a record and commit the group's offset, without a member."""
+    producer = confluent_kafka.Producer({**confluent_login(servers), "transactional.id": "shop-1"})
+    producer.init_transactions(DEADLINE_S)
+    producer.begin_transaction()
+    producer.produce(ORDERS, b"paid", partition=1)
+    read = [confluent_kafka.TopicPartition(ORDERS, 0, offset)]
+    producer.send_offsets_to_transaction(read, consumer.consumer_group_metadata(), DEADLINE_S)
+    producer.commit_transaction(DEADLINE_S)
+
+
+def commit_at_the_broker(broker: EmbeddedBroker) -> None:
+    """By a client that waits for the coordinator."""
+    options = {"bootstrap_servers": broker.bootstrap_servers, **login_of(ADMIN)}
+    with closing(KafkaConsumer(group_id=REPORTED, **options)) as consumer:
+        consumer.assign([ORDERS_0])
+        consumer.commit({ORDERS_0: OffsetAndMetadata(1, "", -1)})

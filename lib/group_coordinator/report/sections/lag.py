@@ -28,7 +28,7 @@ FOLLOWED_GROUPS = 1_000
 """The history of a group takes milliseconds for each of its partitions."""
 
 
-def narrowed(ask: Callable[[str], list[Row]], scope: Scope) -> Scope:
+def _narrowed(ask: Callable[[str], list[Row]], scope: Scope) -> Scope:
     """Leave out groups of a large cluster that are not far behind now."""
     furthest = ask(f"""
 SELECT group_id, count(*) OVER () AS total FROM lag WHERE {scope.is_of_cluster()}
@@ -159,7 +159,7 @@ LAG = Section(
     lead="Records that were not committed yet, and the age of the next record.",
     nothing="The ends of the topics were not sampled in this time: run `group-coordinator positions --every 30`.",
     example="SELECT * FROM lag_history WHERE group_id = 'billing' ORDER BY sampled_at DESC LIMIT 100",
-    narrowed=narrowed,
+    narrowed=_narrowed,
     queries=_queries,
     content=_content,
 )
