@@ -6,19 +6,25 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from click.testing import CliRunner
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.cli.main import main
+from group_coordinator.clients.sql_tables import rows
 from group_coordinator.driver.tasks import monitors
 from group_coordinator.driver.tasks.monitors import OwnerMonitor
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import WRITERS, Claim, write_claim
+from group_coordinator.tables.group_labels import GROUP_LABELS
+from group_coordinator.tables.state_tables import GROUPS
 from group_coordinator.tables.writer import NotTheWriterError, Writer
 from tests.end_to_end.commits import Commits, await_logged, logged
 from tests.end_to_end.installation import SETTINGS, Installation
@@ -102,6 +108,21 @@ def test_a_claim_of_another_is_seen_by_a_look_of_two_requests(
     clock.now_s = 180.0
     with pytest.raises(NotTheWriterError, match="checkpoint s3a://b has taken over"):
         watch.look(query)
+
+
+@pytest.mark.usefixtures("store")
+def test_labels_replace_those_of_the_cluster_and_are_read_from_the_store(tmp_path: Path) -> None:
+    root = f"s3a://{BUCKET}/labels"
+    for table in (GROUP_LABELS, GROUPS):
+        DeltaTable.create(f"{root}/{table.name}", table.no_rows().schema)
+    file = tmp_path / "labels.csv"
+    for text in ("pattern,owner\n*,platform\n", "pattern,owner\npayments-*,payments\n"):
+        file.write_text(text, encoding="utf-8")
+        ended = CliRunner().invoke(main, ["labels", "--input", str(file), "--tables", root])
+        assert ended.output == "cluster default: 1 patterns in group_labels\n"
+
+    asked = rows(root, "SELECT cluster_id, pattern, owner FROM group_labels")
+    assert asked == [{"cluster_id": "default", "pattern": "payments-*", "owner": "payments"}]
 
 
 @pytest.mark.usefixtures("store")
