@@ -19,7 +19,7 @@ from group_coordinator.streaming.spark_lines import LINES
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = DEPLOY / "docker" / "Dockerfile"
-SCRIPTS = ("local", "docker/entrypoint", "yarn/pack", "yarn/submit")
+SCRIPTS = ("local", "docker/entrypoint", "release/build", "release/cut", "yarn/pack", "yarn/submit")
 SAYS_ALL = '#!/usr/bin/env bash\nprintf "%s\\n" "${0##*/}" "$@"\n'
 
 
