@@ -21,6 +21,7 @@ from kafka.errors import KafkaError
 
 from group_coordinator.cli import check, consume, groups, restore
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
+from group_coordinator.clients.cluster.held_rights import ClusterAcls
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
 from group_coordinator.core.acls import Right
@@ -68,6 +69,7 @@ from tests.support.authorized_broker import (
 from tests.support.claims import claimed_by_mirror
 from tests.support.job_process import JobProcess
 from tests.support.mirrored_log import MirroredLog, tables_of_mirror
+from tests.support.rights_page import commands_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
@@ -154,6 +156,22 @@ def test_check_says_how_a_missing_right_is_given(broker: EmbeddedBroker, tmp_pat
         "right  rights             DESCRIBE_CONFIGS on CLUSTER kafka-cluster, DESCRIBE on TOPIC *",
         *before[:2],
     ]
+
+
+@pytest.mark.parametrize("program", ["run", "mirror", "mirror-admin", "gateway"])
+def test_the_commands_of_the_page_grant_exactly_the_rights(
+    broker: EmbeddedBroker, program: str, tmp_path: Path
+) -> None:
+    """Kafka's own tool runs each of them."""
+    for line in commands_of(program):
+        called, *granted = shlex.split(line)
+        assert called == "add"
+        servers = ("--bootstrap-server", broker.bootstrap_servers)
+        run_kafka_acls([*servers, "--add", "--allow-principal", *granted], tmp_path)
+
+    with closing(ClusterAcls(connection_of(broker, ADMIN))) as acls:
+        held = {rule for rule in acls.read() if rule.principal == f"User:{program}"}
+    assert held == {allowed(program, right) for right in row(program)}
 
 
 def test_a_right_that_a_program_can_do_without_is_no_failure(broker: EmbeddedBroker) -> None:
