@@ -19,6 +19,7 @@ from group_coordinator.tables.maintenance_work import session_conf
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.extremes import add_mirrored_extremes, extreme_groups, sample_far_ends
 from tests.support.group_history import GroupHistory, label, tables_of
+from tests.support.runbook import queries
 from tests.support.samples import sample, share_sample
 
 pytestmark = pytest.mark.spark
@@ -39,7 +40,7 @@ QUICK = {
 """Of a few rows each, compiling the views takes nearly all of the time."""
 SOURCES = (
     *("coordinator_log", "groups", "members", "offsets", "topic_positions"),
-    *("share_group_offsets", "writers", "group_labels"),
+    *("share_group_offsets", "writers", "group_labels", "dead_letters", "denials"),
 )
 
 
@@ -161,7 +162,9 @@ def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     spark.sql(f"CREATE SCHEMA of_views LOCATION '{tmp_path}/warehouse'")
     for name in SOURCES:
         spark.sql(f"CREATE TABLE of_views.{name} USING delta LOCATION '{root}/{name}'")
+    spark.sql("USE of_views")
     yield TableCatalog("spark_catalog.of_views")
+    spark.sql("USE default")
     spark.sql("DROP SCHEMA of_views CASCADE")
 
 
@@ -180,6 +183,10 @@ def test_views_of_a_catalog_answer_as_the_command_line_does(
                 (column.name, column.dataType.simpleString(), column.metadata["comment"])
                 for column in found.schema
             ] == [(column.name, column.type, column.meaning) for column in view.columns]
+
+        for _, sql in queries("sql"):
+            # Errors of names and types come before a query runs.
+            assert spark.sql(sql).columns
 
         places = spark.table(schema.location("partition_status")).select(
             "group_id", "topic", "partition", "status"
