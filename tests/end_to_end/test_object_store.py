@@ -29,8 +29,9 @@ from group_coordinator.tables.writer import NotTheWriterError, Writer
 from tests.end_to_end.commits import Commits, await_logged, logged
 from tests.end_to_end.installation import SETTINGS, Installation
 from tests.faults.judgement import judged
+from tests.support.go_programs import GoMissingError
 from tests.support.job_process import ROOT, JobProcess
-from tests.support.object_store import BUCKET, GoMissingError
+from tests.support.object_store import BUCKET
 from tests.support.stores import S3, s3
 from tests.support.until import until
 

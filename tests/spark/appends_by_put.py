@@ -22,7 +22,8 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.writer import Writer
 from tests.support import log_rows
-from tests.support.object_store import BUCKET, GoMissingError, ObjectStore
+from tests.support.go_programs import GoMissingError
+from tests.support.object_store import BUCKET, ObjectStore
 from tests.support.stores import s3
 
 pytestmark = pytest.mark.spark

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,22 +17,16 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from group_coordinator.local.broker import free_ports
-from group_coordinator.local.folders import cache_folder, only_one_process
+from tests.support.go_programs import go_program
 from tests.support.job_process import ROOT
 from tests.support.store_proxy import Mood
 from tests.support.until import until
 
-_MODULE = "github.com/versity/versitygw/cmd/versitygw"
-_VERSION = "v1.8.0"
 BUCKET, ACCESS_KEY, SECRET_KEY, REGION = "coordinator", "tests", "of-the-tests", "us-east-1"
 _LINE = re.compile(
     r"\[[^]]+\] \S+ \S+ \S+ s3_(?P<operation>\w+) (?P<key>\S+) \S*?(?:prefix=(?P<prefix>[^& ]*)\S*)? (?P<status>\d+) "
 )
 _START_S = 20.0
-
-
-class GoMissingError(RuntimeError):
-    """The server cannot be built."""
 
 
 class Request(NamedTuple):
@@ -123,26 +116,6 @@ class Proxy:
         self._process.stdout.readline()
 
 
-def versitygw() -> Path:
-    """Return the server, built if it is not there.
-
-    Raises:
-        GoMissingError: there is no Go, or it cannot fetch or build the server.
-    """
-    folder = cache_folder("go") / f"versitygw-{_VERSION}"
-    program = folder / "versitygw"
-    with only_one_process(folder.with_suffix(".lock")):
-        if not program.exists():
-            go = shutil.which("go")
-            if go is None:
-                raise GoMissingError("an S3 server is built by Go, which is missing")
-            environment = {**os.environ, "GOBIN": str(folder), "GOFLAGS": ""}
-            command = [go, "install", f"{_MODULE}@{_VERSION}"]
-            if subprocess.run(command, env=environment, check=False).returncode:  # noqa: S603 - a fixed program
-                raise GoMissingError("an S3 server is built by Go, which failed")
-    return program
-
-
 @contextmanager
 def object_store(folder: Path) -> Iterator[ObjectStore]:
     """Run a store with an empty bucket for the time of the block; its files are in the folder.
@@ -150,7 +123,7 @@ def object_store(folder: Path) -> Iterator[ObjectStore]:
     Raises:
         GoMissingError: there is no Go, and the server was not built before.
     """
-    program, [port] = versitygw(), free_ports(1)
+    program, [port] = go_program("versitygw"), free_ports(1)
     (folder / "buckets" / BUCKET).mkdir(parents=True)
     (folder / "access.log").touch()
     options = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive"]
