@@ -176,10 +176,14 @@ def test_a_page_names_the_jars_that_are_tested(page: Path) -> None:
 
 def test_every_manifest_names_the_same_image() -> None:
     texts = [path.read_text() for path in DEPLOY.rglob("*.yaml")]
-    images = re.findall(r"registry\.example\.com/(\S+)", "\n".join(texts))
+    # The chart has name and tag apart.
+    images = re.findall(r"registry\.example\.com/(\S+:\S+)", "\n".join(texts))
+    chart = yaml.safe_load((DEPLOY / "helm" / "Chart.yaml").read_text())
+    version = __version__.partition(".dev")[0]
 
     assert len(images) >= 4
-    assert set(images) == {f"group-coordinator:{__version__.partition('.dev')[0]}"}
+    assert set(images) == {f"group-coordinator:{version}"}
+    assert {chart["version"], chart["appVersion"]} == {version}
 
 
 CLOSED = {
