@@ -1,8 +1,6 @@
 """Programs that `go install` builds once into the user's cache.
 
-    python -m tests.support.go_programs
-
-It builds all of them.
+python -m tests.support.go_programs NAME...
 """
 
 from __future__ import annotations
@@ -10,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from group_coordinator.local.folders import cache_folder, only_one_process
@@ -17,6 +16,7 @@ from group_coordinator.local.folders import cache_folder, only_one_process
 _PROGRAMS = {
     "versitygw": ("github.com/versity/versitygw/cmd/versitygw", "v1.8.0"),
     "helm": ("helm.sh/helm/v3/cmd/helm", "v3.22.0"),
+    "actionlint": ("github.com/rhysd/actionlint/cmd/actionlint", "v1.7.12"),
 }
 """Module and version by name."""
 
@@ -47,5 +47,5 @@ def go_program(name: str) -> Path:
 
 
 if __name__ == "__main__":
-    for each in _PROGRAMS:
+    for each in sys.argv[1:]:
         go_program(each)

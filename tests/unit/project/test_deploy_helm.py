@@ -28,6 +28,8 @@ from tests.support.chart import (
 )
 from tests.support.go_programs import GoMissingError, go_program
 
+# Go builds Helm for many minutes, if it was never built.
+pytestmark = pytest.mark.nightly
 OLDEST, NEWEST = "1.31", kubernetes_validate.latest_version()
 MIRROR: dict[str, Any] = {
     "coordinator": {"enabled": False},

@@ -15,6 +15,7 @@ from javaproperties import loads
 from group_coordinator import __version__
 from group_coordinator.streaming import session
 from group_coordinator.streaming.spark_lines import LINES
+from tests.support.go_programs import GoMissingError, go_program
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
@@ -276,3 +277,14 @@ def test_an_auditor_of_workflows_finds_nothing() -> None:
     command = ["zizmor", "--offline", "--no-progress", ROOT / ".github/workflows"]
     audited = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed program
     assert (audited.returncode, audited.stdout.partition(".")[0]) == (0, "No findings to report")
+
+
+@pytest.mark.nightly
+def test_workflows_have_no_mistake_that_actionlint_knows() -> None:
+    try:
+        linted = run(
+            go_program("actionlint"), "-no-color", *(ROOT / ".github/workflows").glob("*.yml")
+        )
+    except GoMissingError as missing:
+        pytest.skip(str(missing))
+    assert (linted.returncode, linted.stdout) == (0, "")
