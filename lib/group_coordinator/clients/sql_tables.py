@@ -8,7 +8,7 @@ a letter for each byte.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -152,8 +152,12 @@ class Session:
 
 
 @contextmanager
-def session(root: str, about: str, as_of_time: AsOfTime | None = None) -> Iterator[Session]:
+def session(
+    root: str, about: str, as_of_time: AsOfTime | None = None, computed: Collection[str] = ()
+) -> Iterator[Session]:
     """Open the tables for several queries; tables and views that `about` does not name may be missing.
+
+    computed: views that many of the queries read, whose rows are computed once and stay in memory.
 
     Raises TablesUnavailableError: there are no tables under the root. QueryError: they cannot be read.
     """
@@ -170,7 +174,7 @@ def session(root: str, about: str, as_of_time: AsOfTime | None = None) -> Iterat
                 from group_coordinator.clients import time_travel  # noqa: PLC0415
 
                 names = time_travel.register(builder, tables, as_of_time, about, scratch)
-            _create_views(builder, names, named_in(about))
+            _create_views(builder, names, named_in(about), computed)
         yield Session(builder)
 
 
@@ -209,11 +213,14 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
     return found
 
 
-def _create_views(builder: QueryBuilder, tables: Iterable[str], wanted: frozenset[str]) -> None:
+def _create_views(
+    builder: QueryBuilder, tables: Iterable[str], wanted: frozenset[str], computed: Collection[str]
+) -> None:
     # Only the views of the query are created, if their tables exist: an earlier version may have created fewer.
     names = {**IN_PLACE_OF_LATER_TABLES, **{name: name for name in tables}}
     for view in VIEWS:
         # VIEWS are in the order of their dependencies.
         if view.name in wanted and view.sources <= names.keys():
-            builder.execute(f"CREATE VIEW {view.name} AS {view.sql(DATAFUSION, names)}")
+            kind = "TABLE" if view.name in computed else "VIEW"
+            builder.execute(f"CREATE {kind} {view.name} AS {view.sql(DATAFUSION, names)}")
             names[view.name] = view.name

@@ -31,6 +31,7 @@ from group_coordinator.report.sections.objectives import OBJECTIVES
 from group_coordinator.report.sections.readiness import READINESS
 from group_coordinator.report.sections.rebalances import REBALANCED
 from group_coordinator.report.sections.stale import STALE
+from group_coordinator.tables.views.lag import LAG_NOW
 
 SECTIONS = (
     *(GROUPS, LAG, OBJECTIVES, AT_RISK, COMMITS, REBALANCED),
@@ -64,7 +65,7 @@ def ask(root: str, scope: Scope, as_of_time: AsOfTime | None = None) -> Report:
     about = " ".join(
         [of_clusters, *(query for one in SECTIONS for query in one.queries(scope).values())]
     )
-    with session(root, about, as_of_time) as tables:
+    with session(root, about, as_of_time, computed=(LAG_NOW.name,)) as tables:
         clusters = tuple(sorted(row["cluster_id"] for row in _rows(tables, of_clusters)))
         # With a single cluster the page does not repeat its name at each group.
         if scope.cluster is None and len(clusters) == 1:

@@ -19,6 +19,9 @@ from group_coordinator.tables.views.position_steps import since
 _OF_PRODUCER = "PARTITION BY cluster_id, group_id, producer_id"
 _TO_HERE = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
+_OF_GROUP = "(PARTITION BY cluster_id, group_id ORDER BY topic, `partition`, batch_id, seq)"
+# In DataFusion each partition of a window costs microseconds, and groups are fewer than their partitions.
+
 _COUNTS = """(marker.reason = 'transaction-committed'
         AND coalesce(own.producer_epoch, marker.producer_epoch, 0) = coalesce(marker.producer_epoch, own.producer_epoch, 0))"""
 # A fenced producer's offsets do not count.
@@ -109,7 +112,9 @@ def _changes_of(records: str) -> str:
 {_ENDED},
 effective AS (
   SELECT changes.*,
-    lag(`offset`) OVER (PARTITION BY cluster_id, group_id, topic, `partition` ORDER BY batch_id, seq) AS `before`
+    CASE
+      WHEN lag(topic) OVER {_OF_GROUP} = topic AND lag(`partition`) OVER {_OF_GROUP} = `partition` THEN lag(`offset`) OVER {_OF_GROUP}
+    END AS `before`
   FROM (
     SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, own.`offset`, own.producer_id,
       own.member_count, own.is_managed, own.client_id, own.inferred,
