@@ -86,9 +86,16 @@ def test_cutting_the_events_into_batches_changes_nothing(
     cuts = sorted(data.draw(st.sets(st.integers(0, len(script.rows)), max_size=5)))
     edges = [0, *cuts, len(script.rows)]
     parts = [script.rows[start:stop] for start, stop in pairwise(edges)]
-    # A batch sees at most what is appended when it starts: its time is not later than the next event's.
-    times = [row.timestamp_ms for row in script.rows] + [end_ms]
-    split = run([(part, times[stop]) for part, stop in zip(parts, edges[1:], strict=True)], context)
+    # A batch sees every event that was appended up to the slack before its own time.
+    times_ms = [row.timestamp_ms for row in script.rows] + [end_ms]
+    late_ms = st.sampled_from([0, 1, SLACK_MS])
+    split = run(
+        [
+            (part, times_ms[stop] + (data.draw(late_ms) if stop < len(script.rows) else 0))
+            for part, stop in zip(parts, edges[1:], strict=True)
+        ],
+        context,
+    )
 
     assert split == whole
 

@@ -99,8 +99,8 @@ def _apply_change(  # noqa: C901, PLR0911 - one line a change
         case TopicsLearned():
             _learn(group, change)
             return 0  # a group that does not exist forgets its topic metadata again
-        case TopicsForgotten():
-            group.topics = None
+        case TopicsForgotten():  # as in a group that its host has dropped, however batches are cut
+            group.topics, group.topics_version, group.new_topics_version = None, 0, 0
         case MarkerRemembered():
             pending.remember(group, change.producer_id, change.marker)
         case _:

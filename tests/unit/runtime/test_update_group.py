@@ -171,15 +171,23 @@ def test_a_question_about_no_group_leaves_nothing() -> None:
     assert (update.state, update.deadline_ms) == (None, None)
 
 
-def test_what_is_known_of_topics_is_kept_without_a_group() -> None:
-    topic = {"name": "orders", "topicId": "4ksO1bcLSgCStYJnTlCVLg", "numPartitions": 1}
-    event = {
-        "api": "TopicMetadata",
-        "version": 0,
-        "body": {"groupId": "g", "topics": [topic], "deletedTopics": []},
-    }
+_TOPIC = {"name": "orders", "topicId": "4ksO1bcLSgCStYJnTlCVLg", "numPartitions": 1}
+_METADATA = {
+    "api": "TopicMetadata",
+    "version": 0,
+    "body": {"groupId": "g", "topics": [_TOPIC], "deletedTopics": []},
+}
 
-    update = call(row(event, 1_000), at_ms=1_500)
+
+def test_topic_metadata_after_it_was_forgotten_is_the_first_again() -> None:
+    # Its deadline, at 61,000, fires between the two events of the call.
+    update = call(row(_METADATA, 1_000), row(_METADATA, 61_000, 1), at_ms=61_000)
+
+    assert group_of(update).topics_version == 1
+
+
+def test_what_is_known_of_topics_is_kept_without_a_group() -> None:
+    update = call(row(_METADATA, 1_000), at_ms=1_500)
 
     assert (lines_of(update), update.deadline_ms) == ([], 61_000)
     assert group_of(update).partition_exists("orders", 0)
