@@ -20,7 +20,7 @@ from tests.end_to_end.consume_commands import CONSUMED, TAKEN
 from tests.end_to_end.installation import Installation
 from tests.end_to_end.ordinary_clients import RECORDS, TOPIC
 from tests.support.all_metrics import all_names
-from tests.support.dashboard import filled_in, of_panels, of_variables
+from tests.support.dashboard import JOB, filled_in, of_panels, of_variables
 from tests.support.job_process import JobProcess
 from tests.support.promql import Scrape, Scraped
 
@@ -96,7 +96,7 @@ class MetricsBeside:
             job, {f"kafka_consumergroup_lag_sum {CONSUMED} {TOPIC}": float(RECORDS - TAKEN)}
         )
         scraped = Scraped([first, self.scrape()])
-        for title, query in of_panels():
+        for title, query in of_panels(JOB):
             numbers = scraped.answer(filled_in(query)).values()
             if title in _ABSENT:
                 assert not numbers, title
@@ -104,7 +104,7 @@ class MetricsBeside:
             assert numbers, title
             assert all(map(math.isfinite, numbers)), (title, numbers)
             assert any(numbers) or title in _NOTHING, title
-        for name, selector, label in of_variables():
+        for name, selector, label in of_variables(JOB):
             series = scraped.answer(filled_in(selector))
             assert series, name
             assert all(dict(labels)[label] for labels in series)

@@ -135,12 +135,14 @@ def test_queries_of_the_dashboard_without_series_are_named(monkeypatch: pytest.M
 
 
 def test_every_query_of_the_dashboard_is_read() -> None:
-    assert [*queries()] == [*dashboard.of_panels()]
+    assert [*queries()] == [*dashboard.of_panels(dashboard.JOB)]
     for title, query in queries():
         assert names_in(query), title
         assert names_in(query) <= all_names()
     everything = "".join(f"{name} 1\n" for name in all_names())
-    count = len([*dashboard.of_panels()]) - 1  # the age of the ACLs, which the demo's job has not
+    count = (
+        len([*dashboard.of_panels(dashboard.JOB)]) - 1
+    )  # the age of the ACLs, which the demo's job has not
     assert on_the_dashboard(everything) == (
         f"{count} of {count} queries of the dashboard find their series here"
     )

@@ -10,7 +10,7 @@ import yaml
 
 from tests.support.alerts import PROMETHEUS, alerts, names_in, rules
 from tests.support.all_metrics import all_names
-from tests.support.dashboard import of_panels, of_variables, panels
+from tests.support.dashboard import DASHBOARDS, JOB, of_panels, of_variables, panels
 from tests.support.promql import Scrape, Scraped
 
 PROMETHEUS_OWN = {"up", *(rule["record"] for rule in rules() if "record" in rule)}
@@ -18,8 +18,8 @@ PROMETHEUS_OWN = {"up", *(rule["record"] for rule in rules() if "record" in rule
 
 
 QUESTIONS = [
-    *of_panels(),
-    *((name, selector) for name, selector, _ in of_variables()),
+    *((f"{each}: {title}", query) for each in DASHBOARDS for title, query in of_panels(each)),
+    *((f"{each}: ${name}", query) for each in DASHBOARDS for name, query, _ in of_variables(each)),
     *((rule.get("alert", "recorded"), rule["expr"]) for rule in rules()),
 ]
 
@@ -119,7 +119,7 @@ def test_an_alert_fires_of_groups_whose_unread_records_are_removed(
 
 
 def test_nor_does_the_dashboard() -> None:
-    lines = [target for panel in panels() for target in panel.get("targets", ())]
+    lines = [target for panel in panels(JOB) for target in panel.get("targets", ())]
     of_groups = [line for line in lines if "consumergroup" in line["expr"]]
 
     kept = [re.search(r"by \((.*?)\)", line["expr"])[1] for line in of_groups]  # type: ignore[index]
@@ -137,8 +137,9 @@ def test_nor_does_the_dashboard() -> None:
     ]
 
 
-def test_every_panel_of_the_dashboard_has_a_place_of_its_own() -> None:
-    shown = panels()
+@pytest.mark.parametrize("dashboard", DASHBOARDS)
+def test_every_panel_of_a_dashboard_has_a_place_of_its_own(dashboard: str) -> None:
+    shown = panels(dashboard)
     places = [
         (x, y)
         for panel in shown

@@ -12,13 +12,16 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from group_coordinator import settings
 from group_coordinator.clients.errors import QueryError
-from group_coordinator.driver.metrics.table_gauges import table_asker
+from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.metrics.view_gauges import (
     ViewGauges,
     risk_families,
     status_families,
 )
-from tests.support.samples import tables_with_figures
+from group_coordinator.driver.session import text_of
+from tests.support.dashboard import MIRRORS, filled_in, of_panels
+from tests.support.promql import Scrape, Scraped
+from tests.support.samples import sample, tables_with_figures
 from tests.unit.driver.metrics.scraped import in_text, shown
 
 OF = "kafka_consumergroup"
@@ -162,4 +165,42 @@ def test_views_of_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> No
         f'{OF}_expiring_offsets{{consumergroup="billing",topic="orders"}}': 2,
         f'{OF}_rebalances_last_hour{{consumergroup="readers"}}': 1,
         f'{OF}_objective_met_ratio{{consumergroup="billing"}}': 0,
+    }
+
+
+def test_the_dashboard_of_mirrored_clusters_has_a_number_for_each_query(tmp_path: Path) -> None:
+    now_s = round(time.time())
+    root = tables_with_figures(tmp_path, now_s)
+    # Retention removes the first records that the group has not read.
+    sample(root, now_s + 1, "orders", {0: 100}, start=50)
+    job = replace(settings.load().job, tables_root=str(root), cluster_id="test")
+    spark: Any = None
+    ask = table_asker(spark, job)
+    lags, views = TableGauges(ask, "topic", dict), ViewGauges(ask, "topic")
+    lags.read()
+    views.read(Event())
+
+    text = (lags.text() + views.text() + text_of([*lags.families(), *views.families()])).decode()
+    scraped = Scraped([Scrape.of(text, float(now_s), job="mirror", instance="eu-1")])
+    found = {title: scraped.answer(filled_in(query)) for title, query in of_panels(MIRRORS)}
+
+    numbers = {title.removesuffix(" A"): [*values.values()] for title, values in found.items()}
+    for age in ("Ends of topics sampled", "Views read"):
+        assert 0 <= numbers.pop(age)[0] < 600
+    assert numbers == {
+        "Mirrors ready": [],  # a figure of the run, not of the tables
+        "Groups with lag": [1],
+        "Groups not OK": [1],
+        "Records behind": [50],
+        "Records lost": [8],
+        "Expire within a day": [2],
+        "Groups by status": [1],
+        "Time behind": [1],
+        "Records behind by group": [50],
+        "Rebalances of the last hour": [1],
+        "Records lost by group": [8],
+        "Unread share of the log": [1],
+        "Time to the next loss": [0, 0],
+        "Offsets that expire within a day": [2],
+        "Objective met today": [0],
     }
