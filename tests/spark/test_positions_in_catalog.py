@@ -21,8 +21,8 @@ from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.position import Position
+from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 pytestmark = pytest.mark.spark
 

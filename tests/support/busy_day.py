@@ -17,7 +17,7 @@ import pyarrow as pa
 from deltalake import write_deltalake
 
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
+from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
 from tests.support.group_history import GroupHistory, tables_of
 
 DAY = datetime(2025, 6, 2, tzinfo=UTC)

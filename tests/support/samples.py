@@ -8,8 +8,12 @@ from pathlib import Path
 from deltalake import write_deltalake
 
 from group_coordinator.tables.position import Position, ShareOffset
-from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS, share_offset_rows
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
+from group_coordinator.tables.samples import (
+    SHARE_GROUP_OFFSETS,
+    TOPIC_POSITIONS,
+    position_rows,
+    share_offset_rows,
+)
 from tests.support.group_history import GroupHistory, label, tables_of
 from tests.support.log_rows import EPOCH
 

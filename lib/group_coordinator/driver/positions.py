@@ -30,11 +30,15 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.maintenance import Maintenance, Notebook
+from group_coordinator.tables.samples import (
+    SHARE_GROUP_OFFSETS,
+    TOPIC_POSITIONS,
+    position_rows,
+    share_offset_rows,
+)
 from group_coordinator.tables.samples_store import SamplesBySpark, SamplesFolder
-from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS, share_offset_rows
 from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.topic_ids import TopicIds, topic_ids_by_spark, topic_ids_in_folder
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 _OF_OFFSETS = (TOPIC_POSITIONS, SHARE_GROUP_OFFSETS)
 

@@ -18,12 +18,11 @@ from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
 from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.group_labels import GROUP_LABELS
-from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS
+from group_coordinator.tables.samples import SHARE_GROUP_OFFSETS, TOPIC_POSITIONS
 from group_coordinator.tables.state_tables import GROUP_CONFIGS, GROUPS, MEMBERS, OFFSETS, SNAPSHOTS
 from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 from group_coordinator.tables.topic_ids import TOPIC_IDS
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from group_coordinator.tables.views.all_views import IN_PLACE_OF_LATER_TABLES, VIEWS, named_in
 from group_coordinator.tables.views.definition import SPARK, ViewDefinition
 

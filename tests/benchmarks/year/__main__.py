@@ -25,7 +25,7 @@ from group_coordinator import settings
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.maintenance_work import MaintenanceNote
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
+from group_coordinator.tables.samples import TOPIC_POSITIONS
 from tests.benchmarks.measured import show
 from tests.benchmarks.year.cluster import Cluster
 from tests.benchmarks.year.questions import ABOUT_ALL, by_command, by_query, by_spark, examples

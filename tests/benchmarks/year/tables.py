@@ -16,8 +16,8 @@ from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
+from group_coordinator.tables.samples import TOPIC_POSITIONS
 from group_coordinator.tables.thinning import DAY_MS, HistoryRule, ThinningLimits, cut_now, midnight
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 from tests.benchmarks.year.cluster import CLUSTER_ID, GROUPS_A_TOPIC, PARTITIONS, Cluster
 from tests.benchmarks.year.commits import HOUR_MS, commits_of_day, kept, offsets_at
 from tests.benchmarks.year.commits import rows as commit_rows

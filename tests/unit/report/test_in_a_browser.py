@@ -13,7 +13,7 @@ from group_coordinator.report.page import Report, ask, content, page
 from group_coordinator.report.section import Content, Scope, TitledChart
 from group_coordinator.report.watch import Current, Texts, served
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
+from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
 from tests.support.browser import PROGRAMS, Browser, program, started
 from tests.support.busy_day import HOSTILE
 from tests.support.group_history import GroupHistory, tables_of

@@ -9,8 +9,8 @@ from pyspark.sql.types import StructField, StructType
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
+from group_coordinator.tables.samples import TOPIC_POSITIONS
 from group_coordinator.tables.state_tables import GROUPS
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS
 
 
 def test_only_tables_whose_rows_change_or_go_are_partitioned_and_those_of_groups_sorted() -> None:

@@ -30,11 +30,11 @@ from group_coordinator.tables.definition import TableDefinition
 from group_coordinator.tables.denials import DENIALS
 from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.position import Position
+from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
 from group_coordinator.tables.samples_store import SamplesFolder
 from group_coordinator.tables.state_tables import OFFSETS
 from group_coordinator.tables.thinning import ThinningLimits, thin_in_folder
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_ids_in_folder
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 from tests.support import commit_rows
 from tests.support.log_rows import Log
 

@@ -15,9 +15,13 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.maintenance import Maintenance
 from group_coordinator.tables.maintenance_work import files_held
 from group_coordinator.tables.position import Position, ShareOffset
+from group_coordinator.tables.samples import (
+    SHARE_GROUP_OFFSETS,
+    TOPIC_POSITIONS,
+    position_rows,
+    share_offset_rows,
+)
 from group_coordinator.tables.samples_store import SamplesFolder
-from group_coordinator.tables.share_group_offsets import SHARE_GROUP_OFFSETS, share_offset_rows
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
 
 HOUR = 3_600_000
 DAY = 24 * HOUR

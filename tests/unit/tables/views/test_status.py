@@ -11,7 +11,7 @@ from deltalake import write_deltalake
 
 from group_coordinator.clients.sql_tables import rows
 from group_coordinator.tables.position import Position
-from group_coordinator.tables.topic_positions import TOPIC_POSITIONS, position_rows
+from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
 from tests.support.group_history import GroupHistory, asked, tables_of
 from tests.support.samples import sample
 
