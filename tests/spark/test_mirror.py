@@ -26,7 +26,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.failed_events import DEAD_LETTERS
 from group_coordinator.tables.samples import TOPIC_POSITIONS
 from group_coordinator.tables.writer import Writer
 from tests.spark.mirror_stage import (

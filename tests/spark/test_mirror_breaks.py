@@ -15,7 +15,7 @@ from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
+from group_coordinator.tables.failed_events import DEAD_LETTERS
 from group_coordinator.tables.writer import Writer
 from tests.spark.mirror_stage import (
     Mirror,

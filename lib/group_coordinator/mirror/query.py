@@ -38,8 +38,8 @@ from group_coordinator.streaming.checkpoint.ownership import Claimant, is_lost, 
 from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID
+from group_coordinator.tables.failed_events import DEAD_LETTERS
 from group_coordinator.tables.maintenance_work import session_conf
 
 QUERY_NAME = "mirror"

@@ -20,8 +20,8 @@ from group_coordinator.mirror.commit_columns import MOVED
 from group_coordinator.mirror.group_so_far import EXPLAINED
 from group_coordinator.tables.append import MOST_ROWS, Size, SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
+from group_coordinator.tables.failed_events import DEAD_LETTERS
 from group_coordinator.tables.writer import Writer
 
 Gone = Callable[[SparkSession, int], DataFrame | None]

@@ -43,12 +43,17 @@ from group_coordinator.streaming.small_batch import (
     outputs_of,
     quick_batch,
 )
-from group_coordinator.tables import dead_letters, denials
 from group_coordinator.tables.append import SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS, dead_letter_row
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.denials import DENIALS, denial_row
+from group_coordinator.tables.failed_events import (
+    DEAD_LETTER_LINE,
+    DEAD_LETTERS,
+    DENIAL_LINE,
+    DENIALS,
+    dead_letter_row,
+    denial_row,
+)
 from group_coordinator.tables.log_rows import LogOrigin
 from group_coordinator.tables.writer import Writer
 
@@ -70,8 +75,8 @@ class KeptOutputs(NamedTuple):
     row: MakesRow
 
 
-_LETTERS = KeptOutputs(LETTERS, DEAD_LETTERS, dead_letters.LINE, dead_letter_row)
-_DENIALS = KeptOutputs((DENIAL,), DENIALS, denials.LINE, denial_row)
+_LETTERS = KeptOutputs(LETTERS, DEAD_LETTERS, DEAD_LETTER_LINE, dead_letter_row)
+_DENIALS = KeptOutputs((DENIAL,), DENIALS, DENIAL_LINE, denial_row)
 
 KEPT = (_LETTERS, _DENIALS)
 """The order in which they are appended."""

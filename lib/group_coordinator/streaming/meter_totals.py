@@ -26,8 +26,7 @@ from group_coordinator.streaming.small_batch import (
 )
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
-from group_coordinator.tables.denials import DENIALS
+from group_coordinator.tables.failed_events import DEAD_LETTERS, DENIALS
 
 Content = TypeVar("Content")
 

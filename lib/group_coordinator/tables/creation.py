@@ -14,9 +14,8 @@ from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
-from group_coordinator.tables.denials import DENIALS
+from group_coordinator.tables.failed_events import DEAD_LETTERS, DENIALS
 from group_coordinator.tables.group_labels import GROUP_LABELS
 from group_coordinator.tables.samples import SHARE_GROUP_OFFSETS, TOPIC_POSITIONS
 from group_coordinator.tables.state_tables import GROUP_CONFIGS, GROUPS, MEMBERS, OFFSETS, SNAPSHOTS

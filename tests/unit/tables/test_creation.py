@@ -20,7 +20,7 @@ from group_coordinator.tables.creation import (
     create_tables,
     upgrade_tables,
 )
-from group_coordinator.tables.denials import DENIALS
+from group_coordinator.tables.failed_events import DENIALS
 from group_coordinator.tables.storage_errors import StorageError
 from tests.support.catalog_managed import hand_to_a_catalog
 

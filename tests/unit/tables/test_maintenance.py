@@ -17,8 +17,8 @@ from group_coordinator import settings
 from group_coordinator.settings import JobSettings
 from group_coordinator.tables.append import append_on_disk
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
-from group_coordinator.tables.dead_letters import DEAD_LETTERS
 from group_coordinator.tables.definition import TableDefinition
+from group_coordinator.tables.failed_events import DEAD_LETTERS
 from group_coordinator.tables.maintenance import Maintenance, Notebook
 from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.state_tables import GROUPS

@@ -27,7 +27,7 @@ from group_coordinator.tables.compaction.rows import Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import SAMPLED, TABLES, upgrade_tables
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.denials import DENIALS
+from group_coordinator.tables.failed_events import DENIALS
 from group_coordinator.tables.maintenance_work import MaintenanceNote
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
