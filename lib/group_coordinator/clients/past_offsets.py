@@ -17,7 +17,7 @@ from group_coordinator.clients.errors import NotRestorableError
 from group_coordinator.clients.plain_arrow import without_views
 from group_coordinator.clients.sql_tables import query, rows
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.views.definition import in_datafusion
 
 Topics: TypeAlias = Mapping[str, Collection[int] | None]
 """Chosen partitions by topic, None: all of the topic. Without topics all partitions are chosen."""

@@ -18,8 +18,8 @@ from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_STREAMS_GROUPS
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.runtime.what_if import StreamsAsConsumers, TimedRecord, WhatIf
-from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.timestamps import shown_ms
+from group_coordinator.tables.views.definition import in_datafusion
 
 _INSTANT = pa.timestamp("ms", "UTC")
 SCHEMA = pa.schema(

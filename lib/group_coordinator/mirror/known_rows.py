@@ -22,8 +22,8 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows, Retention, from_arrow
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, TableDefinition
-from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.state_tables import GROUPS, MEMBERS, OFFSETS
+from group_coordinator.tables.views.definition import in_datafusion
 
 
 class MirrorBatch(NamedTuple):

@@ -9,9 +9,8 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from group_coordinator.report.phrases import NOTHING, count, time_text
-from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.timestamps import FIRST_MS
-from group_coordinator.tables.views.definition import floor_of
+from group_coordinator.tables.views.definition import floor_of, in_datafusion
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_STEPS = 150

@@ -17,8 +17,8 @@ from group_coordinator.tables.append import (
 )
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.definition import CLUSTER_ID, described, quoted, table_of
-from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
+from group_coordinator.tables.views.definition import in_datafusion
 from group_coordinator.tables.views.labels import LABELS, MOST_STARS
 
 GROUP_LABELS = table_of(

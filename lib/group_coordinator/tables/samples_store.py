@@ -24,9 +24,9 @@ from group_coordinator.tables.creation import SAMPLED
 from group_coordinator.tables.definition import CLUSTER_ID, SAMPLED_AT, TableDefinition, quoted
 from group_coordinator.tables.maintenance import Notebook
 from group_coordinator.tables.maintenance_work import MaintenanceNote, files_held
-from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE, midnight
 from group_coordinator.tables.timestamps import shown_ms
+from group_coordinator.tables.views.definition import in_datafusion
 
 OVERDUE_MS = 3_600_000
 """Time for which rows stay after their retention: not for every sample a file with rows of both kinds is rewritten."""

@@ -24,9 +24,14 @@ from pyspark.sql import functions as F
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_ID, quoted
-from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.timestamps import shown_ms
-from group_coordinator.tables.views.definition import DATAFUSION, SPARK, Dialect, floor_of
+from group_coordinator.tables.views.definition import (
+    DATAFUSION,
+    SPARK,
+    Dialect,
+    floor_of,
+    in_datafusion,
+)
 from group_coordinator.tables.views.group_records import GROUP_RECORDS
 from group_coordinator.tables.views.offset_changes import RECENT_HOURS
 from group_coordinator.tables.views.position_steps import micros

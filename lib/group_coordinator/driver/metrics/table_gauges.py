@@ -28,8 +28,7 @@ from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import TABLES, create_temporary_views
 from group_coordinator.tables.definition import quoted
-from group_coordinator.tables.quoting import in_datafusion
-from group_coordinator.tables.views.definition import DATAFUSION, SPARK, Dialect
+from group_coordinator.tables.views.definition import DATAFUSION, SPARK, Dialect, in_datafusion
 
 _MANAGER = "kafka_coordinator_group_groupmetadatamanager"
 _CLASSIC = "classic"

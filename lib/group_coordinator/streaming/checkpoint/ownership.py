@@ -42,7 +42,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import Claim, newest_claim, write_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.failed_events import DEAD_LETTERS, DENIALS
-from group_coordinator.tables.quoting import in_datafusion
+from group_coordinator.tables.views.definition import in_datafusion
 from group_coordinator.tables.writer import NotTheWriterError, Writer
 
 _log = logging.getLogger(__name__)

@@ -36,10 +36,10 @@ from group_coordinator.tables.compaction.rows import (
 from group_coordinator.tables.compaction.spark import Change, apply_entries
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY, TableDefinition
-from group_coordinator.tables.quoting import in_datafusion
 from group_coordinator.tables.storage_errors import CONFLICTS
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
+from group_coordinator.tables.views.definition import in_datafusion
 
 _log = logging.getLogger(__name__)
 

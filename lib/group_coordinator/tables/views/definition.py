@@ -1,4 +1,4 @@
-"""Definition of a view: name, columns and SQL; and SQL for records and valid offsets. Imports no module of Spark."""
+"""Definition of a view: name, columns and SQL; and SQL for texts, records and valid offsets. Imports no module of Spark."""
 
 from __future__ import annotations
 
@@ -206,3 +206,8 @@ def is_ahead(offset: str, committed_at: str, end: str, sampled_at: str) -> str:
     """Return SQL for the condition that a log ends before a committed offset: it was cut, or its topic was created again."""
     # A sample that is not later than the commit proves nothing: the log may have grown since.
     return f"({offset} > {end} AND {committed_at} < {sampled_at} - INTERVAL '{SURELY_LATER_SECONDS}' SECOND)"
+
+
+def in_datafusion(text: str) -> str:
+    # Unlike in Spark's SQL, a backslash stands for itself.
+    return "'" + text.replace("'", "''") + "'"
