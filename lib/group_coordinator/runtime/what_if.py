@@ -13,8 +13,12 @@ from typing import NamedTuple
 from weakref import finalize
 
 from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.foreign_values import (
+    STREAMS_READERS,
+    StreamsMemberData,
+    TopologyData,
+)
 from group_coordinator.codecs.records.newest_values import NewestValues, read
-from group_coordinator.codecs.records.streams_values import READERS, StreamsMemberData, TopologyData
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_member import GroupEpoch, SubscriptionMetadata
@@ -47,10 +51,10 @@ class StreamsAsConsumers:
 
         Raises RecordError: the record is not readable.
         """
-        member_id = self._values.take(record_type, key, value, READERS)
+        member_id = self._values.take(record_type, key, value, STREAMS_READERS)
         match record_type:
             case record_types.STREAMS_GROUP_EPOCH:
-                found = read(self._values.group, record_type, READERS)
+                found = read(self._values.group, record_type, STREAMS_READERS)
                 epoch = None if found is None else GroupEpoch(found.epoch, found.metadata_hash)
                 yield GroupEpochRecord(epoch, reason)
             case record_types.STREAMS_MEMBER_METADATA if member_id is not None:
@@ -65,12 +69,12 @@ class StreamsAsConsumers:
     def _member(self, member_id: str, reason: Reason) -> MemberRecord:
         values = self._values.members.get(member_id, {})
         member: StreamsMemberData | None = read(
-            values, record_types.STREAMS_MEMBER_METADATA, READERS
+            values, record_types.STREAMS_MEMBER_METADATA, STREAMS_READERS
         )
         if member is None:
             return MemberRecord(member_id, None, reason)
         topology: TopologyData | None = read(
-            self._values.group, record_types.STREAMS_TOPOLOGY, READERS
+            self._values.group, record_types.STREAMS_TOPOLOGY, STREAMS_READERS
         )
         metadata = SubscriptionMetadata(
             group_instance_id=member.instance_id,

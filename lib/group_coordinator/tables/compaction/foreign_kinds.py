@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from group_coordinator.codecs.records import record_types, share_values, streams_values
+from group_coordinator.codecs.records import record_types
+from group_coordinator.codecs.records.foreign_values import SHARE_READERS, STREAMS_READERS
 from group_coordinator.codecs.records.newest_values import NewestValues, Readers
 from group_coordinator.tables.compaction import share_rows, streams_rows
 from group_coordinator.tables.compaction.foreign_group import ForeignGroup
@@ -31,7 +32,7 @@ _KINDS = (
         record_types=record_types.OF_SHARE_GROUPS,
         epoch_type=record_types.SHARE_GROUP_EPOCH,
         member_types=share_rows.MAKE_A_MEMBER,
-        readers=share_values.READERS,
+        readers=SHARE_READERS,
         group_of=share_rows.share_group,
     ),
     ForeignKind(
@@ -39,7 +40,7 @@ _KINDS = (
         record_types=record_types.OF_STREAMS_GROUPS,
         epoch_type=record_types.STREAMS_GROUP_EPOCH,
         member_types=streams_rows.MAKE_A_MEMBER,
-        readers=streams_values.READERS,
+        readers=STREAMS_READERS,
         # The records of streams groups name topics by name.
         group_of=lambda values, _topic_names: streams_rows.streams_group(values),
     ),

@@ -11,6 +11,11 @@ from functools import partial
 from msgspec import Raw
 
 from group_coordinator.codecs.records import consumer_group
+from group_coordinator.codecs.records.foreign_values import (
+    SHARE_READERS,
+    ShareCurrentData,
+    ShareMemberData,
+)
 from group_coordinator.codecs.records.newest_values import NewestValues, read
 from group_coordinator.codecs.records.record_types import (
     SHARE_CURRENT_ASSIGNMENT,
@@ -19,7 +24,6 @@ from group_coordinator.codecs.records.record_types import (
     SHARE_TARGET_ASSIGNMENT,
     SHARE_TARGET_EPOCH,
 )
-from group_coordinator.codecs.records.share_values import READERS, ShareCurrentData, ShareMemberData
 from group_coordinator.core.offsets.expiration import ExpirationRule
 from group_coordinator.tables.compaction.foreign_group import (
     FIRST_EPOCH,
@@ -33,7 +37,7 @@ MAKE_A_MEMBER = frozenset({SHARE_MEMBER_METADATA, SHARE_CURRENT_ASSIGNMENT})
 """Each of these records makes a member, even if the other is missing."""
 # Share groups commit no offsets: their state is in __share_group_state.
 _NO_OFFSETS = ExpirationRule("never")
-_read = partial(read, readers=READERS)
+_read = partial(read, readers=SHARE_READERS)
 
 
 def share_group(values: NewestValues, topic_names: Mapping[str, str]) -> ForeignGroup:

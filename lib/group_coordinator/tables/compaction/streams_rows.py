@@ -13,6 +13,14 @@ from functools import partial
 
 from msgspec import Raw
 
+from group_coordinator.codecs.records.foreign_values import (
+    STREAMS_READERS,
+    StreamsCurrentData,
+    StreamsEpochData,
+    StreamsMemberData,
+    Tasks,
+    TopologyData,
+)
 from group_coordinator.codecs.records.newest_values import NewestValues, read
 from group_coordinator.codecs.records.record_types import (
     STREAMS_CURRENT_ASSIGNMENT,
@@ -20,14 +28,6 @@ from group_coordinator.codecs.records.record_types import (
     STREAMS_MEMBER_METADATA,
     STREAMS_TARGET_EPOCH,
     STREAMS_TOPOLOGY,
-)
-from group_coordinator.codecs.records.streams_values import (
-    READERS,
-    StreamsCurrentData,
-    StreamsEpochData,
-    StreamsMemberData,
-    Tasks,
-    TopologyData,
 )
 from group_coordinator.core.offsets.expiration import ExpirationRule
 from group_coordinator.tables.compaction.foreign_group import (
@@ -43,7 +43,7 @@ MAKE_A_MEMBER = frozenset({STREAMS_MEMBER_METADATA, STREAMS_CURRENT_ASSIGNMENT})
 _STABLE = 1
 _MEMBER_STATES = {_STABLE: "STABLE", 2: "UNREVOKED_TASKS", 3: "UNRELEASED_TASKS"}
 _UNKNOWN = "UNKNOWN"
-_read = partial(read, readers=READERS)
+_read = partial(read, readers=STREAMS_READERS)
 
 
 def streams_group(values: NewestValues) -> ForeignGroup:
