@@ -26,7 +26,7 @@ from group_coordinator.tables.compaction.consumer_rows import (
     classic_group,
     consumer_group,
 )
-from group_coordinator.tables.compaction.foreign_kinds import (
+from group_coordinator.tables.compaction.foreign_groups import (
     FOREIGN_KINDS,
     ForeignKind,
     ForeignMembership,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.mirror.group_so_far import KINDS, OFFSETS, GroupSoFar, LoggedRow
-from group_coordinator.tables.compaction.share_rows import SHARE
+from group_coordinator.tables.compaction.foreign_groups import SHARE
 
 
 class ClusterFacts(NamedTuple):

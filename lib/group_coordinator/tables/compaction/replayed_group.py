@@ -1,7 +1,7 @@
 """A group while entries of its log are applied: rows become core's group, core replays, and the group becomes rows again.
 
 Facts of the rows that core's group lacks are kept next to it: the last entry of each row, the time since which a group is empty, and
-the names of topics that records name by id alone. Share and streams groups are next to it too (foreign_kinds.py); a group has
+the names of topics that records name by id alone. Share and streams groups are next to it too (foreign_groups.py); a group has
 the type of its newest record. A mirrored log may be cleaned: so the order of sibling records does not matter, and no fact is kept
 that only a cleaned record could have.
 """
@@ -46,15 +46,13 @@ from group_coordinator.tables.compaction.consumer_rows import (
     consumer_member_row,
     topic_names_in,
 )
-from group_coordinator.tables.compaction.foreign_group import (
-    ForeignGroup,
-    foreign_group_row,
-    foreign_member_row,
-)
-from group_coordinator.tables.compaction.foreign_kinds import (
+from group_coordinator.tables.compaction.foreign_groups import (
     FOREIGN_KINDS,
+    ForeignGroup,
     ForeignKind,
     ForeignMembership,
+    foreign_group_row,
+    foreign_member_row,
     foreign_membership,
 )
 from group_coordinator.tables.compaction.rows import (
