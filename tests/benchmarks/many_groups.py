@@ -24,8 +24,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from rich.console import Console
 
 from group_coordinator.clients.sql_tables import query
-from group_coordinator.codecs.offsets_topic import MessageRecord, encode
-from group_coordinator.codecs.offsets_topic.partitions import partition_of
+from group_coordinator.codecs.offsets_topic import MessageRecord, encode, partition_of
 from group_coordinator.core.embedded_protocol import encode_assignment, encode_subscription
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.records import (

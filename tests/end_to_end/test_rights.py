@@ -23,7 +23,7 @@ from group_coordinator.cli import check, consume, groups, restore
 from group_coordinator.clients.cluster.coordinator_topics import TopicsError, create_topics
 from group_coordinator.clients.cluster.held_rights import ClusterAcls
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+from group_coordinator.codecs.offsets_topic import OFFSETS_TOPIC
 from group_coordinator.core.acls import Right
 from group_coordinator.driver.checks.rights import (
     RIGHTS,

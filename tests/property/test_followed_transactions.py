@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from group_coordinator.codecs import snapshots
-from group_coordinator.codecs.offsets_topic.partitions import partition_of
+from group_coordinator.codecs.offsets_topic import partition_of
 from group_coordinator.core.model.group import Group
 from group_coordinator.driver.tasks.transaction_markers import AwaitedMarkers, MarkerFollower
 from group_coordinator.runtime.outputs import EventRow

@@ -17,7 +17,7 @@ import pyarrow as pa
 from deltalake import Transaction, write_deltalake
 from msgspec import json
 
-from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+from group_coordinator.codecs.offsets_topic import OFFSETS_TOPIC
 from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.mirror.group_so_far import REPLAYED, GroupSoFar, LoggedRow
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons

@@ -10,7 +10,7 @@ from kafka.net.compat import KafkaNetClient
 from kafka.protocol.metadata import FindCoordinatorRequest
 from kafka.protocol.producer import AddOffsetsToTxnRequest, EndTxnRequest, InitProducerIdRequest
 
-from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC, partition_of
+from group_coordinator.codecs.offsets_topic import OFFSETS_TOPIC, partition_of
 from tests.support.until import until
 
 SECONDS = 20.0

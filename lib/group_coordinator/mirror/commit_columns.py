@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from group_coordinator.binary.notation import uuid_text
-from group_coordinator.codecs.offsets_topic.partitions import hash_of
+from group_coordinator.codecs.offsets_topic import hash_of
 from group_coordinator.codecs.records import record_types
 
 Rows = npt.NDArray[np.int64]

@@ -28,7 +28,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from group_coordinator.clients.cluster.topics import TopicFacts
-from group_coordinator.codecs.offsets_topic.partitions import OFFSETS_TOPIC
+from group_coordinator.codecs.offsets_topic import OFFSETS_TOPIC
 from group_coordinator.codecs.records.record_types import REMOVAL_ORDER
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.commit_columns import HomePartitions

@@ -21,7 +21,7 @@ from kafka.record import MemoryRecords
 
 from group_coordinator.clients.cluster.connection import BOOTSTRAP_TIMEOUT_MS, Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
-from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC
+from group_coordinator.codecs.offsets_topic import ANY_GROUP, OFFSETS_TOPIC
 
 _TIMEOUT_MS = 10_000
 _PARTITION_BYTES = 1 << 20

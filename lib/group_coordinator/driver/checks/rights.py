@@ -14,7 +14,7 @@ from kafka import KafkaAdminClient
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.held_rights import has_right
-from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC
+from group_coordinator.codecs.offsets_topic import ANY_GROUP, OFFSETS_TOPIC
 from group_coordinator.core.acls import (
     ANONYMOUS,
     CLUSTER_NAME,

@@ -25,7 +25,7 @@ from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.marker_reader import Marker, MarkerReader, Stretch
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.codecs.apis.end_txn import EndTxnBody
-from group_coordinator.codecs.offsets_topic.partitions import partition_of
+from group_coordinator.codecs.offsets_topic import partition_of
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.driver.tasks.topic_subscriptions import Send, own_event
 from group_coordinator.runtime.outputs import AwaitedMarkersLine

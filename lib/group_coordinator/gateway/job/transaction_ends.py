@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from group_coordinator.clients.channel import Body
-from group_coordinator.codecs.offsets_topic.partitions import ANY_GROUP, OFFSETS_TOPIC, partition_of
+from group_coordinator.codecs.offsets_topic import ANY_GROUP, OFFSETS_TOPIC, partition_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
