@@ -1,13 +1,18 @@
-"""Events and responses as JSON: a record's value of the events topic becomes a request to a group, or an InvalidEventError."""
+"""Events and responses as JSON: a record's value of the events topic becomes a request to a group, or an InvalidEventError.
+
+The codec of an API is in the module of `apis/` with the name of its handler in `core/apis.py`. Bodies follow the rules of Kafka's
+message definitions. An absent field has the version's default. A field that the version does not have is ignored if Kafka calls it
+ignorable; otherwise it must have its default.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, ValidationError, json
 
 from group_coordinator.codecs.apis.api import ApiCodec
-from group_coordinator.codecs.apis.table import CODECS
 from group_coordinator.codecs.fields import (
     HIGHEST_INT16,
     HIGHEST_INT32,
@@ -22,10 +27,23 @@ from group_coordinator.codecs.fields import (
     check_text_sizes,
     plain_tree,
 )
+from group_coordinator.core.apis import APIS, Handler
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import Request
 from group_coordinator.core.model.responses import Reply
+
+
+def _codec(handler: Handler[Any]) -> ApiCodec[Any]:
+    name = handler.__name__.rpartition(".")[2]
+    # By name, so that a new API needs no further list of modules.
+    codec: ApiCodec[Any] = import_module(f"group_coordinator.codecs.apis.{name}").CODEC
+    return codec
+
+
+CODECS = {name: _codec(api.handler) for name, api in APIS.items()}
+"""The codecs by Kafka's name of the API."""
+
 
 _UNNAMED_CLIENT_ID = "client"
 _UNNAMED_CLIENT_HOST = "/127.0.0.1"

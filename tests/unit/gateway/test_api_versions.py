@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from group_coordinator.codecs.apis.table import CODECS
+from group_coordinator.codecs.events import CODECS
 from group_coordinator.gateway.api_versions import APIS, Way
 from tests.unit.gateway.stage import Stage, on_stage, staged
 

@@ -4,7 +4,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from group_coordinator.codecs.apis.table import CODECS
+from group_coordinator.codecs.events import CODECS
 from group_coordinator.core.apis import APIS
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import (
