@@ -15,8 +15,7 @@ from threading import Event
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.client_properties.connecting import connection_of
-from group_coordinator.cli.client_properties.options import client_options
+from group_coordinator.cli.client_properties.options import client_options, connection_of
 from group_coordinator.cli.job_options import (
     bootstrap_server_option,
     command_config_option,

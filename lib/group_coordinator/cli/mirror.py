@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from group_coordinator.cli.client_properties.connecting import connection_of
-from group_coordinator.cli.client_properties.options import options_of_both
+from group_coordinator.cli.client_properties.options import connection_of, options_of_both
 from group_coordinator.cli.job_options import (
     bootstrap_server_option,
     command_config_option,

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import click
 import pyarrow as pa
 
-from group_coordinator.cli.client_properties.connecting import connection_of
-from group_coordinator.cli.client_properties.options import client_options
+from group_coordinator.cli.client_properties.options import client_options, connection_of
 from group_coordinator.cli.groups import admin_of
 from group_coordinator.cli.groups.options import topics_of
 from group_coordinator.cli.job_options import (

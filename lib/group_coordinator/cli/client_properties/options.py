@@ -1,4 +1,4 @@
-"""Conversion of Kafka's client properties to options of kafka-python and of Java's clients.
+"""Conversion of Kafka's client properties to options of kafka-python and of Java's clients, and a command's connection by them.
 
 The names of the properties are those of Kafka 3.9 to 4.4.
 """
@@ -27,8 +27,12 @@ from group_coordinator.cli.client_properties.security import (
     unused_by_login,
     used_by_login,
 )
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.connection import login_options as login_of_settings
+from group_coordinator.clients.errors import ClientError
 from group_coordinator.core.kafka_order import java_number, java_trimmed
 from group_coordinator.core.model.config import ConfigError
+from group_coordinator.security import Security
 
 _OF_EVERY_CLIENT = """
     auto.include.jmx.reporter bootstrap.resolve.timeout.ms bootstrap.servers client.dns.lookup client.id
@@ -241,3 +245,17 @@ def _typed(key: str, value: str, default: object) -> str | int | bool:
     if number is None:
         raise PropertiesError(f"{key} = {value} is not a number: give a whole number")
     return number
+
+
+def connection_of(
+    servers: str, security: Security, options: Mapping[str, Any], origin: object
+) -> Connection:
+    """Make the connection of a command. `origin` is the file of the properties, None without a file.
+
+    click.UsageError: settings and properties together are not a valid login.
+    """
+    try:
+        return Connection(servers, {**login_of_settings(security), **options})
+    except ClientError as error:
+        where = "" if origin is None else f"{origin}: "
+        raise click.UsageError(f"{where}{error}") from error

@@ -9,7 +9,7 @@ import click
 from kafka.errors import KafkaError
 
 from group_coordinator import settings
-from group_coordinator.cli.client_properties.connecting import connection_of
+from group_coordinator.cli.client_properties.options import connection_of
 from group_coordinator.cli.consume.formatter import Formatter
 from group_coordinator.cli.consume.opened import opened
 from group_coordinator.cli.consume.printing import Printing, PrintingLimits, standard_out

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.client_properties.connecting import connection_of
-from group_coordinator.cli.client_properties.options import client_options
+from group_coordinator.cli.client_properties.options import client_options, connection_of
 from group_coordinator.cli.groups import actions, reset, usage
 from group_coordinator.cli.groups import output as layout
 from group_coordinator.cli.groups.actions import ActionContext
