@@ -10,9 +10,8 @@ from kafka.errors import KafkaError
 
 from group_coordinator import settings
 from group_coordinator.cli.client_properties.options import connection_of
-from group_coordinator.cli.consume.formatter import Formatter
-from group_coordinator.cli.consume.opened import opened
-from group_coordinator.cli.consume.printing import Printing, PrintingLimits, standard_out
+from group_coordinator.cli.consume.printing import Formatter, Printing, PrintingLimits, standard_out
+from group_coordinator.cli.consume.sources import opened
 from group_coordinator.cli.consume.wanted import Properties, ReadOptions, key_values, wanted
 from group_coordinator.cli.job_options import bootstrap_server_option, settings_options
 from group_coordinator.cli.option_types import INT64, LAST_INT32, NumberRange

@@ -1,22 +1,96 @@
-"""Sources of records: assigned partitions of a group, with commits of the printed records, or a single partition."""
+"""Sources of records with their connections and topics: assigned partitions of a group, with commits of the printed records, or a single partition."""
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, wait
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any, Protocol
 
 import click
 from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 
-from group_coordinator.cli.consume.formatter import Record, Topics
+from group_coordinator.cli.consume.wanted import Wanted
+from group_coordinator.clients import offset_messages
+from group_coordinator.clients.channel import RequestChannel
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError, RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
 from group_coordinator.clients.member.membership import MemberState
 from group_coordinator.clients.offset_messages import Offsets
 from group_coordinator.clients.results import PartitionResults
+from group_coordinator.settings import JobSettings
+
+Record = Any
+"""Record class of kafka-python."""
+
+INTERNAL = frozenset({"__consumer_offsets", "__share_group_state", "__transaction_state"})
+"""Kafka's internal topics, which no pattern matches (exclude.internal.topics)."""
+_SOON_S = 1.0
+"""Interval of requests for a topic that does not exist yet."""
+
+
+class Topics:
+    """Topics of the cluster, read at intervals: the topic, or all topics whose whole name matches the pattern.
+
+    A missing topic is awaited, and never created.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        topic: str | None,
+        include: re.Pattern[str] | None,
+        max_age_s: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._cluster = cluster
+        self._topic = topic
+        self._include = include
+        self._max_age_s = max_age_s
+        self._clock = clock
+        self._due_s = clock()
+        self.ids: dict[str, str] = {}
+        """Topic ids by name; entries are only added, as members of the consumer protocol need them."""
+        self.names: frozenset[str] = frozenset()
+
+    def look(self) -> bool:
+        """Ask again after the interval; return True if the topics have changed. ChannelErrors are those of the cluster."""
+        if self._clock() < self._due_s:
+            return False
+        found = self._cluster.topic_ids(None if self._topic is None else [self._topic])
+        names = frozenset(filter(self._is_wanted, found))
+        # The member holds the same dict.
+        self.ids |= {name: found[name] for name in names}
+        self._due_s = self._clock() + (self._max_age_s if names else min(_SOON_S, self._max_age_s))
+        before, self.names = self.names, names
+        return names != before
+
+    def _is_wanted(self, name: str) -> bool:
+        if self._include is None:
+            return name == self._topic
+        return name not in INTERNAL and self._include.fullmatch(name) is not None
+
+
+class PartitionCounts(Mapping[str, int]):
+    """Partition counts for the leader of a classic group, read at each use: other members may read other topics."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def __getitem__(self, topic: str) -> int:
+        return self._cluster.partition_counts([topic])[topic]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cluster.topic_ids())
+
+    def __len__(self) -> int:
+        return len(self._cluster.topic_ids())
+
 
 CLOSE_TIMEOUT_S = 5.0
 """Longest wait for the job at the end."""
@@ -228,3 +302,75 @@ class GroupSource:
 def _polled(consumer: Any, most: int) -> list[Record]:
     found = consumer.poll(timeout_ms=POLL_MS, max_records=most)
     return [record for records in found.values() for record in records]
+
+
+@contextmanager
+def opened(wanted: Wanted, connection: Connection, job: JobSettings) -> Iterator[RecordSource]:
+    """Open the source of the records. Raises ChannelError: the cluster does not answer, or lacks the job's topics."""
+    with ExitStack() as stack:
+        consumer = connection.open(
+            KafkaConsumer,
+            client_id=wanted.member.client_id,
+            # Commits go through the member, as the coordinator is the job.
+            enable_auto_commit=False,
+            allow_auto_create_topics=False,
+            **wanted.fetching,
+        )
+        stack.enter_context(closing(consumer))
+        cluster = stack.enter_context(closing(Cluster(connection)))
+        if wanted.topic is not None:
+            # Without DESCRIBE the topic looks as if it did not exist, and `consume` would wait for it.
+            cluster.check_may_see(wanted.topic)
+        if wanted.partition is not None and wanted.topic is not None:
+            one = TopicPartition(wanted.topic, wanted.partition)
+            yield PartitionSource(consumer, one, wanted.first_offset)
+            return
+        channel = stack.enter_context(_channel(wanted, connection, job))
+        topics = Topics(
+            cluster, wanted.topic, wanted.include, wanted.metadata_max_age_s, time.monotonic
+        )
+        member = _member(wanted, channel, cluster, topics)
+        if not wanted.stays_member:
+            # The callbacks run in reverse order: the source commits before the member leaves.
+            stack.callback(lambda: wait([member.leave_async()], CLOSE_TIMEOUT_S))
+        source = _group_source(wanted, consumer, channel, topics, member)
+        yield stack.enter_context(closing(source))
+
+
+def _channel(wanted: Wanted, connection: Connection, job: JobSettings) -> RequestChannel:
+    return RequestChannel(
+        connection,
+        events_topic=job.events_topic,
+        responses_topic=job.responses_topic,
+        request_timeout_ms=job.request_timeout_ms,
+        client_id=wanted.member.client_id,
+    )
+
+
+def _member(
+    wanted: Wanted, channel: RequestChannel, cluster: Cluster, topics: Topics
+) -> GroupMember:
+    return GroupMember(
+        channel,
+        wanted.group_id,
+        # The subscription follows once the topics are known.
+        [],
+        PartitionCounts(cluster),
+        topic_ids=topics.ids,
+        options=wanted.member,
+    )
+
+
+def _group_source(
+    wanted: Wanted,
+    consumer: KafkaConsumer,
+    channel: RequestChannel,
+    topics: Topics,
+    member: GroupMember,
+) -> GroupSource:
+    def fetch(partitions: Collection[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata]:
+        request = offset_messages.fetch_offsets(wanted.group_id, partitions)
+        return offset_messages.fetched_offsets(channel.send(request).result())
+
+    commits = Commits(member.commit_async, wanted.commit_interval_s)
+    return GroupSource(member, topics, consumer, fetch_offsets=fetch, commits=commits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from group_coordinator.cli.consume.formatter import Formatter
+from group_coordinator.cli.consume.printing import Formatter
 from tests.unit.cli.consume.records import record
 
 RECORDS = [

@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
-from group_coordinator.cli.consume.formatter import Formatter, Record
-from group_coordinator.cli.consume.printing import Printing, PrintingLimits
+from group_coordinator.cli.consume.printing import Formatter, Printing, PrintingLimits
+from group_coordinator.cli.consume.sources import Record
 from tests.unit.cli.consume.records import record
 
 FOR_EVER = PrintingLimits(None, None, skips_errors=False)

@@ -10,8 +10,13 @@ import pytest
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.cli.consume import sources
-from group_coordinator.cli.consume.formatter import PartitionCounts, Topics
-from group_coordinator.cli.consume.sources import Commits, GroupSource, PartitionSource
+from group_coordinator.cli.consume.sources import (
+    Commits,
+    GroupSource,
+    PartitionCounts,
+    PartitionSource,
+    Topics,
+)
 from group_coordinator.clients import offset_messages
 from group_coordinator.clients.errors import RequestTimedOutError
 from group_coordinator.clients.member.member import GroupMember
