@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
+from pathlib import Path
+from ssl import SSLContext
 from threading import Event
 from typing import NamedTuple
 
@@ -28,7 +30,6 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.driver.errors import StartUpError
-from group_coordinator.driver.metrics.access import login_of, tls_of
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.metrics.view_gauges import ViewGauges
@@ -36,7 +37,9 @@ from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
 from group_coordinator.driver.session import Figures, figure
 from group_coordinator.driver.tasks.acls import AclTask
 from group_coordinator.gateway.cluster.addresses import listen_address
-from group_coordinator.observability.http_server import Trouble, metrics_port
+from group_coordinator.gateway.cluster.broker_access import listener_context
+from group_coordinator.gateway.connections.tcp_connection import CertificateRenewal
+from group_coordinator.observability.http_server import Tls, Trouble, metrics_port
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -82,7 +85,7 @@ def metrics_endpoint(job: JobSettings) -> Iterator[Endpoint | None]:
     # A registry of its own has no collectors, unlike prometheus_client's global registry.
     ProcessCollector(registry=endpoint.registry)
     address = listen_address(_SETTING, job.metrics_listen)
-    login, tls = login_of(job.metrics_password_file), tls_of(job.metrics_ssl_keystore_location)
+    login, tls = _login_of(job.metrics_password_file), _tls_of(job.metrics_ssl_keystore_location)
     with ExitStack() as opened:
         try:
             opened.enter_context(
@@ -306,3 +309,45 @@ def _keep_at_last(totals: MeterTotals) -> None:
 def _counted(spark: SparkSession, job: JobSettings, after: int, before: int) -> dict[str, int]:
     with in_pool(spark, "metrics"):
         return dict(counted_in_tables(spark, job, after, before))
+
+
+_PASSWORD_FILE = "metrics.password.file"  # noqa: S105 - the name of a setting
+_KEY_STORE = "metrics.ssl.keystore.location"
+
+
+def _login_of(file: str) -> str | None:
+    """Return USER:PASSWORD, the only line of the file; None: the setting is empty.
+
+    Raises StartUpError: the file cannot be read, or has another text. The message does not have the text.
+    """
+    if not file:
+        return None
+    remedy = "give a text file with one line, USER:PASSWORD"
+    try:
+        login = Path(file).read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise StartUpError(f"{_PASSWORD_FILE} = {file}: {error.strerror}: {remedy}") from error
+    except UnicodeDecodeError:
+        # The error has the bytes of the file.
+        raise StartUpError(f"{_PASSWORD_FILE} = {file} is not UTF-8: {remedy}") from None
+    user, _, password = login.partition(":")
+    if not user or not password or len(login.splitlines()) > 1:
+        raise StartUpError(f"{_PASSWORD_FILE} = {file} has another text: {remedy}")
+    return login
+
+
+def _tls_of(key_store: str) -> Tls | None:
+    """Return the TLS of connections, with a renewed certificate as soon as its file changes; None: the setting is empty.
+
+    Raises GatewayStartError: the file cannot be used.
+    """
+    context = listener_context(key_store, "", _KEY_STORE)
+    if context is None:
+        return None
+    renewal = CertificateRenewal(context, key_store, _KEY_STORE)
+
+    def renewed() -> SSLContext:
+        renewal.look()
+        return context
+
+    return renewed
