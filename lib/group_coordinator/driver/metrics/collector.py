@@ -25,7 +25,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from group_coordinator import __version__
-from group_coordinator.background import repeat, running_beside
+from group_coordinator.background import MOST_OF_THE_TIME, repeat, running_beside
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingClient
 from group_coordinator.clients.errors import ChannelError
@@ -33,7 +33,6 @@ from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.metrics.meters import Batches, Counts
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
 from group_coordinator.driver.metrics.view_gauges import ViewGauges
-from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME
 from group_coordinator.driver.session import Figures, figure
 from group_coordinator.driver.tasks.acls import AclTask
 from group_coordinator.gateway.cluster.addresses import listen_address

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from prometheus_client.metrics_core import Metric
 
-from group_coordinator.background import repeat
+from group_coordinator.background import MOST_OF_THE_TIME, RateLimit, repeat
 from group_coordinator.driver.metrics.table_gauges import LABELS, Ask, Row, coarse_of
-from group_coordinator.driver.rate_limit import MOST_OF_THE_TIME, RateLimit
 from group_coordinator.driver.session import Point, gauge, text_of
 from group_coordinator.tables.views.group_status import FROM_BAD_TO_GOOD, RANK
 from group_coordinator.tables.views.rebalances import REBALANCES

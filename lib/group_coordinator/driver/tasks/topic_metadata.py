@@ -5,7 +5,7 @@ batch gives the same outputs. Groups send their topic subscriptions once and whe
 
 Apart from the cluster's response, the cost of a look is proportional to the changes. A new group receives its metadata after a look
 at its own topics. All subscribed topics, and with patterns all topics of the cluster, are looked at only as often as that takes a
-small share of the time (rate_limit.py): this thread and the thread that writes batches share a Python process.
+small share of the time (background.py): this thread and the thread that writes batches share a Python process.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import TypeAlias
 
 from pyspark.sql import SparkSession
 
+from group_coordinator.background import RateLimit
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.event_writer import EventWriter
 from group_coordinator.clients.cluster.topics import ClusterTopics, VisibleTopics
 from group_coordinator.driver.outages import look_again_and_again
-from group_coordinator.driver.rate_limit import RateLimit
 from group_coordinator.driver.tasks.topic_subscriptions import (
     GroupSubscriptions,
     GroupTopicMetadata,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.driver.rate_limit import RateLimit
+from group_coordinator.background import RateLimit
 
 
 class Clock:
