@@ -31,8 +31,7 @@ from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
-from group_coordinator.streaming.rebuild.rebuild import rebuild
-from group_coordinator.streaming.rebuild.repartition import repartition
+from group_coordinator.streaming.rebuild.rebuild import rebuild, repartition
 from group_coordinator.streaming.rebuild.snapshots import take_snapshot
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.catalog import TableCatalog

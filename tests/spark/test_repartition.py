@@ -26,7 +26,7 @@ from group_coordinator.streaming.checkpoint.layout import (
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 from group_coordinator.streaming.query import start_query
-from group_coordinator.streaming.rebuild.repartition import repartition
+from group_coordinator.streaming.rebuild.rebuild import repartition
 from group_coordinator.tables.catalog import TableCatalog
 from tests.spark.played import commit, request
 from tests.support.log_rows import Log

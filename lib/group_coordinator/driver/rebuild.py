@@ -13,8 +13,7 @@ from group_coordinator.driver.session import MakeSession, session
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder, has_begun
-from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild
-from group_coordinator.streaming.rebuild.repartition import repartition
+from group_coordinator.streaming.rebuild.rebuild import Rebuilt, rebuild, repartition
 
 
 @reported_start_errors()

@@ -147,7 +147,7 @@ def state_partitions(folder: CheckpointFolder) -> int | None:
 
 
 def unended_repartition(folder: CheckpointFolder) -> int | None:
-    """Return the number of state partitions of an open batch that changes it (repartition.py); None: there is none."""
+    """Return the number of state partitions of an open batch that changes it (rebuild/rebuild.py); None: there is none."""
     planned, done, plans = last_planned_batch(folder), last_done_batch(folder), Plans(folder)
     if planned <= done:
         return None
