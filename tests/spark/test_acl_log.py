@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 from group_coordinator.core.acls import Acls, Operation, RequestSender, ResourceType
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.acl_log import PROPERTY, AclLog
 from group_coordinator.streaming.checkpoint.batch_settings import pin
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.operator.worker_function import in_this_task
+from group_coordinator.streaming.task_properties import ACLS_PROPERTY, AclLog
 from tests.support.acls import rules
 
 pytestmark = pytest.mark.spark
@@ -35,7 +35,7 @@ def folder(spark: SparkSession, configured: Settings) -> CheckpointFolder:
 @pytest.fixture(autouse=True)
 def no_rules_for_others(spark: SparkSession) -> Iterator[None]:
     yield
-    spark.sparkContext.setLocalProperty(PROPERTY, None)
+    spark.sparkContext.setLocalProperty(ACLS_PROPERTY, None)
 
 
 def plan(folder: CheckpointFolder, batch_id: int) -> None:

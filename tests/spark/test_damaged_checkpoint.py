@@ -19,7 +19,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder, re
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery, notebook_of
 from group_coordinator.streaming.meter_totals import MeterTotals
-from group_coordinator.streaming.outage_log import OutageLog
+from group_coordinator.streaming.task_properties import OutageLog
 from group_coordinator.tables.maintenance_work import MaintenanceNote
 
 pytestmark = pytest.mark.spark

@@ -15,7 +15,7 @@ from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.operator.worker_function import in_this_task
-from group_coordinator.streaming.outage_log import PROPERTY, OutageLog
+from group_coordinator.streaming.task_properties import OUTAGES_PROPERTY, OutageLog
 
 pytestmark = pytest.mark.spark
 
@@ -30,7 +30,7 @@ def folder(spark: SparkSession, configured: Settings) -> CheckpointFolder:
 @pytest.fixture(autouse=True)
 def no_outages_for_others(spark: SparkSession) -> Iterator[None]:
     yield
-    spark.sparkContext.setLocalProperty(PROPERTY, None)
+    spark.sparkContext.setLocalProperty(OUTAGES_PROPERTY, None)
 
 
 def plan(folder: CheckpointFolder, batch_id: int, at_ms: int, ends: str = "{}") -> None:

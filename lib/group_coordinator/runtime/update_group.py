@@ -117,7 +117,7 @@ class UpdateContext:
     acls: Authorizer | None = None
     """The cluster's ACLs; None: every operation is allowed, Kafka's default."""
     checks_acls: bool = False
-    """True: each batch has its own ACLs (streaming/acl_log.py)."""
+    """True: each batch has its own ACLs (streaming/task_properties.py)."""
     scratch: ScratchFolder = usual_scratch
     """The folder for outputs that exceed the memory limit."""
 

@@ -139,7 +139,7 @@ class CoordinatorRun:
         origin = read_origin(folder)
         backlog = Backlog(self.spark, self.around.plans, settings.job.max_offsets_per_trigger)
         gate = self._gate(settings, origin, backlog, last_batch)
-        # The ACLs before the settings: an open batch with these settings must have its ACLs (acl_log.py).
+        # The ACLs before the settings: an open batch with these settings must have its ACLs (task_properties.py).
         self.around.before_query()
         pin(self.spark, settings)
         # Before the start of the query, to distinguish an older open batch from a batch that this query plans.

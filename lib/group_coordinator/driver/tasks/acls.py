@@ -26,8 +26,8 @@ from group_coordinator.core.acls import Acls
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.driver.session import figure
 from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.acl_log import AclLog
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
+from group_coordinator.streaming.task_properties import AclLog
 
 
 @contextmanager

@@ -158,7 +158,7 @@ def _some_or_none(interval_ms: int, *, is_some: bool) -> int:
 
 
 def _source(job: JobSettings, *, checks_acls: bool) -> AclsSource:
-    # The ACLs of an open batch are in the checkpoint (acl_log.py), whatever their source was.
+    # The ACLs of an open batch are in the checkpoint (task_properties.py), whatever their source was.
     if not checks_acls:
         return "none"
     return "file" if job.acls_source == "none" else job.acls_source

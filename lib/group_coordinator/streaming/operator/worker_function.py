@@ -27,13 +27,16 @@ from group_coordinator.runtime.group_call import (
 from group_coordinator.runtime.outputs import Piece
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.runtime.what_if import ScratchFolder
-from group_coordinator.streaming import acl_log, outage_log
-from group_coordinator.streaming.acl_log import unpacked
 from group_coordinator.streaming.operator.known_pyspark import Wanted, chosen, digest_here
 from group_coordinator.streaming.operator.lean_exchange import exchange_leanly
 from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputLimits, OutputRows
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there
 from group_coordinator.streaming.source import TIMERS_HOLD
+from group_coordinator.streaming.task_properties import (
+    ACLS_PROPERTY,
+    OUTAGES_PROPERTY,
+    unpacked_acls,
+)
 
 
 def in_this_task(context: UpdateContext) -> UpdateContext:
@@ -41,9 +44,7 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
     task = TaskContext.get()
     if task is None:
         return context
-    outages, timers_hold = (
-        task.getLocalProperty(name) for name in (outage_log.PROPERTY, TIMERS_HOLD)
-    )
+    outages, timers_hold = (task.getLocalProperty(name) for name in (OUTAGES_PROPERTY, TIMERS_HOLD))
     # Most batches have no properties: no copy is needed.
     if not outages and not timers_hold and not context.checks_acls:
         return context
@@ -51,7 +52,7 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
         context,
         timers_hold=context.timers_hold or bool(timers_hold),
         outages=_decoded(outages) if outages else context.outages,
-        acls=_authorizer(task.getLocalProperty(acl_log.PROPERTY)) if context.checks_acls else None,
+        acls=_authorizer(task.getLocalProperty(ACLS_PROPERTY)) if context.checks_acls else None,
     )
 
 
@@ -77,7 +78,7 @@ def _authorizer(text: str | None) -> Authorizer:
     # Without ACLs every operation would be allowed.
     if not text:
         raise RuntimeError("the batch has no ACLs, and must not run without them")
-    return Authorizer(unpacked(text))
+    return Authorizer(unpacked_acls(text))
 
 
 class PickledFunction:

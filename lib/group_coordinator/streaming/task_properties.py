@@ -1,0 +1,176 @@
+"""ACLs and outages of a batch, kept in the checkpoint and given to every task of the batch, as local properties of Spark.
+
+Both are written before the tasks begin, so that a repeated batch gives the same outputs. ACLs are those of the first attempt, even if
+they have changed since. They concern all groups and an event only one group: tasks get them apart from the events. An outage that
+is added later starts at the time of that batch's plan or after it (clock rule 8).
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from threading import Lock
+
+from msgspec import json
+from pyspark.sql import SparkSession
+
+from group_coordinator.core.acls import Acls
+from group_coordinator.core.deadlines import LateAnswers, Outage, Outages, noted
+from group_coordinator.streaming.checkpoint.batch_settings import began_with_rules
+from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
+from group_coordinator.streaming.checkpoint.layout import last_done_batch, last_planned_batch
+from group_coordinator.streaming.checkpoint.plans import Plans
+from group_coordinator.streaming.source import is_cut
+
+ACLS_PROPERTY = "group.coordinator.acls"
+"""Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
+
+_ACLS_FILE = "acls"
+
+
+class AclLog:
+    """Current ACLs and the ACLs of the open batch. A thread may set them while another begins batches."""
+
+    def __init__(self, spark: SparkSession, folder: CheckpointFolder) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._lock = Lock()
+        self._newest: str | None = None
+        self._pinned = folder.read_newest(_ACLS_FILE)
+        self._begun = -1
+
+    def take(self, acls: Acls) -> None:
+        """Use these ACLs for the batches that begin from now on."""
+        # A local property is a text, and Spark sends it with every task: compressed, it stays small.
+        packed = b64encode(zlib.compress(json.encode(acls))).decode()
+        with self._lock:
+            self._newest = packed
+
+    def before_query(self) -> None:
+        """Write the ACLs of the query's first batch, unless that batch is open and has ACLs. Before the query's settings.
+
+        Raises DamagedFileError: the ACLs of the open batch cannot be read.
+        """
+        # The open batch has started with the ACLs in the file, so its repeat must use them too.
+        self._begun = last_planned_batch(self._folder)
+        is_open = self._begun > last_done_batch(self._folder)
+        if is_open and began_with_rules(self._folder):
+            self._check_pinned()
+        else:
+            self._pin()
+
+    def _check_pinned(self) -> None:
+        if self._pinned is None:
+            return
+        try:
+            # A task that cannot read the ACLs would fail without naming the file.
+            unpacked_acls(self._pinned)
+        except (ValueError, zlib.error) as error:
+            raise self._folder.damaged(
+                self._folder.newest(_ACLS_FILE) or _ACLS_FILE, error
+            ) from error
+
+    def begin(self, batch_id: int) -> None:
+        """Pass the ACLs to the tasks of this batch, by Spark's number. The calling thread starts these tasks next."""
+        # A repeated batch keeps its ACLs: only a new batch gets the newest.
+        if batch_id > self._begun:
+            self._begun = batch_id
+            self._pin()
+        self._spark.sparkContext.setLocalProperty(ACLS_PROPERTY, self._pinned or "")
+
+    def _pin(self) -> None:
+        with self._lock:
+            newest = self._newest
+        if newest == self._pinned:
+            return
+        # Without ACLs a file of an earlier run must not count.
+        if newest is None:
+            self._folder.remove(_ACLS_FILE)
+        else:
+            self._folder.write_next(_ACLS_FILE, newest)
+        self._pinned = newest
+
+
+def unpacked_acls(text: str) -> Acls:
+    """Decode the ACLs of a task. Values that Kafka 4.4 would reject are kept, as a cluster may have them."""
+    return json.decode(zlib.decompress(b64decode(text)), type=Acls)
+
+
+OUTAGES_PROPERTY = "group.coordinator.outages"
+"""Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
+
+_OUTAGES_FILE = "outages"
+_log = logging.getLogger(__name__)
+
+
+class OutageLog:
+    """All outages. A thread may add to them while another begins batches.
+
+    `rest_after` has the milliseconds that a batch, by Spark's number, was idle before it ended; `limit` is max.offsets.per.trigger.
+    Raises DamagedFileError: the file of the outages cannot be read.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: CheckpointFolder,
+        plans: Plans,
+        rest_after: Callable[[int], int] = lambda _batch_id: 0,
+        limit: int = 0,
+    ) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._plans = plans
+        self._rest_after = rest_after
+        self._limit = limit
+        self._late_answers = LateAnswers()
+        self._lock = Lock()
+        self._outages: Outages = folder.read_newest_as(_OUTAGES_FILE, Outages) or ()
+        self._last_of_an_earlier_run = last_planned_batch(folder)
+        self._begun_ms = 0
+
+    def add(self, outage: Outage) -> None:
+        """Add an outage for the batches that begin from now on: the part of it after the last batch."""
+        with self._lock:
+            # A batch that has begun must give the same outputs when it is repeated, so its time stays unchanged.
+            self._add(Outage(max(outage.from_ms, self._begun_ms), outage.to_ms, outage.was_heard))
+
+    def begin(self, batch_id: int) -> None:
+        """Pass the outages to the tasks of this batch, by Spark's number. The calling thread starts these tasks next."""
+        with self._lock:
+            self._begun_ms = self._planned(batch_id) or self._begun_ms
+            outages = json.encode(self._outages).decode() if self._outages else ""
+        self._spark.sparkContext.setLocalProperty(OUTAGES_PROPERTY, outages)
+
+    def add_wait_for(self, batch_id: int) -> None:
+        """Add an outage for late responses, if this batch, by Spark's number, ends such a delay. Earlier runs' batches keep theirs."""
+        if batch_id <= self._last_of_an_earlier_run:
+            return
+        before_ms, now_ms = self._planned(batch_id - 1), self._planned(batch_id)
+        if before_ms is None or now_ms is None:
+            return
+        asked_ms = self._planned(batch_id - 2)
+        wait = self._late_answers.until(
+            # While the last batch was idle there were no requests.
+            now_ms - self._rest_after(batch_id - 1),
+            before_ms,
+            before_ms if asked_ms is None else asked_ms,
+            was_cut=is_cut(self._plans, batch_id - 1, self._limit),
+        )
+        if wait is not None:
+            with self._lock:
+                self._add(wait)
+
+    def _planned(self, batch_id: int) -> int | None:
+        plan = self._plans.of(batch_id)
+        return None if plan is None else plan.at_ms
+
+    def _add(self, outage: Outage) -> None:
+        outages = noted(self._outages, outage)
+        if outages == self._outages:
+            return
+        _log.debug("outage=%s members=start-again", outage)
+        self._outages = outages
+        self._folder.write_next(_OUTAGES_FILE, json.encode(self._outages).decode())
