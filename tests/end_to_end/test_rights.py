@@ -31,7 +31,7 @@ from group_coordinator.driver.checks.rights import (
     look_at_rights,
 )
 from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_row
-from group_coordinator.offset_reporter.targets import (
+from group_coordinator.offset_reporter.outbox import (
     CoordinatorTarget,
     KafkaTarget,
     OffsetsRejectedError,

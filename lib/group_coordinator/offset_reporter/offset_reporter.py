@@ -24,15 +24,13 @@ from pyspark.sql.streaming.listener import (
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.offset_reporter.outbox import (
     Choice,
+    CoordinatorTarget,
     GroupNames,
+    KafkaTarget,
     Offsets,
+    OffsetsRejectedError,
     OffsetsToCommit,
     Outbox,
-)
-from group_coordinator.offset_reporter.targets import (
-    CoordinatorTarget,
-    KafkaTarget,
-    OffsetsRejectedError,
     Target,
 )
 

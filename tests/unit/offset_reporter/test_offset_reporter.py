@@ -19,8 +19,7 @@ from pyspark.sql.streaming.listener import (
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.offset_reporter import OffsetReporter
 from group_coordinator.offset_reporter.offset_reporter import CommitCounts, Runs, Sender
-from group_coordinator.offset_reporter.outbox import Offsets, Outbox
-from group_coordinator.offset_reporter.targets import OffsetsRejectedError
+from group_coordinator.offset_reporter.outbox import Offsets, OffsetsRejectedError, Outbox
 from tests.support.until import until
 from tests.unit.offset_reporter.progress import ORDERS, QUERY, RUN, offsets, progress, source
 
