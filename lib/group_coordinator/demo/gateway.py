@@ -31,10 +31,10 @@ from group_coordinator.demo.consumers import (
 )
 from group_coordinator.demo.job_process import WITH_GATEWAY
 from group_coordinator.demo.screen import ClosingPage, PanelLine, panel, shown
-from group_coordinator.demo.stage import TOOLS, Stage, Tool, page_at
+from group_coordinator.demo.stage import Stage, Tool, page_at
 from group_coordinator.demo.story import DemoOptions, Scene, Shop
 from group_coordinator.local.broker import LOOPBACK, free_row
-from group_coordinator.local.kafka_tools import CONSOLE_CONSUMER, CONSUMER_GROUPS, tool_command
+from group_coordinator.local.jars import CONSOLE_CONSUMER, CONSUMER_GROUPS, tool_command
 
 CHECKOUT = Application("checkout", ("orders", "payments"), 2, protocol="consumer")
 """Gets two more members."""
@@ -165,7 +165,7 @@ class GatewayShow:
     def open(self, stage: Stage) -> None:
         self._stage = stage
         stage.fetch_jars()
-        stage.fetch_jars(TOOLS)
+        stage.fetch_jars("tools")
         self._broker = stage.start_broker()
         first_port = free_row(_PORTS)
         self._listen = f"{LOOPBACK}:{first_port}"

@@ -148,8 +148,6 @@ class Interruption:
         self._signal_number = self._signal_number or signal_number
 
 
-JARS, TOOLS = "group_coordinator.local.jars", "group_coordinator.local.kafka_tools"
-"""Programs that fetch jars: of the broker and of Spark, of Kafka's command line tools."""
 _TICK_S = 0.1
 _GRACE_S, _IMPATIENT_GRACE_S = 20.0, 3.0
 """Time for a process to finish its work: at the end, and while the user waits for the prompt."""
@@ -276,9 +274,10 @@ class Stage:
             task()
         self._interruption.pause(_TICK_S)
 
-    def fetch_jars(self, module: str = JARS) -> None:
-        """Fetch missing jars, in a process whose output must not disturb the screen."""
-        process = ChildProcess("Step 'jars'", python_module(module), self.folder.output("jars"))
+    def fetch_jars(self, *wanted: str) -> None:
+        """Fetch missing jars, in a process whose output must not disturb the screen: those of the broker and of Spark, or with `tools` those of Kafka's tools."""
+        program = python_module("group_coordinator.local.jars", *wanted)
+        process = ChildProcess("Step 'jars'", program, self.folder.output("jars"))
         try:
             process.await_success(self._interruption.pause)
         finally:

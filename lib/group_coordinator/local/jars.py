@@ -1,6 +1,7 @@
-"""Jars of Spark's connectors and of the Kafka broker, fetched once with the Ivy of pyspark; and commands of Java and Python.
+"""Jars of Spark's connectors, of the Kafka broker and of Kafka's command line tools, fetched once with the Ivy of pyspark; commands of Java and Python.
 
-`python -m group_coordinator.local.jars` fetches them all, so that no command waits for the network later.
+`python -m group_coordinator.local.jars` fetches those of Spark and of the broker, so that no command waits for the network later,
+and with the argument `tools` those of the tools.
 """
 
 from __future__ import annotations
@@ -240,8 +241,20 @@ def _names_in(folder: Path) -> list[str]:
     return sorted({re.sub(r"-\d.*", "", jar.name) for jar in folder.glob("*.jar")})
 
 
+CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+
+
+def tool_command(tool: str, *arguments: str) -> list[str]:
+    """Return the command of a tool of Kafka by its class: `kafka-consumer-groups` is CONSUMER_GROUPS. Raises as tools_jars."""
+    return [
+        *(java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dlog4j2.level=OFF"),
+        *("-cp", ":".join(map(str, tools_jars())), tool, *arguments),
+    ]
+
+
 if __name__ == "__main__":
     try:
-        fetch(spark_jars, broker_jars)
+        fetch(*([tools_jars] if sys.argv[1:] == ["tools"] else [spark_jars, broker_jars]))
     except (JarsError, JavaMissingError, UnknownSparkError) as failure:
         sys.exit(str(failure))

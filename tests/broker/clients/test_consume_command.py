@@ -15,7 +15,7 @@ from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
 from group_coordinator.local.broker import EmbeddedBroker
-from group_coordinator.local.kafka_tools import CONSOLE_CONSUMER, tool_command
+from group_coordinator.local.jars import CONSOLE_CONSUMER, tool_command
 from tests.broker.clients.fleet import DEADLINE_S
 from tests.broker.clients.topics import Topics
 from tests.support.until import until
