@@ -19,10 +19,14 @@ from group_coordinator.clients.cluster.topics import Leaders
 from group_coordinator.driver.checks.preflight import report_new_partitions
 from group_coordinator.driver.metrics.collector import Endpoint, Measuring
 from group_coordinator.driver.tasks.acls import AclsOfRun
-from group_coordinator.driver.tasks.monitors import Clock, KafkaMonitor, OwnerMonitor
+from group_coordinator.driver.tasks.monitors import (
+    Clock,
+    KafkaMonitor,
+    OwnerMonitor,
+    ProgressReport,
+)
 from group_coordinator.driver.tasks.topic_metadata import TopicMetadataRun
 from group_coordinator.driver.tasks.transaction_markers import MarkerTask
-from group_coordinator.observability.progress import ProgressReport
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder

@@ -1,1 +1,1 @@
-"""The job's logs, progress, metrics port and HTTP server."""
+"""The job's logs, metrics port and HTTP server."""
