@@ -14,7 +14,7 @@ from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import NotRestorableError
-from group_coordinator.clients.plain_arrow import without_views
+from group_coordinator.clients.query_results import without_views
 from group_coordinator.clients.sql_tables import query, rows
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.tables.views.definition import in_datafusion

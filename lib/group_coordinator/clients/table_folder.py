@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 
-from group_coordinator.clients.plain_arrow import without_views
+from group_coordinator.clients.query_results import without_views
 from group_coordinator.clients.sql_tables import query
 
 __all__ = ["TableFolder"]

@@ -13,7 +13,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 from group_coordinator.clients.as_of_time import AsOfTime
-from group_coordinator.clients.log_by_group import log_by_group
+from group_coordinator.clients.query_results import log_by_group
 from group_coordinator.tables.compaction.rows import (
     GroupKey,
     GroupRows,

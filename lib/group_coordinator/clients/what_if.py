@@ -11,7 +11,7 @@ from deltalake import QueryBuilder
 
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import TablesUnavailableError
-from group_coordinator.clients.log_by_group import log_by_group
+from group_coordinator.clients.query_results import log_by_group
 from group_coordinator.clients.sql_tables import open_tables, reported_in_one_line
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.log_entry import RecordError

@@ -19,7 +19,7 @@ from prometheus_client.metrics_core import Metric
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients import sql_tables
-from group_coordinator.clients.plain_arrow import without_views
+from group_coordinator.clients.query_results import without_views
 from group_coordinator.core.model.classic_member import ClassicState, ConsumerState
 from group_coordinator.driver.metrics.meters import KAFKAS
 from group_coordinator.driver.session import Point, figure, gauge, text_of
