@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from group_coordinator.cli.option_types import NumberRange
+from group_coordinator.cli.shared_options import NumberRange
 from group_coordinator.local import daemon
 
 

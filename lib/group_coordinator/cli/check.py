@@ -11,9 +11,13 @@ import click
 from pyspark.sql import SparkSession
 
 from group_coordinator.cli.client_properties.options import client_options, connection_of
-from group_coordinator.cli.job_options import command_config_option, job_options, job_settings
 from group_coordinator.cli.local_sessions import local_sessions
-from group_coordinator.cli.option_types import Function
+from group_coordinator.cli.shared_options import (
+    Function,
+    command_config_option,
+    job_options,
+    job_settings,
+)
 from group_coordinator.driver.checks.preflight import (
     CheckResult,
     identity_of_clients,

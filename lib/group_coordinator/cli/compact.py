@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from group_coordinator.cli.job_options import job_options, job_settings, log_level_option
 from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.shared_options import job_options, job_settings, log_level_option
 from group_coordinator.driver.coordinator import checkpoints_held, run_compaction
 from group_coordinator.streaming.compaction_query import QUERY_NAME
 

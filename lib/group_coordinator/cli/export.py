@@ -17,9 +17,8 @@ from pyarrow import parquet
 
 from group_coordinator.cli.groups import reset
 from group_coordinator.cli.groups.options import topics_of
-from group_coordinator.cli.job_options import settings_options
-from group_coordinator.cli.option_types import as_of_option
 from group_coordinator.cli.query_output import rows_of
+from group_coordinator.cli.shared_options import as_of_option, settings_options
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.past_offsets import PastTables

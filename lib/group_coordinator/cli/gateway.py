@@ -16,7 +16,7 @@ import click
 
 from group_coordinator import settings
 from group_coordinator.cli.client_properties.options import client_options, connection_of
-from group_coordinator.cli.job_options import (
+from group_coordinator.cli.shared_options import (
     bootstrap_server_option,
     command_config_option,
     log_level_option,

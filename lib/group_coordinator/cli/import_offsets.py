@@ -14,7 +14,6 @@ from pyarrow import parquet
 
 from group_coordinator.cli.export import offsets_file
 from group_coordinator.cli.groups.reset import read_plans
-from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64
 from group_coordinator.cli.restore import (
     RestoreTarget,
     restored_groups,
@@ -22,6 +21,7 @@ from group_coordinator.cli.restore import (
     target_of,
     target_options,
 )
+from group_coordinator.cli.shared_options import LAST_INT32, LAST_INT64
 from group_coordinator.clients.past_offsets import (
     EXPORTED,
     NO_EPOCH,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from group_coordinator.cli.job_options import job_options, job_settings
 from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.shared_options import job_options, job_settings
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.driver.error_causes import reported_start_errors

@@ -11,9 +11,14 @@ from typing import Any, NamedTuple
 
 import click
 
-from group_coordinator.cli.job_options import settings_options
 from group_coordinator.cli.local_sessions import local_sessions
-from group_coordinator.cli.option_types import LAST_INT32, Function, whole_number, with_options
+from group_coordinator.cli.shared_options import (
+    LAST_INT32,
+    Function,
+    settings_options,
+    whole_number,
+    with_options,
+)
 from group_coordinator.driver.tables import replace_labels
 from group_coordinator.settings import JobSettings, load
 from group_coordinator.tables.group_labels import GroupLabels

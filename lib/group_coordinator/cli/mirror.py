@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 import click
 
 from group_coordinator.cli.client_properties.options import connection_of, options_of_both
-from group_coordinator.cli.job_options import (
+from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.shared_options import (
+    Function,
     bootstrap_server_option,
     command_config_option,
     log_level_option,
     metrics_option,
     reject_given,
     settings_options,
+    with_options,
 )
-from group_coordinator.cli.local_sessions import local_sessions
-from group_coordinator.cli.option_types import Function, with_options
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings, run_mirror
 from group_coordinator.mirror.admin_source import ADMIN

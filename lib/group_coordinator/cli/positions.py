@@ -9,14 +9,17 @@ from typing import Any, NamedTuple
 import click
 
 from group_coordinator.cli.client_properties.options import client_options, connection_of
-from group_coordinator.cli.job_options import (
+from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.shared_options import (
+    LONGEST_S,
+    Function,
+    NumberRange,
     bootstrap_server_option,
     command_config_option,
     log_level_option,
     settings_options,
+    with_options,
 )
-from group_coordinator.cli.local_sessions import local_sessions
-from group_coordinator.cli.option_types import LONGEST_S, Function, NumberRange, with_options
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.error_causes import reported_start_errors
 from group_coordinator.driver.positions import sample_positions

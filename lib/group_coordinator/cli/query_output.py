@@ -21,8 +21,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from group_coordinator.cli.job_options import reject_given
-from group_coordinator.cli.option_types import Function
+from group_coordinator.cli.shared_options import Function, reject_given
 from group_coordinator.cli.user_errors import visible_json
 from group_coordinator.clients.query_results import without_views
 from group_coordinator.report.phrases import name_text

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from group_coordinator.cli.job_options import (
+from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.shared_options import (
     job_options,
     job_settings,
     log_level_option,
     partitions_option,
 )
-from group_coordinator.cli.local_sessions import local_sessions
 from group_coordinator.driver.coordinator import checkpoints_held
 from group_coordinator.driver.rebuild import rebuild_checkpoint
 from group_coordinator.streaming.checkpoint.layout import QUERY_NAME

@@ -9,7 +9,7 @@ from typing import BinaryIO
 import click
 from msgspec import json
 
-from group_coordinator.cli.job_options import settings_options
+from group_coordinator.cli.shared_options import settings_options
 from group_coordinator.cli.user_errors import visible_json
 from group_coordinator.runtime.replay_session import Replay
 from group_coordinator.settings import load

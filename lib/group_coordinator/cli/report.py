@@ -10,8 +10,13 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.job_options import reject_given, settings_options
-from group_coordinator.cli.option_types import LONGEST_S, NumberRange, time_of
+from group_coordinator.cli.shared_options import (
+    LONGEST_S,
+    NumberRange,
+    reject_given,
+    settings_options,
+    time_of,
+)
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.host_and_port import AddressError, host_and_port

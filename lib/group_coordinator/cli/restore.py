@@ -17,14 +17,16 @@ import pyarrow as pa
 from group_coordinator.cli.client_properties.options import client_options, connection_of
 from group_coordinator.cli.groups import admin_of
 from group_coordinator.cli.groups.options import topics_of
-from group_coordinator.cli.job_options import (
+from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
+from group_coordinator.cli.query_output import cell_text, format_option, print_table, show
+from group_coordinator.cli.shared_options import (
+    Function,
     bootstrap_server_option,
     command_config_option,
     settings_options,
+    time_of,
+    with_options,
 )
-from group_coordinator.cli.option_types import Function, time_of, with_options
-from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
-from group_coordinator.cli.query_output import cell_text, format_option, print_table, show
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError, NotRestorableError

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from group_coordinator.cli.gateway import gateway_command, run_gateway_process
-from group_coordinator.cli.job_options import job_options, job_settings, run_options
 from group_coordinator.cli.local_sessions import local_sessions
+from group_coordinator.cli.shared_options import job_options, job_settings, run_options
 from group_coordinator.driver.coordinator import RunOptions, checkpoints_held, run_coordinator
 from group_coordinator.streaming import compaction_query
 from group_coordinator.streaming.checkpoint import layout

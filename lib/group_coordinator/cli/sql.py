@@ -8,8 +8,6 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.job_options import settings_options
-from group_coordinator.cli.option_types import as_of_option
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
 from group_coordinator.cli.query_output import (
     check_format_of_file,
@@ -18,6 +16,7 @@ from group_coordinator.cli.query_output import (
     print_table,
     show,
 )
+from group_coordinator.cli.shared_options import as_of_option, settings_options
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError

@@ -12,16 +12,8 @@ from typing import Any
 import click
 
 from group_coordinator.cli.check import check_options, findings, print_findings
-from group_coordinator.cli.job_options import (
-    job_options,
-    job_settings,
-    log_level_option,
-    partitions_option,
-    run_options,
-)
 from group_coordinator.cli.labels import label_options, labels_of_file, said
 from group_coordinator.cli.mirror import mirror_options, mirroring
-from group_coordinator.cli.option_types import as_of_option
 from group_coordinator.cli.positions import position_options, sampling
 from group_coordinator.cli.query_output import (
     FORMATS,
@@ -29,6 +21,14 @@ from group_coordinator.cli.query_output import (
     format_option,
     output_option,
     show,
+)
+from group_coordinator.cli.shared_options import (
+    as_of_option,
+    job_options,
+    job_settings,
+    log_level_option,
+    partitions_option,
+    run_options,
 )
 from group_coordinator.cli.user_errors import escape_missing_characters, user_errors_shown
 from group_coordinator.driver.coordinator import RunOptions, run_compaction, run_coordinator

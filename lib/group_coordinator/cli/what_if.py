@@ -10,8 +10,6 @@ from pathlib import Path
 import click
 
 from group_coordinator import settings
-from group_coordinator.cli.job_options import settings_options
-from group_coordinator.cli.option_types import duration_ms_of, time_of
 from group_coordinator.cli.query_output import FORMATS as PLAIN_FORMATS
 from group_coordinator.cli.query_output import (
     check_format_of_file,
@@ -20,6 +18,7 @@ from group_coordinator.cli.query_output import (
     print_table,
     show,
 )
+from group_coordinator.cli.shared_options import duration_ms_of, settings_options, time_of
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.what_if import what_if

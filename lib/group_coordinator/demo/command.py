@@ -6,8 +6,7 @@ import secrets
 
 import click
 
-from group_coordinator.cli.job_options import bootstrap_server_option, reject_given
-from group_coordinator.cli.option_types import NumberRange
+from group_coordinator.cli.shared_options import NumberRange, bootstrap_server_option, reject_given
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.demo.coordinator.applications import TooFewMembersError
 from group_coordinator.demo.stage import Interrupted, Interruption

@@ -11,8 +11,8 @@ from functools import partial
 from rich.console import RenderableType
 
 from group_coordinator import settings
-from group_coordinator.cli.option_types import duration_ms_of
 from group_coordinator.cli.query_output import print_table
+from group_coordinator.cli.shared_options import duration_ms_of
 from group_coordinator.clients import sql_tables
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.cluster.connection import Connection

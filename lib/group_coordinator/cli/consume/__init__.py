@@ -13,8 +13,13 @@ from group_coordinator.cli.client_properties.options import connection_of
 from group_coordinator.cli.consume.printing import Formatter, Printing, PrintingLimits, standard_out
 from group_coordinator.cli.consume.sources import opened
 from group_coordinator.cli.consume.wanted import Properties, ReadOptions, key_values, wanted
-from group_coordinator.cli.job_options import bootstrap_server_option, settings_options
-from group_coordinator.cli.option_types import INT64, LAST_INT32, NumberRange
+from group_coordinator.cli.shared_options import (
+    INT64,
+    LAST_INT32,
+    NumberRange,
+    bootstrap_server_option,
+    settings_options,
+)
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.driver.signals import stop_on_signals_to_python
 

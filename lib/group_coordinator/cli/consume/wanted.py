@@ -19,7 +19,7 @@ from group_coordinator.cli.client_properties.options import (
     python_options,
     secrets_in,
 )
-from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
+from group_coordinator.cli.shared_options import LAST_INT32, LAST_INT64, whole_number
 from group_coordinator.clients.member.membership import MemberOptions
 from group_coordinator.core.kafka_order import java_trimmed
 

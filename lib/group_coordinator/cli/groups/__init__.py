@@ -15,7 +15,7 @@ from group_coordinator.cli.groups.actions import ActionContext
 from group_coordinator.cli.groups.describe import has_lag
 from group_coordinator.cli.groups.options import aim_of, chosen, groups_options, is_chosen, shown_by
 from group_coordinator.cli.groups.output import FORMATS
-from group_coordinator.cli.job_options import command_config_option, settings_options
+from group_coordinator.cli.shared_options import command_config_option, settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError

@@ -17,12 +17,12 @@ import click
 from group_coordinator import __version__
 from group_coordinator.cli.groups import reset, usage
 from group_coordinator.cli.groups.output import FORMATS
-from group_coordinator.cli.job_options import bootstrap_server_option
-from group_coordinator.cli.option_types import (
+from group_coordinator.cli.shared_options import (
     INT64,
     LAST_INT32,
     Function,
     NumberRange,
+    bootstrap_server_option,
     with_options,
 )
 from group_coordinator.clients.admin.client import AdminClient

@@ -20,7 +20,7 @@ from group_coordinator.cli.groups.actions import (
     print_failure_of_group,
 )
 from group_coordinator.cli.groups.output import show_table
-from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
+from group_coordinator.cli.shared_options import LAST_INT32, LAST_INT64, whole_number
 from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError, NothingToShiftError
 from group_coordinator.clients.reset_plan import ResetPlan, Scenario, ToOffsets

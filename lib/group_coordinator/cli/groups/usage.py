@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from group_coordinator.cli.option_types import LAST_INT32
+from group_coordinator.cli.shared_options import LAST_INT32
 from group_coordinator.core.kafka_order import java_number
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")

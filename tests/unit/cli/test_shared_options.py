@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from group_coordinator.cli.job_options import job_settings
 from group_coordinator.cli.main import main
-from group_coordinator.cli.option_types import LAST_INT32, LAST_INT64, whole_number
+from group_coordinator.cli.shared_options import LAST_INT32, LAST_INT64, job_settings, whole_number
 from group_coordinator.cli.submitted import jobs
 
 
