@@ -1,7 +1,9 @@
-"""ACLs in Kafka's words, and the authorizer: it decides by ACLs whether a principal at a host may do an operation.
+"""ACLs in Kafka's words, the authorizer, and the rights of a request's sender. The authorizer decides by ACLs whether a principal at a host may do an operation.
 
-A DENY precedes every ALLOW. ACLs are looked up in dicts: a decision takes the same time with ten thousand of them.
-Source: AclBinding, AclOperation, ResourceType, StandardAuthorizerData and, for ranges, CidrUtils of Kafka 4.4.
+A DENY precedes every ALLOW. ACLs are looked up in dicts: a decision takes the same time with ten thousand of them. The operations
+that requests need are in `core/apis.py`, and here those on their topics and transactional ids.
+Source: AclBinding, AclOperation, ResourceType, StandardAuthorizerData, KafkaApis, ConfigHelper, AclEntry and, for ranges, CidrUtils of
+Kafka 4.4.
 """
 
 from __future__ import annotations
@@ -291,3 +293,79 @@ def _lengths_by_type(resources: Iterable[_Resource]) -> dict[ResourceType, tuple
     for kind, prefix in resources:
         found[kind].add(len(prefix))
     return {kind: tuple(sorted(lengths)) for kind, lengths in found.items()}
+
+
+TO_CHANGE_OFFSETS = Operation.READ
+"""The operation for topics of commits and deletions. A topic without it gets an error of its own."""
+TO_SEE_TOPICS = Operation.DESCRIBE
+"""The operation for topics of a fetch, and for topics that a member subscribes to or is assigned."""
+ON_TRANSACTIONAL_IDS = Operation.WRITE
+OF_THE_SYSTEM = Operation.CLUSTER_ACTION
+"""The operation for the cluster that brokers and controllers need for their own requests, such as transaction markers."""
+GROUP_OPERATIONS = (
+    Operation.READ,
+    Operation.DELETE,
+    Operation.DESCRIBE,
+    Operation.DESCRIBE_CONFIGS,
+    Operation.ALTER_CONFIGS,
+)
+"""All operations on a group."""
+
+GROUP_DENIED = "Group authorization failed."
+"""The error message of responses about configs."""
+UNSEEN_TOPICS = "The group has described topic(s) that the client is not authorized to describe."
+
+
+ALL_OPERATIONS = sum(BITS[operation] for operation in GROUP_OPERATIONS)
+"""The operations on a group that a broker without an authorizer allows to all principals."""
+
+
+class Denial(Value, frozen=True):
+    """A missing right of a request's sender."""
+
+    operation: Operation
+    resource_type: ResourceType
+    resource_name: str
+
+
+class Rights:
+    """The rights of a request's sender. `denials` has the missing rights afterwards."""
+
+    __slots__ = ("_authorizer", "_denials", "_identities", "caller")
+
+    def __init__(self, authorizer: Authorizer, caller: RequestSender) -> None:
+        self.caller = caller
+        self._authorizer = authorizer
+        self._identities = authorizer.identities(caller)
+        self._denials: dict[Denial, None] = {}
+
+    def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+        """Return True if the sender may do an operation. A negative result is no denial, as the request does not need this right."""
+        identities = self._identities
+        return identities is None or self._authorizer.allows(identities, operation, kind, name)
+
+    def has(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+        """Return True if the sender has a right that its request needs. A missing right becomes a denial."""
+        if self.may(operation, kind, name):
+            return True
+        # A dict keeps the order of the checks and drops repetitions.
+        self._denials[Denial(operation, kind, name)] = None
+        return False
+
+    @property
+    def denials(self) -> tuple[Denial, ...]:
+        """The denials without repetition, in the order of the checks."""
+        return tuple(self._denials)
+
+    def operations_on(self, group_id: str) -> int:
+        """Return the operations that the sender may do with a group, as bits."""
+        return sum(
+            BITS[operation]
+            for operation in GROUP_OPERATIONS
+            if self.may(operation, ResourceType.GROUP, group_id)
+        )
+
+
+def operations_on(group_id: str, rights: Rights | None) -> int:
+    """Return the operations that a sender may do with a group, as bits: all without an authorizer."""
+    return ALL_OPERATIONS if rights is None else rights.operations_on(group_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from group_coordinator.core.acls import Operation
+from group_coordinator.core.acls import TO_CHANGE_OFFSETS, TO_SEE_TOPICS, Operation
 from group_coordinator.core.handlers import (
     alter_configs,
     consumer_group_describe,
@@ -37,7 +37,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Request, RequestContext
 from group_coordinator.core.model.responses import Response, TopicResult
 from group_coordinator.core.offsets.committing import same_result
-from group_coordinator.core.rights import TO_CHANGE_OFFSETS, TO_SEE_TOPICS
 
 _Request = TypeVar("_Request")
 _Handled_contra = TypeVar("_Handled_contra", contravariant=True)

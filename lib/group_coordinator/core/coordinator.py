@@ -15,7 +15,16 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from group_coordinator.core import replay
-from group_coordinator.core.acls import CLUSTER_NAME, Operation, ResourceType
+from group_coordinator.core.acls import (
+    CLUSTER_NAME,
+    GROUP_DENIED,
+    OF_THE_SYSTEM,
+    ON_TRANSACTIONAL_IDS,
+    TO_SEE_TOPICS,
+    Operation,
+    ResourceType,
+    Rights,
+)
 from group_coordinator.core.apis import api_of, error_response
 from group_coordinator.core.deadlines import Outages, fire, first_deadline
 from group_coordinator.core.handlers import topic_metadata
@@ -47,13 +56,6 @@ from group_coordinator.core.model.responses import (
     Response,
 )
 from group_coordinator.core.model.timers import NEVER_MS, Timers
-from group_coordinator.core.rights import (
-    GROUP_DENIED,
-    OF_THE_SYSTEM,
-    ON_TRANSACTIONAL_IDS,
-    TO_SEE_TOPICS,
-    Rights,
-)
 from group_coordinator.core.value import Value
 
 _Right: TypeAlias = tuple[Operation, ResourceType, str]

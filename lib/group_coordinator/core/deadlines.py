@@ -17,6 +17,7 @@ So a member that stops sending requests during late responses times out all the 
 
 from __future__ import annotations
 
+from group_coordinator.core.acls import Rights
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.consumer.regexes import resolve
 from group_coordinator.core.consumer.update import ConsumerUpdate
@@ -37,7 +38,6 @@ from group_coordinator.core.model.timers import (
     Timers,
 )
 from group_coordinator.core.offsets import expiration
-from group_coordinator.core.rights import Rights
 from group_coordinator.core.value import Value
 
 

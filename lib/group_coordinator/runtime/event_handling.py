@@ -13,7 +13,14 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from group_coordinator.binary.notation import uuid_text
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls import ANONYMOUS, THE_JOB, Authorizer, RequestSender, address_of
+from group_coordinator.core.acls import (
+    ANONYMOUS,
+    THE_JOB,
+    Authorizer,
+    RequestSender,
+    Rights,
+    address_of,
+)
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -26,7 +33,6 @@ from group_coordinator.core.model.requests import (
     RequestContext,
     TopicMetadata,
 )
-from group_coordinator.core.rights import Rights
 
 
 def fresh_id(event_id: str) -> str:

@@ -21,11 +21,11 @@ from group_coordinator.codecs import events
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.fields import LONGEST_TEXT, Int32, Int64
 from group_coordinator.codecs.records import log_entry
+from group_coordinator.core.acls import Rights
 from group_coordinator.core.apis import api_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Record
-from group_coordinator.core.rights import Rights
 from group_coordinator.core.topics import NeededTopics
 from group_coordinator.runtime.what_if import ScratchFolder, SpillFile, usual_scratch
 

@@ -15,7 +15,7 @@ from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.fields import FieldError, Text
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls import Authorizer
+from group_coordinator.core.acls import Authorizer, Rights
 from group_coordinator.core.apis import api_of
 from group_coordinator.core.coordinator import Step
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -23,7 +23,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import ConfigRecord
 from group_coordinator.core.model.requests import Topic, TopicMetadata
 from group_coordinator.core.offsets.pending import awaited_markers
-from group_coordinator.core.rights import Rights
 from group_coordinator.runtime.event_handling import (
     event_id_at,
     fresh_id,

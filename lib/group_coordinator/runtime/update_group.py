@@ -23,7 +23,7 @@ from group_coordinator.codecs import events, snapshots
 from group_coordinator.codecs.events import Event, InvalidEventError
 from group_coordinator.codecs.snapshots import SnapshotError, SnapshotVersionError
 from group_coordinator.core import coordinator
-from group_coordinator.core.acls import Authorizer
+from group_coordinator.core.acls import Authorizer, Rights
 from group_coordinator.core.apis import error_response
 from group_coordinator.core.coordinator import Step, is_admitted
 from group_coordinator.core.deadlines import Outages
@@ -33,7 +33,6 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.offsets.pending import awaited_markers
-from group_coordinator.core.rights import Rights
 from group_coordinator.core.topics import NOTHING, NeededTopics, missing_topics, topic_need
 from group_coordinator.runtime.event_handling import (
     event_id_at,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from group_coordinator.core.acls import Denial
 from group_coordinator.core.model import requests, responses
 from group_coordinator.core.model.records import Record
-from group_coordinator.core.rights import Denial
 
 R_co = TypeVar("R_co", bound=responses.Response, covariant=True)
 

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from group_coordinator.core.acls import Authorizer
-from group_coordinator.core.rights import Rights
+from group_coordinator.core.acls import Authorizer, Rights
 from tests.conformance.acls.drawn_rules import Drawn, drawn
 from tests.conformance.kafka.coordinators import kafka_program
 

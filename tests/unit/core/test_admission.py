@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.acls import Operation, ResourceType
+from group_coordinator.core.acls import Denial, Operation, ResourceType
 from group_coordinator.core.model import responses
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.errors import ErrorCode
@@ -38,7 +38,6 @@ from group_coordinator.core.model.responses import (
     Response,
     TopicResult,
 )
-from group_coordinator.core.rights import Denial
 from group_coordinator.testing import GroupDriver
 from tests.support.acls import authorizer
 from tests.unit.core import requests as usual

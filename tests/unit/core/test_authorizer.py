@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.acls import Acls, Authorizer, Operation, RequestSender, ResourceType
-from group_coordinator.core.rights import Denial, Rights
+from group_coordinator.core.acls import (
+    Acls,
+    Authorizer,
+    Denial,
+    Operation,
+    RequestSender,
+    ResourceType,
+    Rights,
+)
 from tests.support.acls import authorizer, rule, rules
 
 GROUP, TOPIC = ResourceType.GROUP, ResourceType.TOPIC

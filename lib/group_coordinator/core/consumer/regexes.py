@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import Enum, auto
 
-from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.acls import TO_SEE_TOPICS, ResourceType, Rights
 from group_coordinator.core.consumer.update import ConsumerUpdate, metadata_hash
 from group_coordinator.core.kafka_order import string_hashes, timeline_slots
 from group_coordinator.core.model.changes import MetadataDeadlineSet
@@ -25,7 +25,6 @@ from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
 from group_coordinator.core.model.timers import REGEX_TIMER
-from group_coordinator.core.rights import TO_SEE_TOPICS, Rights
 from group_coordinator.core.topics import (
     InvalidPatternError,
     check_pattern,

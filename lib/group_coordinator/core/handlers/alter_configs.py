@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from group_coordinator.core.acls import Operation, ResourceType
+from group_coordinator.core.acls import GROUP_DENIED, Operation, ResourceType, Rights
 from group_coordinator.core.config_checks import GroupConfigError, check, shown
 from group_coordinator.core.group_configs import GROUP_CONFIGS, GroupConfig
 from group_coordinator.core.kafka_order import new_hash_map_order
@@ -25,7 +25,6 @@ from group_coordinator.core.model.requests import (
     RequestContext,
 )
 from group_coordinator.core.model.responses import AlterConfigsResponse, Reply
-from group_coordinator.core.rights import GROUP_DENIED, Rights
 
 _LIST_OPERATIONS = (ConfigOperation.APPEND, ConfigOperation.SUBTRACT)
 

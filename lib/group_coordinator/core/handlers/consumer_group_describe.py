@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.acls import (
+    TO_SEE_TOPICS,
+    UNSEEN_TOPICS,
+    ResourceType,
+    Rights,
+    operations_on,
+)
 from group_coordinator.core.consumer.target_assignment import preferred_assignor
 from group_coordinator.core.consumer.validation import known_consumer_group
 from group_coordinator.core.model.changes import Decision
@@ -23,7 +29,6 @@ from group_coordinator.core.model.responses import (
     DescribedConsumer,
     Reply,
 )
-from group_coordinator.core.rights import TO_SEE_TOPICS, UNSEEN_TOPICS, Rights, operations_on
 
 
 def decide(

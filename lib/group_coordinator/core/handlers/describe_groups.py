@@ -8,6 +8,7 @@ Stories: stories/classic/descriptions.py, stories/consumer/consumer_fetches.py.
 
 from __future__ import annotations
 
+from group_coordinator.core.acls import operations_on
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.classic_member import ClassicState
@@ -16,7 +17,6 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import DescribeGroup, RequestContext
 from group_coordinator.core.model.responses import DescribedMember, DescribeGroupResponse, Reply
-from group_coordinator.core.rights import operations_on
 
 _NOT_FOUND_SINCE = 6
 

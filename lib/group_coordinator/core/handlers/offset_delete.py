@@ -6,7 +6,7 @@ Stories: stories/offsets/deletions.py, stories/consumer/consumer_endings.py.
 
 from __future__ import annotations
 
-from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.acls import TO_CHANGE_OFFSETS, ResourceType, Rights
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -17,7 +17,6 @@ from group_coordinator.core.model.records import OffsetRecord, Reason, Record
 from group_coordinator.core.model.requests import OffsetDelete, RequestContext, TopicPartitions
 from group_coordinator.core.model.responses import OffsetDeleteResponse, Reply, TopicResult
 from group_coordinator.core.offsets.committing import merge, same_result
-from group_coordinator.core.rights import TO_CHANGE_OFFSETS, Rights
 
 
 def decide(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.acls import TO_SEE_TOPICS, ResourceType, Rights
 from group_coordinator.core.consumer import validation
 from group_coordinator.core.model.changes import Decision
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -30,7 +30,6 @@ from group_coordinator.core.model.responses import (
 )
 from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.offsets.expiration import offsets_in_order
-from group_coordinator.core.rights import TO_SEE_TOPICS, Rights
 
 
 def decide(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from group_coordinator.core.acls import Rights
 from group_coordinator.core.model.classic_member import Protocol, ReplyAddress
-from group_coordinator.core.rights import Rights
 from group_coordinator.core.value import Value
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from group_coordinator.core.acls import ResourceType
+from group_coordinator.core.acls import TO_CHANGE_OFFSETS, ResourceType, Rights
 from group_coordinator.core.kafka_order import utf16_length
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_member import ConsumerMember
@@ -21,7 +21,6 @@ from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.requests import PartitionCommit, Topic, TopicCommit
 from group_coordinator.core.model.responses import PartitionResult, TopicResult
 from group_coordinator.core.model.topic_offsets import CommittedOffset
-from group_coordinator.core.rights import TO_CHANGE_OFFSETS, Rights
 from group_coordinator.core.value import Value
 
 

@@ -8,10 +8,15 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from group_coordinator.clients.channel import Body
-from group_coordinator.core.acls import ResourceType, Right
+from group_coordinator.core.acls import (
+    GROUP_DENIED,
+    ON_TRANSACTIONAL_IDS,
+    TO_SEE_TOPICS,
+    ResourceType,
+    Right,
+)
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
-from group_coordinator.core.rights import GROUP_DENIED, ON_TRANSACTIONAL_IDS, TO_SEE_TOPICS
 from group_coordinator.gateway.api_versions import GROUP_APIS
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups import error_responses, offset_topics

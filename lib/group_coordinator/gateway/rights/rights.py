@@ -17,9 +17,16 @@ from time import monotonic
 from typing import TypeAlias
 
 from group_coordinator.clients.channel import Body
-from group_coordinator.core.acls import BITS, CLUSTER_NAME, Operation, ResourceType, Right
+from group_coordinator.core.acls import (
+    BITS,
+    CLUSTER_NAME,
+    GROUP_OPERATIONS,
+    UNSEEN_TOPICS,
+    Operation,
+    ResourceType,
+    Right,
+)
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.rights import GROUP_OPERATIONS, UNSEEN_TOPICS
 from group_coordinator.gateway.api_versions import GROUP_RESOURCE
 from group_coordinator.gateway.groups.error_responses import slices
 from group_coordinator.gateway.groups.offset_topics import TopicCache

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.acls import ALL_OPERATIONS
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.rights import ALL_OPERATIONS
 from group_coordinator.testing import GroupDriver
 from tests.unit.core.consumer_groups import BILLS, ORD, ORDERS, cluster
 
