@@ -10,11 +10,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from group_coordinator.tables.append import (
-    spark_write_errors,
-    with_later_columns,
-    write_errors,
-)
+from group_coordinator.tables.append import spark_write_errors, with_later_columns, write_errors
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.definition import CLUSTER_ID, described, quoted, table_of
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE

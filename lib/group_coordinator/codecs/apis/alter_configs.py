@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from group_coordinator.codecs.apis.api import (
-    Body,
-    Resource,
-    codec,
-    only_group,
-    resource_result,
-)
+from group_coordinator.codecs.apis.api import Body, Resource, codec, only_group, resource_result
 from group_coordinator.codecs.fields import Int8, JsonObject, Text, or_default
 from group_coordinator.core.model import requests, responses
 

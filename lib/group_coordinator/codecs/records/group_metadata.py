@@ -8,12 +8,7 @@ from group_coordinator.codecs.fields import ABSENT, number_on_wire, number_or_no
 from group_coordinator.codecs.records import record_types
 from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.core.model.classic_member import Protocol
-from group_coordinator.core.model.records import (
-    GroupMetadata,
-    GroupRecord,
-    MemberMetadata,
-    Reason,
-)
+from group_coordinator.core.model.records import GroupMetadata, GroupRecord, MemberMetadata, Reason
 
 _VERSION = 3
 

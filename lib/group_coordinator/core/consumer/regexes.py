@@ -25,11 +25,7 @@ from group_coordinator.core.model.errors import CoordinatorError
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupEpochRecord, RegexRecord
 from group_coordinator.core.model.timers import REGEX_TIMER
-from group_coordinator.core.topics import (
-    InvalidPatternError,
-    check_pattern,
-    matching_names,
-)
+from group_coordinator.core.topics import InvalidPatternError, check_pattern, matching_names
 
 METADATA_REFRESH_MS = 2**31 - 1
 """The time after which a metadata hash is compared again without a changed topic (Integer.MAX_VALUE in Kafka)."""

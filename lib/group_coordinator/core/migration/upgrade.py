@@ -17,10 +17,7 @@ from group_coordinator.core.embedded_protocol import (
     read_assignment,
     read_subscription,
 )
-from group_coordinator.core.kafka_order import (
-    new_hash_map_order,
-    timeline_order,
-)
+from group_coordinator.core.kafka_order import new_hash_map_order, timeline_order
 from group_coordinator.core.migration.downgrade import allows_upgrade, by_topic_id
 from group_coordinator.core.model.changes import Change, Decision, MembershipReplaced, TimerSet
 from group_coordinator.core.model.classic_group import ClassicGroup

@@ -20,13 +20,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import (
-    BinaryType,
-    IntegerType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
 from group_coordinator.runtime.meters import counted
 from group_coordinator.runtime.outputs import (
