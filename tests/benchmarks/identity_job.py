@@ -15,7 +15,7 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from group_coordinator.cli.main import main
 from group_coordinator.runtime.outputs import HEADER, LogRow, Output, Piece, ResponseRow
-from group_coordinator.streaming import query
+from group_coordinator.streaming import coordinator_query
 from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputRows
 
 _STATE = b"x" * 200
@@ -72,5 +72,5 @@ if __name__ == "__main__":
     # Workers find this module by its name; as __main__ it would be sent to them by value.
     from tests.benchmarks import identity_job
 
-    query.coordinate = identity_job.answer_everything
+    coordinator_query.coordinate = identity_job.answer_everything
     main(sys.argv[1:], prog_name="group-coordinator")

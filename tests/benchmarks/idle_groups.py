@@ -34,7 +34,7 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import checked_writer
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery
-from group_coordinator.streaming.coordination import CoordinatorHooks, CoordinatorRun
+from group_coordinator.streaming.coordinator_query import CoordinatorHooks, CoordinatorRun
 from group_coordinator.streaming.session import local_session
 from group_coordinator.streaming.small_batch import no_rest
 from group_coordinator.tables.creation import create_tables

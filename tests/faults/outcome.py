@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pyspark.sql import SparkSession
 
-from group_coordinator.streaming.query import QUERY_NAME
+from group_coordinator.streaming.coordinator_query import QUERY_NAME
 from tests.end_to_end.installation import Installation, Row
 
 _TABLES = ("groups", "members", "offsets", "dead_letters", "denials")

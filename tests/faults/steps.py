@@ -21,7 +21,7 @@ from typing import Any
 from group_coordinator.clients.cluster.lasting_client import ResponseWriter
 from group_coordinator.runtime.outputs import Responses
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming import query, small_batch
+from group_coordinator.streaming import coordinator_query, small_batch
 from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
 from group_coordinator.tables.compaction import compaction
@@ -168,14 +168,14 @@ def after_all_merges(trigger: Trigger) -> None:
 
 def worker_amid_a_batch(trigger: Trigger) -> None:
     """Not the driver: the Python worker that is at a group's call dies, once."""
-    coordinate = query.coordinate
+    coordinate = coordinator_query.coordinate
 
     def coordinate_deadly(events: Any, context: UpdateContext, exchange: Any) -> Any:
         of_context = {field.name: getattr(context, field.name) for field in fields(UpdateContext)}
         deadly = DeadlyContext(**of_context, marker=str(trigger.marker))
         return coordinate(events, deadly, exchange)
 
-    query.coordinate = coordinate_deadly
+    coordinator_query.coordinate = coordinate_deadly
 
 
 def _note_batches(trigger: Trigger) -> None:

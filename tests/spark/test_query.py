@@ -15,7 +15,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.query import start_query
+from group_coordinator.streaming.coordinator_query import start_query
 from group_coordinator.tables.maintenance_work import session_conf
 from tests.spark.played import commit
 from tests.support.operator_rows import lines_in

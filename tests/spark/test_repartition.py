@@ -25,7 +25,7 @@ from group_coordinator.streaming.checkpoint.layout import (
     unplan,
 )
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError
-from group_coordinator.streaming.query import start_query
+from group_coordinator.streaming.coordinator_query import start_query
 from group_coordinator.streaming.rebuild.rebuild import repartition
 from group_coordinator.tables.catalog import TableCatalog
 from tests.spark.played import commit, request

@@ -53,7 +53,7 @@ from group_coordinator.streaming.compaction_query import (
     CompactionQuery,
     maintenance_of,
 )
-from group_coordinator.streaming.coordination import CoordinatorHooks, CoordinatorRun
+from group_coordinator.streaming.coordinator_query import CoordinatorHooks, CoordinatorRun
 from group_coordinator.streaming.session import in_pool
 from group_coordinator.tables.creation import check_tables, upgrade_tables
 from group_coordinator.tables.maintenance import Maintenance

@@ -31,7 +31,7 @@ from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
-from group_coordinator.streaming.coordination import CoordinatorHooks
+from group_coordinator.streaming.coordinator_query import CoordinatorHooks
 from group_coordinator.streaming.small_batch import BatchCounts, IdleBackOff, no_rest
 from group_coordinator.streaming.task_properties import OutageLog
 from group_coordinator.tables.writer import Writer

@@ -4,7 +4,7 @@ Spark can repeat a batch, and has no transaction over Kafka and several tables. 
 output may come twice or has a mark by which it is skipped.
 
 1. Spark plans the batch: the end offsets and the time go to the offset log. From here on it is an open batch.
-2. The driver adds the rest of its input: outages, ACLs, suspended timers (coordination.py).
+2. The driver adds the rest of its input: outages, ACLs, suspended timers (coordinator_query.py).
 3. The operator handles the events, and writes the group states. It is a pure function of all that, so a repeat gives the same.
 4. Responses go to Kafka first, because clients wait for them. A repeat sends them again with the same `id`, and readers drop it.
 5. Topic subscriptions and awaited transaction markers are kept, as other members wait for them and a group reports them once.

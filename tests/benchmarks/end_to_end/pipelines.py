@@ -21,8 +21,8 @@ from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.batch_writer import Sinks, send
 from group_coordinator.streaming.cluster_options import cluster_options
+from group_coordinator.streaming.coordinator_query import start_query
 from group_coordinator.streaming.operator.worker_function import coordinate
-from group_coordinator.streaming.query import start_query
 from group_coordinator.streaming.small_batch import BatchCounts
 from group_coordinator.streaming.source import read_events
 from group_coordinator.tables.append import Size, SparkRows

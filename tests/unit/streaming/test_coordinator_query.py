@@ -13,9 +13,9 @@ import pytest
 from group_coordinator import settings
 from group_coordinator.driver.errors import StartUpError
 from group_coordinator.settings import Settings
-from group_coordinator.streaming import coordination
+from group_coordinator.streaming import coordinator_query
 from group_coordinator.streaming.batch_gate import BatchGate
-from group_coordinator.streaming.coordination import CoordinatorHooks, CoordinatorRun
+from group_coordinator.streaming.coordinator_query import CoordinatorHooks, CoordinatorRun
 
 SETTINGS = settings.load()
 BEFORE = replace(SETTINGS, job=replace(SETTINGS.job, timer_slack_ms=7))
@@ -133,7 +133,7 @@ class World:
             ),
         }
         for name, function in played.items():
-            monkeypatch.setattr(coordination, name, function)
+            monkeypatch.setattr(coordinator_query, name, function)
 
     def _unplan(self, batch_id: int) -> None:
         self.checkpoint.unplanned.append(batch_id)
