@@ -12,29 +12,19 @@ import click
 from group_coordinator import settings
 from group_coordinator.cli.shared_options import (
     LONGEST_S,
+    LOOPBACK,
     NumberRange,
+    address_of,
     reject_given,
     settings_options,
     time_of,
 )
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
-from group_coordinator.codecs.host_and_port import AddressError, host_and_port
 from group_coordinator.driver.signals import stop_on_signals_to_python
 from group_coordinator.report.page import Report, ask, content, page
 from group_coordinator.report.section import Scope
 from group_coordinator.report.watch import Current, Texts, served
-
-_LOOPBACK = "127.0.0.1:8090"
-
-
-def address_of(text: str) -> tuple[str, int]:
-    try:
-        return host_and_port(text)
-    except AddressError as error:
-        raise click.BadParameter(
-            f"{text!r} is not HOST:PORT: give an address such as {_LOOPBACK}; port 0 selects a free port"
-        ) from error
 
 
 @click.command()
@@ -66,7 +56,7 @@ def address_of(text: str) -> tuple[str, int]:
     "--listen",
     type=address_of,
     metavar="HOST:PORT",
-    default=_LOOPBACK,
+    default=LOOPBACK,
     show_default=True,
     help="The address of --watch. It has no login: everyone who can connect can read the page.",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,8 @@ import click
 from click.core import ParameterSource
 
 from group_coordinator.cli.client_properties.file import warn_if_others_read
-from group_coordinator.codecs.host_and_port import AddressError, broker_list
+from group_coordinator.clients.as_of_time import time_from
+from group_coordinator.codecs.host_and_port import AddressError, broker_list, host_and_port
 from group_coordinator.core.kafka_order import java_number
 from group_coordinator.observability.logs import LEVELS, set_level
 from group_coordinator.security import SECRETS, variable_of
@@ -57,14 +58,22 @@ _DURATION = re.compile(rf"([0-9]+)({'|'.join(_UNITS_MS)})")
 
 
 def time_of(text: str) -> datetime:
-    """Parse a time of ISO 8601 to UTC, as all times in the tables are; without a zone it is UTC."""
+    """Parse the time of an option, as time_from does."""
     try:
-        found = datetime.fromisoformat(text)
-        # A time without a zone has the tables' zone.
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
-    except (OverflowError, ValueError) as error:
+        return time_from(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+LOOPBACK = "127.0.0.1:8090"
+
+
+def address_of(text: str) -> tuple[str, int]:
+    try:
+        return host_and_port(text)
+    except AddressError as error:
         raise click.BadParameter(
-            f"{text!r} is not a time: give one such as 2024-01-02T03:04:05Z or 2024-01-02 03:04 (UTC)"
+            f"{text!r} is not HOST:PORT: give an address such as {LOOPBACK}; port 0 selects a free port"
         ) from error
 
 

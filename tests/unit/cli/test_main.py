@@ -83,7 +83,7 @@ HEAVY = ("pyspark", "pandas", "delta", "altair", "pyarrow")
         *(([], []), (["replay-events"], []), (["report"], ["altair", "pyarrow"])),
         *(
             ([name], ["pyarrow"])
-            for name in ("sql", "groups", "restore", "export", "import", "gateway")
+            for name in ("sql", "groups", "restore", "export", "import", "gateway", "mcp")
         ),
     ],
 )
@@ -125,7 +125,8 @@ def test_a_failure_gives_its_message_and_status(
 
 
 @pytest.mark.parametrize(
-    ("command", "package", "extra"), [("sql", "rich", "local"), ("report", "altair", "report")]
+    ("command", "package", "extra"),
+    [("sql", "rich", "local"), ("report", "altair", "report"), ("mcp", "mcp", "mcp")],
 )
 def test_a_command_that_needs_more_says_how_to_get_it(
     command: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
