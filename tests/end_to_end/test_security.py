@@ -21,9 +21,9 @@ from group_coordinator.clients import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topics import ClusterTopics
 from group_coordinator.clients.errors import GroupAuthorizationFailedError
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess
 from group_coordinator.gateway.run import check_clients_are_answered
-from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.end_to_end.gateway_story import (
     LIMITS,

@@ -14,7 +14,7 @@ from io import TextIOWrapper
 import click
 
 from group_coordinator.driver.errors import StartUpError
-from group_coordinator.gateway.start_errors import GatewayStartError
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.local.broker import BrokerError
 from group_coordinator.local.daemon import AlreadyRunsError, DamagedRecordError
 from group_coordinator.local.jars import JarsError, JavaMissingError

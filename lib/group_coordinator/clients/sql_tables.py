@@ -19,8 +19,7 @@ from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import QueryError, TablesUnavailableError
-from group_coordinator.tables.catalog_managed import open_table
-from group_coordinator.tables.delta_errors import in_one_line
+from group_coordinator.tables.delta_errors import in_one_line, open_table
 from group_coordinator.tables.roots import is_folder
 from group_coordinator.tables.views.all_views import IN_PLACE_OF_LATER_TABLES, VIEWS, named_in
 from group_coordinator.tables.views.definition import DATAFUSION

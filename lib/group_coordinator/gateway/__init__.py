@@ -3,3 +3,9 @@
 The job handles the group APIs, the brokers all other APIs. `api_versions.py` and `request_router.py` have the route of each API; `frames.py` parses the
 frames of all connections.
 """
+
+from __future__ import annotations
+
+
+class GatewayStartError(Exception):
+    """Start-up error that a user can fix; the message is a plain sentence with the reason."""

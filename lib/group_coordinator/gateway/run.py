@@ -20,6 +20,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.host_and_port import is_loopback
 from group_coordinator.core.acls import ANONYMOUS
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.gateway.cluster.addresses import (
     Address,
     advertised_host,
@@ -40,7 +41,6 @@ from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.group_part import GroupService, OpenGroups
 from group_coordinator.gateway.health_port import Pages, cluster_check, health_port, ready_page
 from group_coordinator.gateway.rights.own_topics import Closed
-from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.observability.http_server import Page
 from group_coordinator.observability.logs import set_up_logs
 from group_coordinator.settings import JobSettings

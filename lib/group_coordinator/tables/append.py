@@ -27,9 +27,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
-from group_coordinator.tables.catalog_managed import opening
 from group_coordinator.tables.definition import TableDefinition
-from group_coordinator.tables.delta_errors import in_one_line
+from group_coordinator.tables.delta_errors import in_one_line, opening
 from group_coordinator.tables.roots import is_on_s3
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 

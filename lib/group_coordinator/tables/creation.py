@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
-from group_coordinator.tables.catalog_managed import open_table
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import TableDefinition, column_in_sql, quoted
+from group_coordinator.tables.delta_errors import open_table
 from group_coordinator.tables.failed_events import DEAD_LETTERS, DENIALS
 from group_coordinator.tables.group_labels import GROUP_LABELS
 from group_coordinator.tables.samples import SHARE_GROUP_OFFSETS, TOPIC_POSITIONS

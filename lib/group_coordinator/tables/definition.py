@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 )
 
 from group_coordinator.tables.catalog import TableCatalog
-from group_coordinator.tables.catalog_managed import opening
+from group_coordinator.tables.delta_errors import opening
 from group_coordinator.tables.views import definition as views
 
 _LOG_RETENTION = "delta.logRetentionDuration"

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
-from group_coordinator.tables.catalog_managed import FEATURES
 from group_coordinator.tables.definition import CLUSTER_ID, TableDefinition, quoted
+from group_coordinator.tables.delta_errors import FEATURES
 from group_coordinator.tables.thinning import (
     ThinningLimits,
     remove_old_log,

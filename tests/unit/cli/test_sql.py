@@ -9,7 +9,7 @@ from deltalake import write_deltalake
 
 from group_coordinator.cli.sql import command
 from group_coordinator.clients.sql_tables import TABLES
-from group_coordinator.tables.catalog_managed import FEATURES
+from group_coordinator.tables.delta_errors import FEATURES
 from group_coordinator.tables.state_tables import GROUPS
 from group_coordinator.tables.views.all_views import VIEWS
 from tests.support.catalog_managed import hand_to_a_catalog

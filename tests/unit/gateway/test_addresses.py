@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.gateway.cluster.addresses import (
     Address,
     advertised_host,
@@ -14,7 +15,6 @@ from group_coordinator.gateway.cluster.addresses import (
 )
 from group_coordinator.gateway.health_port import ready_page
 from group_coordinator.gateway.login import client_host
-from group_coordinator.gateway.start_errors import GatewayStartError
 from tests.unit.gateway.scripted_broker import NODE
 from tests.unit.gateway.stage import Stage, on_stage, staged
 

@@ -12,6 +12,7 @@ import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.driver.checks.preflight import identity_of_clients
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.gateway.cluster.broker_access import BrokerAccess, listener_context
 from group_coordinator.gateway.connections.tcp_connection import CertificateRenewal, begin_small
 from group_coordinator.gateway.run import (
@@ -19,7 +20,6 @@ from group_coordinator.gateway.run import (
     closed_to_clients,
     lends_certificate,
 )
-from group_coordinator.gateway.start_errors import GatewayStartError
 from group_coordinator.settings import JobSettings, load
 from tests.support.certificates import self_signed
 from tests.unit.gateway.stage import FETCH, HEARTBEAT, Certificates, in_loop, staged, until

@@ -14,8 +14,8 @@ from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.host_and_port import AddressError, host_alone, host_and_port, written
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.gateway.api_versions import Rewriting
-from group_coordinator.gateway.start_errors import GatewayStartError
 
 _PRODUCE_READ_FROM = 10
 """First version with addresses in its responses (KIP-951)."""

@@ -8,7 +8,7 @@ from ssl import SSLContext
 from typing import Any
 
 from group_coordinator.clients.cluster.connection import limit_versions
-from group_coordinator.gateway.start_errors import GatewayStartError
+from group_coordinator.gateway import GatewayStartError
 
 _CERTIFICATE = ("ssl_certfile", "ssl_keyfile", "ssl_password")
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from ssl import SSLContext
 from typing import Any, NamedTuple, Protocol, cast
 
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.gateway.cluster.broker_access import KEY_STORE, listener_context
 from group_coordinator.gateway.connections.admission import ReadQueue
 from group_coordinator.gateway.frames import FrameError, FrameFollower
-from group_coordinator.gateway.start_errors import GatewayStartError
 
 FIRST_BYTES = 4 * 1024
 """Bytes of a handshake that arrive at once. OpenSSL itself keeps an incomplete record, up to 16 KiB."""

@@ -20,8 +20,7 @@ from group_coordinator.core.model.responses import ConfigSource
 from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.gateway.job.job_channel import ASKER, GroupRequest, JobClient, NoAnswerError
 from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup, Sighting, SightingKind
-from group_coordinator.tables.catalog_managed import open_table
-from group_coordinator.tables.delta_errors import in_one_line
+from group_coordinator.tables.delta_errors import in_one_line, open_table
 
 _GROUPS = """
 SELECT group_id, group_type, state, protocol_type, updated_at FROM groups WHERE cluster_id = '{}'"""

@@ -11,7 +11,7 @@ import pytest
 from group_coordinator import settings
 from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.metrics.collector import metrics_endpoint
-from group_coordinator.gateway.start_errors import GatewayStartError
+from group_coordinator.gateway import GatewayStartError
 from group_coordinator.local.broker import LOOPBACK, free_ports
 from group_coordinator.settings import JobSettings
 from tests.support.certificates import self_signed
