@@ -11,9 +11,9 @@ from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner, Result
-from group_coordinator.cli.option_types import address_of
 
 from group_coordinator.cli.report import command
+from group_coordinator.cli.shared_options import address_of
 from group_coordinator.report.watch import Current, Texts, served
 from tests.support.group_history import GroupHistory, tables_of
 
