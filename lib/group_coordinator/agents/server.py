@@ -22,13 +22,14 @@ from pydantic import AnyHttpUrl
 
 from group_coordinator import __version__
 from group_coordinator.agents.tools import TOOLS, Tool, ToolArguments
-from group_coordinator.clients.as_of_time import AsOfTime, time_from
+from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError, QueryError
 from group_coordinator.clients.sql_tables import Session, session
 from group_coordinator.codecs.host_and_port import written
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.driver.signals import on_signals, stop_on_signals_to_python
 from group_coordinator.security import Secret
+from group_coordinator.tables.timestamps import time_from
 
 PATH = "/mcp"
 _INSTRUCTIONS = (

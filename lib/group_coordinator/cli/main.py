@@ -32,7 +32,7 @@ COMMANDS = {
     "labels": ("cli.labels", "Give groups their owners and objectives, from a file."),
     "sql": ("cli.sql", "Query the tables, now or as of an earlier time."),
     "report": ("cli.report", "Show the groups on an HTML page, once or continuously."),
-    "mcp": ("cli.mcp", "Answer questions of agents about groups, by the Model Context Protocol."),
+    "mcp": ("cli.mcp", "Let agents ask about groups, by the Model Context Protocol."),
     "restore": ("cli.restore", "Put committed offsets back as they were at an earlier time."),
     "export": ("cli.export", "Write committed offsets to a file: Parquet or Kafka's CSV."),
     "import": ("cli.import_offsets", "Put the offsets of such a file back into their groups."),

@@ -16,12 +16,12 @@ import click
 from click.core import ParameterSource
 
 from group_coordinator.cli.client_properties.file import warn_if_others_read
-from group_coordinator.clients.as_of_time import time_from
 from group_coordinator.codecs.host_and_port import AddressError, broker_list, host_and_port
 from group_coordinator.core.kafka_order import java_number
 from group_coordinator.observability.logs import LEVELS, set_level
 from group_coordinator.security import SECRETS, variable_of
 from group_coordinator.settings import Settings, SettingsError, load, secrets_in
+from group_coordinator.tables.timestamps import time_from
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LAST_INT32 = 2**31 - 1

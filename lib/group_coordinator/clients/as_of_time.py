@@ -10,18 +10,6 @@ from group_coordinator.core.model.config import CoordinatorConfig
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def time_from(text: str) -> datetime:
-    """Parse a time of ISO 8601 to UTC, as all times in the tables are; without a zone it is UTC. Raises ValueError: the text is none."""
-    try:
-        found = datetime.fromisoformat(text)
-        # A time without a zone has the tables' zone.
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
-    except (OverflowError, ValueError) as error:
-        raise ValueError(
-            f"{text!r} is not a time: give one such as 2024-01-02T03:04:05Z or 2024-01-02 03:04 (UTC)"
-        ) from error
-
-
 class AsOfTime(NamedTuple):
     """Time with its zone, and the settings of forecasts."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 FIRST_MS = -62_135_596_800_000
@@ -32,3 +33,15 @@ ROW_TIMES: Mapping[str, str] = MappingProxyType(
     }
 )
 """The time column by table."""
+
+
+def time_from(text: str) -> datetime:
+    """Parse a time of ISO 8601 to UTC, as all times in the tables are; without a zone it is UTC. Raises ValueError: the text is none."""
+    try:
+        found = datetime.fromisoformat(text)
+        # A time without a zone has the tables' zone.
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (OverflowError, ValueError) as error:
+        raise ValueError(
+            f"{text!r} is not a time: give one such as 2024-01-02T03:04:05Z or 2024-01-02 03:04 (UTC)"
+        ) from error
