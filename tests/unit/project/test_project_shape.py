@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+import sys
 import tomllib
 from dataclasses import fields
+from importlib.metadata import packages_distributions
 from itertools import pairwise
 from pathlib import Path
 
@@ -56,6 +59,41 @@ def test_the_source_is_not_ignored_by_git() -> None:
 
     assert ignored.stdout == ""
     assert ignored.returncode == 1
+
+
+PROVIDED_BY_A_CLUSTER = {"pyspark", "py4j", "delta"}
+OF_AN_EXTRA = ("agents", "demo", "report")
+"""Rooms that commands open after a check of the extra that they need."""
+
+
+def packages_at_import(source: Path) -> set[str]:
+    """Packages of others that a file imports when it is imported itself."""
+    names: set[str] = set()
+    for node in ast.parse((ROOT / source).read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Import():
+                names |= {each.name for each in node.names}
+            case ast.ImportFrom(module=str(module), level=0):
+                names.add(module)
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+
+
+def test_the_wheel_without_extras_has_all_that_a_cluster_does_not_provide() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split("[<>=]", each)[0] for each in project["dependencies"]}
+    of_base = {
+        package
+        for package, sources in packages_distributions().items()
+        if {each.lower().replace("_", "-") for each in sources} & declared
+    }
+    imported = {
+        (package, str(source))
+        for source in SOURCES
+        if source.parts[2] not in OF_AN_EXTRA
+        for package in packages_at_import(source) - {"group_coordinator"} - PROVIDED_BY_A_CLUSTER
+    }
+
+    assert sorted(each for each in imported if each[0] not in of_base) == []
 
 
 def test_every_setting_is_in_the_file_and_used() -> None:
