@@ -57,11 +57,11 @@ def test_every_script_is_in_the_list() -> None:
     assert sorted(str(path.relative_to(DEPLOY)) for path in executable) == sorted(SCRIPTS)
 
 
-def test_the_image_has_one_python() -> None:
+def test_the_image_names_the_version_of_python_once() -> None:
     text = DOCKERFILE.read_text()
     [base] = re.findall(r"^ARG BASE=python:(3\.\d+)-", text, re.MULTILINE)
 
-    assert re.findall(r"lib/python(3\.\d+)/", text) == [base]
+    assert re.findall(r"python(3\.\d+)/", text) == []
     assert base in ("3.11", "3.12", "3.13")
 
 
