@@ -10,7 +10,9 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT
 
 import pytest
-from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
+from deltalake import DeltaTable
+from kafka import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicPartition
+from kafka.admin import NewTopic
 
 from group_coordinator.clients.sql_tables import rows
 from group_coordinator.local.broker import EmbeddedBroker
@@ -141,8 +143,11 @@ def test_the_coordinator_answers_until_it_is_stopped(
 def test_a_mirror_follows_a_cluster_until_it_is_stopped(
     image: str, broker: EmbeddedBroker, folder: Path
 ) -> None:
-    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="image-mirror")
     partition = TopicPartition("image-orders", 0)
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)
+    admin.create_topics([NewTopic(partition.topic, 1, 1)], wait_for_metadata=True)
+    admin.close()
+    consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id="image-mirror")
     consumer.assign([partition])
     consumer.commit({partition: OffsetAndMetadata(42, "", -1)})
     consumer.close(autocommit=False)
@@ -154,9 +159,9 @@ def test_a_mirror_follows_a_cluster_until_it_is_stopped(
     tables = folder / "group-coordinator-tables"
 
     def is_there() -> bool:
-        return (tables / "offsets").exists() and rows(str(tables), asked) == [
-            {"committed_offset": 42}
-        ]
+        if not DeltaTable.is_deltatable(str(tables / "offsets")):
+            return False
+        return rows(str(tables), asked) == [{"committed_offset": 42}]
 
     stopped(started(program(image, folder, *job)), is_there)
     assert is_there()
