@@ -100,10 +100,11 @@ def folder(tmp_path: Path) -> Path:
 
 def stopped(running: subprocess.Popen[str], condition: Callable[[], bool]) -> str:
     """End the program by SIGTERM as soon as the condition holds, and return its output."""
-    with running:
+    try:
         until(
             lambda: running.poll() is not None or condition(), seconds=START_S, awaited="its rows"
         )
+    finally:
         running.terminate()
         output, _ = running.communicate(timeout=STOP_S)
     assert running.returncode == 0, output

@@ -62,7 +62,8 @@ class AgentTables(NamedTuple):
         as_of_time = None if at is None else AsOfTime(at, self.config, names.condition(None))
         about = f"groups coordinator_log {tool.about}"
         with session(self.root, about, as_of_time) as tables:
-            _check_names(tables, names.condition(None), arguments.as_of)
+            if names != ToolArguments():
+                _check_names(tables, names.condition(None), arguments.as_of)
             return tool.response(tables, arguments, as_of_time)
 
 
@@ -70,7 +71,7 @@ def _check_names(tables: Session, condition: str, as_of: str | None) -> None:
     """Raise QueryError: no group has these names, neither at this time nor before."""
     for table in ("groups", "coordinator_log"):
         found = tables.sql(f"SELECT 1 FROM {table} WHERE {condition} LIMIT 1")  # noqa: S608 - escaped values
-        if found.num_rows or condition == "true":
+        if found.num_rows:
             return
     time = "" if as_of is None else f" as of {as_of}"
     raise QueryError(

@@ -87,7 +87,9 @@ def _token_of(file: Path) -> Secret:
     try:
         lines = file.read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"--token-file {file} cannot be read as ASCII") from error
+        raise click.UsageError(
+            f"--token-file {file} cannot be read as ASCII: write the token as one line of ASCII letters"
+        ) from error
     if len(lines) != 1 or not lines[0] or lines[0] != "".join(lines[0].split()):
         raise click.UsageError(f"--token-file {file} must have one line, the token, without spaces")
     return Secret(lines[0])

@@ -38,7 +38,8 @@ def refused(*command: object, at: Path) -> str:
 
 def test_a_release_needs_a_version_a_clean_checkout_and_its_changes(clone: Path) -> None:
     cut = clone / "deploy/release/cut"
-    assert refused(cut, "v1", at=clone) == "give a version, as 0.4.0"
+    wrong = "VERSION = v1 is not MAJOR.MINOR.PATCH: give one such as 0.4.0"
+    assert refused(cut, "v1", at=clone) == wrong
     assert "has no section '## 9.9.9 (not released)'" in refused(cut, "9.9.9", at=clone)
     run("git", "tag", f"v{VERSION}", at=clone)
     assert refused(cut, VERSION, at=clone) == f"the tag v{VERSION} exists: give the next version"

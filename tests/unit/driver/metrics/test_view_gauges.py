@@ -200,6 +200,7 @@ def test_the_dashboard_of_mirrored_clusters_has_a_number_for_each_query(tmp_path
         "Rebalances of the last hour": [1],
         "Records lost by group": [8],
         "Unread share of the log": [1],
+        # The other group is subscribed, and has committed nothing.
         "Time to the next loss": [0, 0],
         "Offsets that expire within a day": [2],
         "Objective met today": [0],
