@@ -274,7 +274,7 @@ def test_a_workflow_runs_actions_of_one_commit_with_no_right_to_write(workflow: 
 
 
 def test_an_auditor_of_workflows_finds_nothing() -> None:
-    command = ["zizmor", "--offline", "--no-progress", ROOT / ".github/workflows"]
+    command = ["zizmor", "--offline", "--no-progress", "--color=never", ROOT / ".github/workflows"]
     audited = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed program
     assert (audited.returncode, audited.stdout.partition(".")[0]) == (0, "No findings to report")
 
