@@ -104,6 +104,7 @@ class JobSettings:
     gateway_listen: Text
     gateway_advertised_host: str
     gateway_health_listen: str
+    gateway_answers: Literal["job", "replica"]
     gateway_answer_timeout_ms: Positive
     gateway_connections_max_idle_ms: Positive
     gateway_max_connections: Positive

@@ -24,6 +24,7 @@ from group_coordinator.core.handlers import (
     offset_commit,
     offset_delete,
     offset_fetch,
+    read_state,
     sync_group,
     tick,
     topic_metadata,
@@ -202,6 +203,7 @@ _ROWS = (
         RequiredRights(Operation.ALTER_CONFIGS),
     ),
     GroupApi(requests.EndTxn, "EndTxn", end_txn, _code(responses.EndTxnResponse), None),
+    GroupApi(requests.ReadState, "ReadState", read_state, _code(responses.ReadStateResponse), None),
     GroupApi(requests.TopicMetadata, "TopicMetadata", topic_metadata, _never, None),
     GroupApi(requests.Tick, "Tick", tick, _never, None),
 )

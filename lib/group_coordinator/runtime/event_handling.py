@@ -30,6 +30,7 @@ from group_coordinator.core.model.requests import (
     ConsumerGroupHeartbeat,
     EndTxn,
     JoinGroup,
+    ReadState,
     RequestContext,
     TopicMetadata,
 )
@@ -54,7 +55,7 @@ def short_id(event_id: str, new_id: Callable[[str], str] = fresh_id) -> str:
 
 _JOINS = (JoinGroup, ConsumerGroupHeartbeat)
 """The requests of members that may need a member id."""
-_TOLD_BY_THE_JOB = (TopicMetadata, EndTxn)
+_OF_THE_SYSTEM = (TopicMetadata, EndTxn, ReadState)
 
 
 def event_id_at(topic: str, partition: int, offset: int) -> str:
@@ -63,8 +64,8 @@ def event_id_at(topic: str, partition: int, offset: int) -> str:
 
 
 def is_of_the_job(event: Event) -> bool:
-    """Return True for topic metadata and transaction ends that the job sends itself. It sends no other events."""
-    return event.principal == THE_JOB and isinstance(event.request, _TOLD_BY_THE_JOB)
+    """Return True for topic metadata and transaction ends that the job sends itself, and for a gateway's ReadState."""
+    return event.principal == THE_JOB and isinstance(event.request, _OF_THE_SYSTEM)
 
 
 def rights_of(event: Event, acls: Authorizer) -> Rights | None:

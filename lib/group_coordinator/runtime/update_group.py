@@ -3,7 +3,7 @@
 The result depends only on the group state, the group's events in order of partition and offset, and the batch's time: the division
 of events into batches makes no difference. So time is also read from the events topic (clock rules 1 to 3 and 6, lib/README.md):
 
-- An event's time is its record's timestamp, but at most the batch's time. A group's clock, the time of its last event or fired
+- An event's time is its record's timestamp, but at most the batch's time plus the slack, by which clocks may differ. A group's clock, the time of its last event or fired
   deadline, never goes back: an event with an earlier time is handled at the clock's time.
 - Before an event is handled, each deadline that is due by its time fires, in order and at its own time. Deadlines that an event makes
   due fire right after that event.
@@ -31,9 +31,11 @@ from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.model.requests import ReadState
 from group_coordinator.core.model.responses import Reply
 from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.core.topics import NOTHING, NeededTopics, missing_topics, topic_need
+from group_coordinator.runtime.basis import Basis
 from group_coordinator.runtime.event_handling import (
     event_id_at,
     is_of_the_job,
@@ -42,7 +44,7 @@ from group_coordinator.runtime.event_handling import (
     take,
     ticket_of,
 )
-from group_coordinator.runtime.outputs import EventRow, Outputs, Piece
+from group_coordinator.runtime.outputs import EventRow, Outputs, Piece, ResponseRow
 from group_coordinator.runtime.what_if import ScratchFolder, usual_scratch
 
 
@@ -117,6 +119,8 @@ class UpdateContext:
     """The cluster's ACLs; None: every operation is allowed, Kafka's default."""
     checks_acls: bool = False
     """True: each batch has its own ACLs (streaming/task_properties.py)."""
+    basis: Basis | None = None
+    """What the settings and ACLs of this batch are, for gateways."""
     scratch: ScratchFolder = usual_scratch
     """The folder for outputs that exceed the memory limit."""
 
@@ -130,7 +134,7 @@ def update_group(
     awaited_before = awaited_markers(group) if context.follows_markers else {}
     rebalancing_before = _rebalancing(group) if context.reports_rebalancing else None
     for row in rows:
-        run.take(row, max(min(row.timestamp_ms, batch_time_ms), group.clock_ms))
+        run.take(row, min(row.timestamp_ms, batch_time_ms + context.timer_slack_ms))
     if not context.timers_hold:
         run.pass_time(batch_time_ms - context.timer_slack_ms)
     if context.asks_for_topics:
@@ -143,6 +147,17 @@ def update_group(
         return GroupUpdate(None, run.output, None)
     deadline_ms = coordinator.next_deadline(group, context.config, context.outages)
     return GroupUpdate(snapshots.dump(group), run.output, deadline_ms)
+
+
+def responses_to(group: Group, row: EventRow, context: UpdateContext) -> list[bytes]:
+    """Handle one event as the job does, and return the responses as the job writes them. The group changes.
+
+    Raises one of OF_THE_WHOLE_CALL.
+    """
+    run = _GroupRun(group, context)
+    run.take(row, row.timestamp_ms)
+    outputs = [output for piece in run.output for output in piece.outputs]
+    return [output.value for output in outputs if isinstance(output, ResponseRow)]
 
 
 def _rebalancing(group: Group) -> str | None:
@@ -159,6 +174,9 @@ class _GroupRun:
         self._unmet_need: NeededTopics | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:
+        # A group without data has no clock, also if it had some in the same batch.
+        if not self.group.is_forgotten:
+            now_ms = max(now_ms, self.group.clock_ms)
         # An internal error costs only the event that raised it; OF_THE_WHOLE_CALL ends the call.
         self.pass_time(now_ms)
         rights = None
@@ -211,6 +229,8 @@ class _GroupRun:
         if step is None:
             config = self.context.config
             step = take(self.group, event, event_id, now_ms=now_ms, config=config, rights=rights)
+            if isinstance(event.request, ReadState):
+                step = self._with_basis(step, event.request)
         # No user requested the events that the job sends itself.
         principal = None if is_of_the_job(event) else event.principal
         self.output.step(step, row, principal)
@@ -236,6 +256,22 @@ class _GroupRun:
             event.request, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, _TOPICS_ON_THE_WAY
         )
         return Step(now_ms, [], [Reply(ticket_of(event, event_id), response)])
+
+    def _with_basis(self, step: Step, request: ReadState) -> Step:
+        basis = self.context.basis
+        if basis is None:
+            return step
+        is_known = request.known_basis_id == basis.id
+        return step.replace(
+            replies=[
+                reply.replace(
+                    response=reply.response.replace(
+                        basis_id=basis.id, basis=None if is_known else basis.encoded
+                    )
+                )
+                for reply in step.replies
+            ]
+        )
 
     def ask_for_topics(self, need_before: NeededTopics) -> None:
         # Repeated until topic metadata arrives: an output may be lost with its reader.

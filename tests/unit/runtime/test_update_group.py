@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
+from base64 import b64decode
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from group_coordinator.core.acls import Acls, Authorizer
 from group_coordinator.runtime import outputs
+from group_coordinator.runtime.basis import Basis, DecidingSettings
 from tests.support.group_updates import lines_of
 from tests.unit.runtime.group_updates import (
     COMMIT,
@@ -17,6 +21,7 @@ from tests.unit.runtime.group_updates import (
     FETCH,
     JOIN,
     MEMBER_ID,
+    Json,
     alive,
     call,
     committed,
@@ -207,3 +212,52 @@ def test_other_settings_count_from_the_next_call_on() -> None:
         "group-expired",
         None,
     ]
+
+
+READ_STATE: Json = {
+    "api": "ReadState",
+    "version": 0,
+    "correlationId": "c-9",
+    "body": {"groupId": "g"},
+}
+BASIS = Basis(
+    settings=DecidingSettings(
+        program_version="1",
+        coordinator={},
+        timer_slack_ms=1_000,
+        response_max_bytes=1_000_000,
+        announces_topics=False,
+        checks_acls=False,
+    ),
+    acls=None,
+)
+
+
+def test_a_gateway_reads_the_whole_group_as_of_its_event() -> None:
+    context = replace(CONTEXT, basis=BASIS)
+    update = call(row(READ_STATE, 2_000, 1), at_ms=2_000, state=committed().state, context=context)
+
+    ((_, answer),) = lines(update)
+    body = answer["body"]
+    assert update.state is not None
+    assert b64decode(body.pop("state")) == update.state
+    assert body == {"errorCode": 0, "basisId": BASIS.id, "basis": json.loads(BASIS.encoded)}
+
+
+def test_a_gateway_that_knows_the_basis_does_not_get_it_again() -> None:
+    event = READ_STATE | {"body": {"groupId": "g", "knownBasisId": BASIS.id}}
+    update = call(row(event, 2_000), at_ms=2_000, context=replace(CONTEXT, basis=BASIS))
+
+    ((_, answer),) = lines(update)
+    assert answer["body"] == {"errorCode": 0, "state": None, "basisId": BASIS.id, "basis": None}
+    assert update.state is None
+
+
+def test_a_client_may_not_read_the_whole_group() -> None:
+    nothing_allowed = Authorizer(Acls((), (), allow_everyone_if_no_acl_found=False))
+    update = call(
+        row(READ_STATE, 2_000), at_ms=2_000, context=replace(CONTEXT, acls=nothing_allowed)
+    )
+
+    (_, answer), _ = lines(update)
+    assert (answer["body"]["errorCode"], answer["body"]["state"]) == (31, None)

@@ -12,6 +12,7 @@ from tests.support.group_updates import lines_of
 from tests.unit.runtime.group_updates import (
     COMMIT,
     CONTEXT,
+    DELETE,
     JOIN,
     alive,
     call,
@@ -52,10 +53,17 @@ def test_every_deadline_fires_at_its_own_time_however_late_the_batch() -> None:
     assert told == [(None, None), ("session-timeout", 13_000), ("group-expired", 13_000)]
 
 
-def test_an_event_is_not_later_than_its_batch() -> None:
+def test_an_event_is_later_than_its_batch_by_the_slack_at_most() -> None:
     ((_, log), (_, answer)) = lines(call(row(COMMIT, 9_000), at_ms=2_000))
 
-    assert (log["event_time_ms"], answer["at"]) == (2_000, 2_000)
+    assert (log["event_time_ms"], answer["at"]) == (3_000, 3_000)
+
+
+def test_a_group_that_was_dropped_has_no_clock_in_the_same_batch_either() -> None:
+    """An event with an earlier time, by another leader's clock: the next batch would not know the group's clock."""
+    update = call(row(COMMIT, 3_000, 1), row(DELETE, 4_000, 2), row(COMMIT, 2_500, 3), at_ms=5_000)
+
+    assert [line["at"] for _, line in lines(update) if "at" in line] == [3_000, 2_500]
 
 
 def test_an_event_is_not_earlier_than_the_groups_clock() -> None:

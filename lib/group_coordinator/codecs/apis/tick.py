@@ -11,6 +11,8 @@ from group_coordinator.core.model import requests
 
 class TickBody(Body):
     group_id: Text | UnsetType = UNSET
+    basis_id: Text | UnsetType = UNSET
+    """The basis of the next responses, for gateways (runtime/basis.py)."""
 
 
 def _to_request(body: TickBody, _version: int) -> requests.Tick:

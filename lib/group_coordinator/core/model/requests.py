@@ -285,6 +285,14 @@ class Tick(Value, frozen=True):
     group_id: str
 
 
+class ReadState(Value, frozen=True):
+    """A system event by which a gateway asks for the whole group."""
+
+    group_id: str
+    known_basis_id: str = ""
+    """The id of the basis that the gateway has (runtime/basis.py)."""
+
+
 Request = (
     JoinGroup
     | SyncGroup
@@ -303,4 +311,5 @@ Request = (
     | AlterConfigs
     | TopicMetadata
     | Tick
+    | ReadState
 )

@@ -8,6 +8,7 @@ from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.classic_member import ReplyAddress
 from group_coordinator.core.model.consumer_member import ConsumerMember
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.value import Value
 
@@ -230,6 +231,16 @@ class AlterConfigsResponse(Value, frozen=True):
     group_id: str
 
 
+class ReadStateResponse(Value, frozen=True):
+    """The whole group, and the basis of its responses (runtime/basis.py) as JSON. Group None: nothing is known of it."""
+
+    error: ErrorCode
+    group: Group | None = None
+    basis_id: str = ""
+    basis: bytes | None = None
+    """None: the gateway has it."""
+
+
 Response = (
     JoinGroupResponse
     | SyncGroupResponse
@@ -246,6 +257,7 @@ Response = (
     | ConsumerGroupDescribeResponse
     | DescribeConfigsResponse
     | AlterConfigsResponse
+    | ReadStateResponse
 )
 
 
