@@ -129,6 +129,9 @@ class PendingReplies(Generic[_Reply]):
     def __len__(self) -> int:
         return len(self._pending)
 
+    def __contains__(self, correlation_id: str) -> bool:
+        return correlation_id in self._pending
+
     def put(self, reply: _Reply) -> str:
         """Add a request before it is sent; return its correlation id. Raises ChannelError: the channel is broken."""
         correlation_id = f"{self.name}-{next(self._numbers)}"
@@ -226,8 +229,13 @@ class ResponseReader(LastingClient[KafkaConsumer]):
 
     def poll(self, timeout_ms: int) -> Iterator[bytes]:
         """Yield the values that have arrived; other clients' responses may be among them."""
+        records = self.poll_records(timeout_ms)
+        return (record.value for record in records if record.value is not None)
+
+    def poll_records(self, timeout_ms: int) -> Iterator[Any]:
+        """Yield the records that have arrived."""
         for partition, records in self.opened().poll(timeout_ms=timeout_ms).items():
-            yield from (record.value for record in records if record.value is not None)
+            yield from records
             self._positions[partition.partition] = records[-1].offset + 1
 
     def _assign(self, numbers: list[int]) -> list[TopicPartition]:

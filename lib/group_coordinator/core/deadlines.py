@@ -31,7 +31,6 @@ from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.timers import (
     NEVER_MS,
-    REGEX_TIMER,
     Timer,
     TimerKey,
     TimerKind,
@@ -72,9 +71,11 @@ _KEPT = 100
 def due_after(timer: Timer, outages: Outages) -> int:
     """Return the time at which the timer fires, with these outages.
 
-    An outage that is noted later changes no timer that was due before it began.
+    An outage that is noted later changes no timer that was due before it began. A timer that is due at once waits for no client.
     """
     begin_ms, length_ms = timer.armed_ms, timer.due_ms - timer.armed_ms
+    if not length_ms:
+        return timer.due_ms
     for outage in outages:
         if begin_ms >= outage.to_ms or outage.from_ms >= begin_ms + length_ms:
             continue
@@ -263,12 +264,8 @@ def _first_timer(timers: Timers, outages: Outages) -> tuple[TimerKey, Timer]:
         outages = since(min(timer.armed_ms for timer in timers.by_text.values()), outages)
     if not outages:
         return timers.soonest()
-    # A regex timer is due at once and waits for no client: outages do not postpone it.
     put_off = (
-        (
-            text,
-            timer if text == REGEX_TIMER.text else Timer(due_after(timer, outages), timer.armed_ms),
-        )
+        (text, Timer(due_after(timer, outages), timer.armed_ms))
         for text, timer in timers.by_text.items()
     )
     text, timer = min(put_off, key=lambda item: item[1].due_ms)

@@ -6,11 +6,15 @@ answers by itself behind a Tick only with the state of a group that the job read
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64decode
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct, field, json
+
+from group_coordinator.core.acls import Acls
 
 
 class DecidingSettings(Struct, frozen=True, kw_only=True):
@@ -38,3 +42,8 @@ class Basis(Struct, frozen=True, dict=True):
     def id(self) -> str:
         """Sixteen hexadecimal digits, other ones for another basis."""
         return sha256(self.encoded).hexdigest()[:16]
+
+
+def unpacked_acls(text: str) -> Acls:
+    """Decode the ACLs of a basis or of a task. Values that Kafka 4.4 would reject are kept, as a cluster may have them."""
+    return json.decode(zlib.decompress(b64decode(text)), type=Acls)

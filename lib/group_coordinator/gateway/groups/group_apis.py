@@ -159,7 +159,10 @@ class _GroupsByJob:
     def __init__(self, settings: Settings, connection: Connection, view: ClusterView) -> None:
         job, timeout_ms = settings.job, settings.job.gateway_answer_timeout_ms
         topics = ChannelTopics(
-            job.events_topic, job.responses_topic, settings.coordinator.event_max_bytes
+            job.events_topic,
+            job.responses_topic,
+            settings.coordinator.event_max_bytes,
+            with_replica=job.gateway_answers == "replica",
         )
         self._channel = JobChannel(
             connection, topics, answer_timeout_ms=timeout_ms, on_sighting=self._see

@@ -9,11 +9,11 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from threading import Event
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from kafka.errors import KafkaError
 
@@ -22,8 +22,10 @@ from group_coordinator.clients import channel
 from group_coordinator.clients.channel import Body, PendingReplies, Request, ResponseReader
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ChannelError
+from group_coordinator.core.acls import THE_JOB
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S, EventsOut, OutgoingEvent
+from group_coordinator.gateway.job.replica import Replica, read_events
 from group_coordinator.gateway.job.sightings import Sighting, sighted
 from group_coordinator.gateway.login import Caller
 
@@ -35,20 +37,17 @@ _NEW_PARTITIONS_MS = 10_000
 _log = logging.getLogger(__name__)
 
 
-class ResponsesIn:
-    """Reader of the responses to all clients, which show created and deleted groups."""
+class RecordsIn:
+    """Reader of a whole topic from now on: of the responses to all clients, or of all events."""
 
     def __init__(
-        self,
-        connection: Connection,
-        responses_topic: str,
-        on_values: Callable[[Iterable[bytes]], None],
+        self, connection: Connection, topic: str, on_records: Callable[[Iterator[Any]], None]
     ) -> None:
-        """Take the callback `on_values` for new responses, which the reading thread calls."""
+        """Take the callback `on_records` for new records, which the reading thread calls."""
         self._connection = connection
-        self._responses_topic = responses_topic
-        self._on_values = on_values
-        self._thread = Background(self._run, "gateway-responses")
+        self._topic = topic
+        self._on_records = on_records
+        self._thread = Background(self._run, f"gateway-{topic}")
         self._positions: dict[int, int] = {}
         """Next offsets by partition, kept while the topic cannot be read, so that nothing is lost."""
         self.partitions: Sequence[int] = ()
@@ -67,7 +66,7 @@ class ResponsesIn:
                 ended,
                 pause_s=_RETRY_S,
                 passes=lambda failure: isinstance(failure, KafkaError | ChannelError),
-                say=lambda failure, _: _log.warning("responses cannot be read: %s", failure),
+                say=lambda failure, _: _log.warning("%s cannot be read: %s", self._topic, failure),
             )
         finally:
             self.partitions = ()
@@ -76,16 +75,16 @@ class ResponsesIn:
         self.partitions = ()
         reader = ResponseReader(
             self._connection,
-            self._responses_topic,
+            self._topic,
             self._positions,
             metadata_max_age_ms=_NEW_PARTITIONS_MS,
         )
         with closing(reader):
-            reader.begin(reader.partitions_of(self._responses_topic))
+            reader.begin(reader.partitions_of(self._topic))
             while not ended.is_set():
                 # Set after `begin`, so that no request names a partition that is not read yet.
                 self.partitions = reader.numbers
-                self._on_values(reader.poll(_POLL_MS))
+                self._on_records(reader.poll_records(_POLL_MS))
                 reader.add_new_partitions()
 
 
@@ -180,6 +179,7 @@ class ChannelTopics(NamedTuple):
     events: str
     responses: str
     event_max_bytes: int
+    with_replica: bool = False
 
 
 class JobChannel:
@@ -212,18 +212,28 @@ class JobChannel:
             max_event_bytes=topics.event_max_bytes,
             on_failure=self._failed_in_thread,
         )
-        self._responses = ResponsesIn(connection, topics.responses, self._arrived_in_thread)
+        self._responses = RecordsIn(connection, topics.responses, self._arrived_in_thread)
+        self.replica = (
+            Replica(self._open.name, topics.events, self._answer_early)
+            if topics.with_replica
+            else None
+        )
+        """Answers requests before the job; None: only the job does."""
+        self._own_events = RecordsIn(connection, topics.events, self._read_in_thread)
 
     def start(self) -> None:
         """Start to read and to send. Both retry while the cluster is unreachable."""
         self._loop = asyncio.get_running_loop()
         self._responses.start()
         self._events.start()
+        if self.replica is not None:
+            self._own_events.start()
 
     def close(self) -> None:
         """End the threads and drop pending requests. Call it in another thread, as it blocks for a second or two."""
         self._events.close()
         self._responses.close()
+        self._own_events.close()
 
     @property
     def is_reading(self) -> bool:
@@ -247,17 +257,28 @@ class JobChannel:
         if not partitions:
             self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             return response
+        asked = None if self.replica is None else self.replica.ask(request.group_id)
+        if asked is not None:
+            state_id, body = asked
+            caller = request.caller._replace(principal=THE_JOB)
+            about = request._replace(api="ReadState", version=0, body=body, caller=caller)
+            # The same payer, or the state would not be in the queue before the request.
+            self._put(about, state_id, partitions, request.caller.payer)
+        self._put(request, correlation_id, partitions, request.caller.payer)
+        return response
+
+    def _put(
+        self, request: GroupRequest, correlation_id: str, partitions: Sequence[int], client: str
+    ) -> None:
         value = request.event(correlation_id, partitions[self._lot % len(partitions)])
         if len(value) > self._event_max_bytes:
             self._fail(correlation_id, ErrorCode.INVALID_REQUEST)
-            return response
+            return
         # A JoinGroup may wait for minutes, but it must be sent as soon as all others.
         send_by_s = time.monotonic() + min(request.timeout_s, self._answer_timeout_s)
-        client = request.caller.payer
         event = OutgoingEvent(correlation_id, request.group_id, value, send_by_s, client)
         if not self._events.put(event):
             self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        return response
 
     def _fail(self, correlation_id: str, code: ErrorCode) -> None:
         self._open.fail(correlation_id, NoAnswerError(code))
@@ -265,11 +286,33 @@ class JobChannel:
     def _failed_in_thread(self, correlation_id: str, code: ErrorCode) -> None:
         self._in_loop(partial(self._fail, correlation_id, code))
 
-    def _arrived_in_thread(self, values: Iterable[bytes]) -> None:
+    def _arrived_in_thread(self, records: Iterator[Any]) -> None:
+        values = [record.value for record in records if record.value is not None]
+        if not values:
+            return
+        if self.replica is not None:
+            self._in_loop(partial(self._compare, values))
+        else:
+            self._in_loop(partial(self._take, self._read(values)))
+
+    def _compare(self, values: Sequence[bytes]) -> None:
+        if self.replica is not None:
+            self._take(self._read(self.replica.left_of(values)))
+
+    def _read(self, values: Iterable[bytes]) -> Sequence[ReceivedResponse]:
         name = self._open.name
-        found = [arrival for value in values if (arrival := read(value, name)) is not None]
-        if found:
-            self._in_loop(partial(self._take, found))
+        return [arrival for value in values if (arrival := read(value, name)) is not None]
+
+    def _read_in_thread(self, records: Iterator[Any]) -> None:
+        events = list(read_events(records))
+        if events and self.replica is not None:
+            self._in_loop(partial(self.replica.take_events, events, time.time_ns() // 1_000_000))
+
+    def _answer_early(self, correlation_id: str, value: bytes) -> bool:
+        if correlation_id not in self._open:
+            return False
+        self._take(self._read([value]))
+        return True
 
     def _in_loop(self, work: Callable[[], None]) -> None:
         # A thread may deliver its last result after the loop's end.
