@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -71,9 +71,10 @@ class Gauges(NamedTuple):
 _PREFIX = "group_coordinator_gateway"
 
 
-def metrics_page(counters: Counters, gauges: Gauges) -> str:
-    """Prometheus page with a line for each sample."""
-    return "".join(f"{_PREFIX}_{line}\n" for line in _lines(counters, gauges))
+def metrics_page(counters: Counters, gauges: Gauges, figures: Mapping[str, int]) -> str:
+    """Prometheus page with a line for each sample. `figures` are more samples by name."""
+    more = (f"{name} {figure}" for name, figure in figures.items())
+    return "".join(f"{_PREFIX}_{line}\n" for line in (*_lines(counters, gauges), *more))
 
 
 def _lines(counters: Counters, gauges: Gauges) -> Iterator[str]:

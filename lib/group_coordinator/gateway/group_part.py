@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -27,6 +27,8 @@ class GroupPart(Protocol):
 class GroupService(NamedTuple):
     part: GroupPart
     checks: Sequence[Check]
+    figures: Callable[[], Mapping[str, int]] = dict
+    """More samples of the metrics page, by name."""
 
 
 OpenGroups: TypeAlias = Callable[[ClusterView], AbstractAsyncContextManager[GroupService]]

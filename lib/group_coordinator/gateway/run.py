@@ -266,7 +266,7 @@ def _pages(gateway: Gateway, view: ClusterView, groups: GroupService) -> Pages:
         "/ready": lambda: ready_page(checks, gateway.nodes_without_port()),
         "/metrics": lambda: Page(
             HTTPStatus.OK,
-            metrics_page(gateway.counters, gateway.gauges()),
+            metrics_page(gateway.counters, gateway.gauges(), groups.figures()),
             "text/plain; version=0.0.4",
         ),
     }

@@ -77,7 +77,7 @@ def page(waits_s: dict[str, list[float]]) -> str:
     gauges = Gauges(
         connections=7, open_requests=3, parked_requests=2, nodes_without_port=0, throttled=0
     )
-    return metrics_page(counters, gauges)
+    return metrics_page(counters, gauges, {})
 
 
 def test_joins_count_as_responses_and_not_as_waits() -> None:

@@ -104,7 +104,7 @@ def test_counters_as_monitoring_reads_them() -> None:
     counters.count_answer("Heartbeat", 0.07)
     counters.count_answer("Heartbeat", 0.6)
 
-    lines = metrics_page(counters, Gauges(2, 5, 1, 3, 4)).splitlines()
+    lines = metrics_page(counters, Gauges(2, 5, 1, 3, 4), {"replica_groups": 6}).splitlines()
 
     prefix = "group_coordinator_gateway_"
     assert all(line.startswith(prefix) for line in lines)
@@ -133,4 +133,5 @@ def test_counters_as_monitoring_reads_them() -> None:
         'answer_seconds_bucket{api="Heartbeat",le="+Inf"} 2',
         'answer_seconds_sum{api="Heartbeat"} 0.670000',
         'answer_seconds_count{api="Heartbeat"} 2',
+        "replica_groups 6",
     ]

@@ -10,6 +10,7 @@ from group_coordinator.cli.main import COMMANDS
 from group_coordinator.core.model.records import Reason
 from group_coordinator.gateway.api_versions import APIS
 from group_coordinator.gateway.counters import Counters, Gauges, metrics_page
+from group_coordinator.gateway.job.replica import Replica
 from tests.support import package_table
 from tests.support.all_metrics import all_names
 from tests.support.table_pages import BEGIN, END, REFERENCE, generated, replaced
@@ -80,7 +81,8 @@ def test_every_metric_of_the_gateway_is_on_the_page_of_metrics() -> None:
     counters.count_refused(APIS[11], 99)
     counters.count_answer("JoinGroup", 0.1)
     counters.closed["idle"] += 1
-    lines = metrics_page(counters, Gauges(0, 0, 0, 0, 0)).splitlines()
+    figures = Replica("name", "events", lambda _id, _value: True).figures()
+    lines = metrics_page(counters, Gauges(0, 0, 0, 0, 0), figures).splitlines()
     names = {SERIES.sub("", re.split("[{ ]", line)[0]) for line in lines}
 
     assert names - named_in("jobs/reference/metrics.md") == set()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from group_coordinator.clients.channel import Body
@@ -190,7 +190,8 @@ class _GroupsByJob:
         try:
             # A member that returns earlier would get COORDINATOR_NOT_AVAILABLE, and some clients then leave their group.
             await self._channel.until_reading(_READING_S)
-            yield GroupService(self._apis, [self._reading_check, self._pulse.why_not_ready])
+            checks = [self._reading_check, self._pulse.why_not_ready]
+            yield GroupService(self._apis, checks, self._figures)
         finally:
             self._ends.close()
             await asyncio.to_thread(self._channel.close)
@@ -198,6 +199,9 @@ class _GroupsByJob:
     def _see(self, sighting: Sighting) -> None:
         self._listing.see(sighting)
         self._group_settings.see(sighting)
+
+    def _figures(self) -> Mapping[str, int]:
+        return {} if self._channel.replica is None else self._channel.replica.figures()
 
     def _reading_check(self) -> str | None:
         return None if self._channel.is_reading else "the job's responses cannot be read"

@@ -52,6 +52,8 @@ _OPEN_S = 600.0
 _MISSING_S = 3_600.0
 """A response that the job has not confirmed for that time, while it confirms others, counts as missing."""
 
+_COUNTED = ("answers", "equal", "different", "missing", "withheld")
+
 _log = logging.getLogger(__name__)
 
 
@@ -153,14 +155,10 @@ class Replica:
         self._given: OrderedDict[str, _Given] = OrderedDict()
         self.counts: Counter[str] = Counter()
 
-    @property
-    def group_count(self) -> int:
-        return len(self._followed)
-
-    @property
-    def open_count(self) -> int:
-        """Number of responses that the job has not confirmed yet."""
-        return len(self._given)
+    def figures(self) -> dict[str, int]:
+        """Return the samples of the metrics page, by name."""
+        counters = {f"replica_{name}_total": self.counts[name] for name in _COUNTED}
+        return {"replica_groups": len(self._followed), "replica_open": len(self._given), **counters}
 
     def ask(self, group_id: str) -> tuple[str, Body] | None:
         """Return correlation id and body of a ReadState, to be sent before the next request of this group; None: not now."""
