@@ -12,6 +12,7 @@ from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.batch_settings import (
     EmptyBatches,
     pin,
+    settings_before_ticks,
     settings_of_open_batch,
 )
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -166,3 +167,55 @@ def test_an_open_batch_whose_settings_are_lost_is_refused(
     with pytest.raises(CheckpointError, match=r"batch 4 of .* begun by an unknown version"):
         opened(spark, configured)
     assert opened(spark, configured, allows_other_version=True) is None
+
+
+def of_gateways(settings: Settings, **job: int) -> Settings:
+    return replace(settings, job=replace(settings.job, gateway_answers="replica", **job))
+
+
+def test_where_gateways_answer_the_settings_of_the_last_run_count_before_the_ticks(
+    spark: SparkSession, configured: Settings
+) -> None:
+    before = of_gateways(with_retention(configured, 1), timer_slack_ms=5)
+    pin(spark, before)
+    leave(spark, configured, planned=4, done=4)
+    now = of_gateways(with_retention(configured, 2), max_offsets_per_trigger=9, timer_slack_ms=7)
+
+    kept = replace(before.job, max_offsets_per_trigger=9)
+    assert settings_before_ticks(spark, now) == replace(before, job=kept)
+    # The query before the Ticks pins them again: a start after a kill finds the same.
+    pin(spark, replace(before, job=kept))
+    assert settings_before_ticks(spark, now) == replace(before, job=kept)
+    pin(spark, now)
+    assert settings_before_ticks(spark, now) is None
+
+
+def test_acls_of_the_last_run_are_checked_before_the_ticks_of_a_run_without(
+    spark: SparkSession, configured: Settings
+) -> None:
+    now = of_gateways(configured)
+    pin(spark, replace(now, job=replace(now.job, acls_source="cluster")))
+
+    kept = settings_before_ticks(spark, now)
+
+    assert kept is not None
+    assert kept.job.acls_source == "file"
+
+
+def test_settings_count_at_once_if_only_the_job_answers_or_none_decides_responses(
+    spark: SparkSession, configured: Settings
+) -> None:
+    assert settings_before_ticks(spark, of_gateways(configured)) is None
+    pin(spark, with_retention(configured, 1))
+
+    assert settings_before_ticks(spark, with_retention(configured, 2)) is None
+    now = of_gateways(with_retention(configured, 1), max_offsets_per_trigger=9)
+    assert settings_before_ticks(spark, now) is None
+
+
+def test_another_version_cannot_keep_the_settings_of_the_last_run(
+    spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin_by_an_earlier_version(spark, with_retention(configured, 1), monkeypatch)
+
+    assert settings_before_ticks(spark, of_gateways(with_retention(configured, 2))) is None

@@ -110,14 +110,14 @@ def run_coordinator(settings: Settings, make_session: MakeSession, options: RunO
         with (
             topic_metadata_of_run(spark, settings.job, connection) as topic_metadata,
             following_of_markers(spark, settings.job, connection) as following,
-            acls_of_run(spark, settings.job, connection) as acls,
+            acls_of_run(spark, settings, connection) as acls,
             closing(ResponseWriter(connection, settings.job, replies.now)) as responses,
         ):
             given = RunInputs(
                 spark=spark,
                 connection=connection,
                 writer=writer,
-                job=settings.job,
+                settings=settings,
                 progress_file=options.progress_file,
                 topic_metadata=topic_metadata,
                 following=following,

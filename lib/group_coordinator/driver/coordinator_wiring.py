@@ -27,8 +27,8 @@ from group_coordinator.driver.tasks.monitors import (
 )
 from group_coordinator.driver.tasks.topic_metadata import TopicMetadataRun
 from group_coordinator.driver.tasks.transaction_markers import MarkerTask
-from group_coordinator.settings import JobSettings
-from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches, basis_of
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordinator_query import CoordinatorHooks
@@ -44,7 +44,7 @@ class RunInputs:
     spark: SparkSession
     connection: Connection
     writer: Writer
-    job: JobSettings
+    settings: Settings
     progress_file: Path | None
     topic_metadata: TopicMetadataRun | None
     following: MarkerTask | None
@@ -52,6 +52,10 @@ class RunInputs:
     responses: ResponseWriter
     acls: AclsOfRun
     endpoint: Endpoint | None
+
+    @property
+    def job(self) -> JobSettings:
+        return self.settings.job
 
 
 def for_a_drain(given: RunInputs) -> CoordinatorHooks:
@@ -106,8 +110,8 @@ def _surroundings(
     idle_back_off: IdleBackOff | None,
     measured: Measuring | None = None,
 ) -> CoordinatorHooks:
-    def ticks() -> Ticks:
-        written = write_ticks(given.connection, given.job.events_topic)
+    def ticks(basis_id: str | None = None) -> Ticks:
+        written = write_ticks(given.connection, given.job.events_topic, basis_id)
         # Our own Ticks must not end the idle back-off.
         if idle_back_off is not None:
             idle_back_off.note_ticks(written.ends)
@@ -115,8 +119,8 @@ def _surroundings(
 
     clock = Clock(lambda: ticks().ahead_ms, given.job.timer_slack_ms)
 
-    def tick() -> Mapping[int, int]:
-        written = ticks()
+    def announce(acls: str | None) -> Mapping[int, int]:
+        written = ticks(basis_of(given.settings, acls).id)
         # The brokers' timestamps of the Ticks show the difference of the clocks, without a further request.
         clock.check(written.ahead_ms)
         return written.ends
@@ -125,7 +129,8 @@ def _surroundings(
         before, now = plans.of(batch_id - 1), plans.of(batch_id)
         report_new_partitions(given.job.events_topic, before, now)
         before_batch(batch_id)
-        given.acls.log.begin(batch_id)
+        starts = {partition: offsets.start for partition, offsets in plans.ranges_of(batch_id)}
+        given.acls.log.begin(batch_id, starts)
         if measured is not None:
             measured.begin(batch_id, plans)
 
@@ -137,7 +142,7 @@ def _surroundings(
     progress = ProgressReport(given.progress_file)
     owner = OwnerMonitor(given.spark, given.writer)
     return CoordinatorHooks(
-        tick=tick,
+        tick=lambda: given.acls.log.start(announce),
         must_wait=clock.is_wrong,
         plans=plans,
         before_query=given.acls.log.before_query,

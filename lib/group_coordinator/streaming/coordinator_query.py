@@ -19,7 +19,12 @@ from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
 from group_coordinator.streaming.batch_writer import Sinks
-from group_coordinator.streaming.checkpoint.batch_settings import pin, settings_of_open_batch
+from group_coordinator.streaming.checkpoint.batch_settings import (
+    basis_of,
+    pin,
+    settings_before_ticks,
+    settings_of_open_batch,
+)
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
     PARTITIONS,
@@ -75,6 +80,7 @@ def start_query(
         follows_markers=job.transactions_markers_interval_ms > 0,
         reports_rebalancing=bool(job.metrics_listen),
         checks_acls=job.acls_source != "none",
+        basis=basis_of(settings),
         scratch=folder_for_spills,
     )
     calls = coordinate(_input(spark, settings, origin), context, job.exchange)
@@ -159,7 +165,7 @@ class CoordinatorHooks:
     """Connections of a run to the rest of the driver.
 
     `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark runs no
-    batch until there is data. `must_wait` decides if a batch is held for another query (BatchGate). `before_batch` is called in the
+    batch until there is data. It names the basis of the run (runtime/basis.py). `must_wait` decides if a batch is held for another query (BatchGate). `before_batch` is called in the
     thread that begins the batch's tasks, `rest` after `report` (small_batch.py). Each of `watches` receives the query about once a
     second. The last six fields are for Sinks.
     """
@@ -192,7 +198,7 @@ class CoordinatorRun:
     allows_other_version: bool = False
 
     def run(self) -> None:
-        self._end_open_batch()
+        self._end_earlier_settings()
         # A query may end without an error: its next batch is held while the clock is wrong.
         while not self.stop.is_set():
             # The Ticks give the next query its first batch, and show the difference of the clocks.
@@ -201,7 +207,7 @@ class CoordinatorRun:
 
     def drain(self) -> None:
         """Process the events that exist at the start and fire the due timers, then return. Suspended timers fire later."""
-        self._end_open_batch()
+        self._end_earlier_settings()
         # The Ticks mark the end of the drain: every event before them exists now.
         events_topic, ends = self.settings.job.events_topic, self.around.tick()
         retries_end_ms: list[int] = []
@@ -216,6 +222,22 @@ class CoordinatorRun:
             return has_begun_batch_after(query, *retries_end_ms)
 
         while not self.stop.is_set() and not self._run_query(self.settings, is_over):
+            self.around.tick()
+
+    def _end_earlier_settings(self) -> None:
+        self._end_open_batch()
+        settings = settings_before_ticks(self.spark, self.settings)
+        if settings is None or self.stop.is_set():
+            return
+        _log.warning(
+            "settings that decide responses have changed: those of the last run count for the events before this start"
+        )
+        events_topic, ends = self.settings.job.events_topic, self.around.tick()
+
+        def is_over(query: StreamingQuery, _backlog: Backlog) -> bool:
+            return has_read(query, events_topic, ends)
+
+        while not self.stop.is_set() and not self._run_query(settings, is_over):
             self.around.tick()
 
     def _end_open_batch(self) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
+from typing import NamedTuple
 
 from msgspec import json
 from pyspark.sql import SparkSession
@@ -29,24 +30,59 @@ ACLS_PROPERTY = "group.coordinator.acls"
 
 _ACLS_FILE = "acls"
 
+Announce = Callable[[str | None], Mapping[int, int]]
+"""Writes Ticks with the basis of these packed ACLs (runtime/basis.py), and returns the offsets behind them, by partition."""
+
+
+class _NewestAcls(NamedTuple):
+    packed: str | None
+    from_offsets: Mapping[int, int]
+    """By partition: a batch with earlier events keeps the ACLs before."""
+
 
 class AclLog:
-    """Current ACLs and the ACLs of the open batch. A thread may set them while another begins batches."""
+    """Current ACLs and the ACLs of the open batch. A thread may set them while another begins batches.
 
-    def __init__(self, spark: SparkSession, folder: CheckpointFolder) -> None:
+    If gateways answer, `announce` precedes changed ACLs; None: they count for the next batch.
+    """
+
+    def __init__(
+        self, spark: SparkSession, folder: CheckpointFolder, announce: Announce | None = None
+    ) -> None:
         self._spark = spark
         self._folder = folder
+        self._announce = announce
+        # The last Ticks must be those of the newest ACLs.
         self._lock = Lock()
-        self._newest: str | None = None
+        self._is_announced = True
+        self._newest = _NewestAcls(None, {})
         self._pinned = folder.read_newest(_ACLS_FILE)
         self._begun = -1
 
     def take(self, acls: Acls) -> None:
-        """Use these ACLs for the batches that begin from now on."""
+        """Use these ACLs for the batches that begin from now on, or behind the Ticks. Raises as `announce`; they are not used then."""
         # A local property is a text, and Spark sends it with every task: compressed, it stays small.
         packed = b64encode(zlib.compress(json.encode(acls))).decode()
         with self._lock:
-            self._newest = packed
+            if packed == self._newest.packed and self._is_announced:
+                return
+            from_offsets: Mapping[int, int] = {}
+            # The first ACLs of a run need no Ticks of their own: those of the start follow.
+            if self._announce is not None and self._newest.from_offsets:
+                # After a failure some Ticks may be there: then the same ACLs as before are announced again.
+                self._is_announced = False
+                from_offsets = self._announce(packed)
+                self._is_announced = True
+            self._newest = _NewestAcls(packed, from_offsets)
+
+    def start(self, announce: Announce) -> Mapping[int, int]:
+        """Write the Ticks of a start. If gateways answer, the ACLs of the last run count for the events before them."""
+        with self._lock:
+            ends = announce(self._newest.packed)
+            if self._announce is not None:
+                self._newest = _NewestAcls(self._newest.packed, ends)
+                self._is_announced = True
+            return ends
 
     def before_query(self) -> None:
         """Write the ACLs of the query's first batch, unless that batch is open and has ACLs. Before the query's settings.
@@ -55,11 +91,11 @@ class AclLog:
         """
         # The open batch has started with the ACLs in the file, so its repeat must use them too.
         self._begun = last_planned_batch(self._folder)
-        is_open = self._begun > last_done_batch(self._folder)
-        if is_open and began_with_rules(self._folder):
+        is_open, newest = self._begun > last_done_batch(self._folder), self._newest
+        if (is_open or self._must_wait(newest, {})) and began_with_rules(self._folder):
             self._check_pinned()
         else:
-            self._pin()
+            self._pin(newest.packed)
 
     def _check_pinned(self) -> None:
         if self._pinned is None:
@@ -72,17 +108,26 @@ class AclLog:
                 self._folder.newest(_ACLS_FILE) or _ACLS_FILE, error
             ) from error
 
-    def begin(self, batch_id: int) -> None:
-        """Pass the ACLs to the tasks of this batch, by Spark's number. The calling thread starts these tasks next."""
+    def begin(self, batch_id: int, starts: Mapping[int, int]) -> None:
+        """Pass the ACLs to the tasks of this batch, by Spark's number and start offsets. The calling thread starts these tasks next."""
+        newest = self._newest
         # A repeated batch keeps its ACLs: only a new batch gets the newest.
         if batch_id > self._begun:
             self._begun = batch_id
-            self._pin()
+            if not self._must_wait(newest, starts):
+                self._pin(newest.packed)
         self._spark.sparkContext.setLocalProperty(ACLS_PROPERTY, self._pinned or "")
 
-    def _pin(self) -> None:
-        with self._lock:
-            newest = self._newest
+    def _must_wait(self, newest: _NewestAcls, starts: Mapping[int, int]) -> bool:
+        if self._pinned is None or newest.packed == self._pinned:
+            return False
+        # A run without ACLs may read the events before its Ticks with those of the last run: they must not be missing.
+        return any(
+            newest.packed is None or starts.get(partition, 0) < offset
+            for partition, offset in newest.from_offsets.items()
+        )
+
+    def _pin(self, newest: str | None) -> None:
         if newest == self._pinned:
             return
         # Without ACLs a file of an earlier run must not count.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Event, Thread
@@ -51,7 +52,10 @@ class Query:
     @property
     def lastProgress(self) -> Any:  # noqa: N802 - Spark's name
         done = self._checkpoint.done
-        return None if done < 0 else SimpleNamespace(batchId=done)
+        # One event in each batch.
+        sources = [{"endOffset": {"group-events": {"0": done + 1}}}]
+        text = json.dumps({"sources": sources})
+        return None if done < 0 else SimpleNamespace(batchId=done, json=text)
 
     def awaitTermination(self, _seconds: float) -> None:  # noqa: N802 - Spark's name
         self._thread.join(0.02)
@@ -84,6 +88,9 @@ class World:
         self.must_wait: Callable[[], bool] = lambda: False
         self.watch: Callable[[object], None] = lambda _: None
         self.opened: tuple[int, Settings] | None = None
+        self.before_ticks: Settings | None = None
+        self.started: list[Settings] = []
+        """The settings of each query."""
         self._patch(monkeypatch)
 
     def run(self) -> None:
@@ -113,7 +120,7 @@ class World:
 
     def _tick(self) -> dict[int, int]:
         self.ticks += 1
-        return {}
+        return {0: 3}
 
     def _patch(self, monkeypatch: pytest.MonkeyPatch) -> None:
         checkpoint = self.checkpoint
@@ -126,7 +133,8 @@ class World:
             "last_done_batch": lambda _: checkpoint.done,
             "unplan": lambda _, batch_id: self._unplan(batch_id),
             "settings_of_open_batch": lambda *_, **__: self.opened,
-            "start_query": lambda _spark, _chosen, _origin, gate: Query(checkpoint, gate),
+            "settings_before_ticks": lambda *_: self.before_ticks,
+            "start_query": lambda _spark, chosen, _origin, gate: self._start(chosen, gate),
             "plans_in_memory": lambda *_: None,
             "Sinks": lambda job, **_: SimpleNamespace(
                 write=lambda _, batch_id: self._write(batch_id, job.timer_slack_ms)
@@ -134,6 +142,10 @@ class World:
         }
         for name, function in played.items():
             monkeypatch.setattr(coordinator_query, name, function)
+
+    def _start(self, chosen: Settings, gate: BatchGate) -> Query:
+        self.started.append(chosen)
+        return Query(self.checkpoint, gate)
 
     def _unplan(self, batch_id: int) -> None:
         self.checkpoint.unplanned.append(batch_id)
@@ -166,6 +178,24 @@ def test_only_the_open_batch_is_ended_with_its_own_settings(
     slack_ms = SETTINGS.job.timer_slack_ms
     assert world.written[:3] == [(3, 7), (4, slack_ms), (5, slack_ms)]
     assert world.ticks == 2
+
+
+def test_settings_of_the_last_run_count_until_the_ticks_of_the_start_are_read(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The Ticks are the third event: they are read by batch 2."""
+    world = World(monkeypatch, Checkpoint())
+    world.before_ticks = BEFORE
+    # Else the first query would also handle some events behind the Ticks.
+    world.must_wait = lambda: len(world.written) == 3 and world.started[-1] == BEFORE
+
+    world.run()
+
+    slack_ms = SETTINGS.job.timer_slack_ms
+    assert world.written[:4] == [(0, 7), (1, 7), (2, 7), (3, slack_ms)]
+    assert [record.getMessage() for record in caplog.records] == [
+        "settings that decide responses have changed: those of the last run count for the events before this start"
+    ]
 
 
 def test_an_open_batch_that_must_wait_is_not_given_new_settings(

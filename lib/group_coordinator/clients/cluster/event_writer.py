@@ -47,9 +47,6 @@ class EventWriter:
         self._producer.close()
 
 
-_TICK = json.dumps({"api": "Tick", "version": 0, "correlationId": None, "body": {}}).encode()
-
-
 class Ticks(NamedTuple):
     """Result of a Tick in every partition: the offsets behind the ticks, and by how many ms this machine's clock is ahead.
 
@@ -61,19 +58,24 @@ class Ticks(NamedTuple):
     ahead_ms: int
 
 
-def write_ticks(connection: Connection, events_topic: str) -> Ticks:
-    """Write a Tick to every partition. Raises BrokerUnreachableError: the cluster does not accept them."""
+def write_ticks(connection: Connection, events_topic: str, basis_id: str | None = None) -> Ticks:
+    """Write a Tick to every partition, which may announce a basis (runtime/basis.py).
+
+    Raises BrokerUnreachableError: the cluster does not accept all; some may be written.
+    """
+    body = {} if basis_id is None else {"basisId": basis_id}
+    tick = json.dumps({"api": "Tick", "version": 0, "correlationId": None, "body": body}).encode()
     with connection.opened(KafkaProducer, acks="all") as producer:
         partitions = producer.partitions_for(events_topic)
         before_ms = _now_ms()
         sent = [
-            producer.send(events_topic, key=b"", value=_TICK, partition=partition).get(30)
+            producer.send(events_topic, key=b"", value=tick, partition=partition).get(30)
             for partition in sorted(partitions)
         ]
         # The brokers' timestamps lie between the two readings, if the clocks agree.
         after_ms = _now_ms()
-    ends = {tick.partition: tick.offset + 1 for tick in sent}
-    return Ticks(ends, ahead_ms([tick.timestamp for tick in sent], before_ms, after_ms))
+    ends = {each.partition: each.offset + 1 for each in sent}
+    return Ticks(ends, ahead_ms([each.timestamp for each in sent], before_ms, after_ms))
 
 
 def ahead_ms(stamps: Collection[int], before_ms: int, after_ms: int) -> int:

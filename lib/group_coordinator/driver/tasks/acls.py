@@ -14,6 +14,7 @@ from prometheus_client.metrics_core import Metric
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.cluster.event_writer import write_ticks
 from group_coordinator.clients.cluster.held_rights import (
     AclsUnreadableError,
     ClusterAcls,
@@ -25,9 +26,10 @@ from group_coordinator.codecs.fields import FieldError
 from group_coordinator.core.acls import Acls
 from group_coordinator.driver.outages import look_again_and_again
 from group_coordinator.driver.session import figure
-from group_coordinator.settings import JobSettings
+from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.streaming.checkpoint.batch_settings import basis_of
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
-from group_coordinator.streaming.task_properties import AclLog
+from group_coordinator.streaming.task_properties import AclLog, Announce
 
 
 @contextmanager
@@ -144,15 +146,22 @@ class AclsOfRun:
 
 @contextmanager
 def acls_of_run(
-    spark: SparkSession, job: JobSettings, connection: Connection
+    spark: SparkSession, settings: Settings, connection: Connection
 ) -> Iterator[AclsOfRun]:
     """Read the ACLs once before the first response. Raises AclsUnreadableError if they are missing, or ChannelError."""
+    job = settings.job
     # Only a warning: brokers without authorizer may be shielded by the network.
     if (way := way_past_rules(job, connection)) is not None:
         _log.warning(way)
-    log = AclLog(spark, coordinator_folder(spark, job))
+    announce = _announcement(settings, connection) if job.gateway_answers == "replica" else None
+    log = AclLog(spark, coordinator_folder(spark, job), announce)
     with reader_of_acls(job, connection) as read:
         task = None if read is None else AclTask(read, log.take)
         if task is not None:
             task.begin()
         yield AclsOfRun(log, task)
+
+
+def _announcement(settings: Settings, connection: Connection) -> Announce:
+    topic = settings.job.events_topic
+    return lambda acls: write_ticks(connection, topic, basis_of(settings, acls).id).ends

@@ -7,13 +7,13 @@ of the program might decide otherwise with equal settings, so it refuses to end 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from msgspec import Struct, ValidationError, convert, field, json, to_builtins
+from msgspec import ValidationError, convert, json, structs, to_builtins
 from pyspark.sql import SparkSession
 
 import group_coordinator
 from group_coordinator.core.model.config import CoordinatorConfig
+from group_coordinator.runtime.basis import Basis, DecidingSettings
 from group_coordinator.settings import AclsSource, JobSettings, Settings
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import (
@@ -28,17 +28,16 @@ _EMPTY = "empty_batches"
 _EMPTY_OF_0_3 = "empty_batch"
 
 
-class BatchSettings(Struct, frozen=True, kw_only=True):
+class BatchSettings(DecidingSettings, frozen=True, kw_only=True):
     """The settings that influence the outputs of a batch."""
 
-    program_version: str
-    coordinator: dict[str, Any]
-    timer_slack_ms: int
-    response_max_bytes: int
-    announces_topics: bool = field(name="tells_topics")
     max_offsets_per_trigger: int
     follows_markers: bool
-    checks_acls: bool
+
+
+def basis_of(settings: Settings, acls: str | None = None) -> Basis:
+    """Return the basis of responses with these settings and packed ACLs."""
+    return Basis(_deciding(_pinned(settings)), acls)
 
 
 def pin(spark: SparkSession, settings: Settings) -> None:
@@ -82,9 +81,28 @@ def _is_empty(folder: CheckpointFolder, batch_id: int) -> bool:
 def began_with_rules(folder: CheckpointFolder) -> bool:
     """Return True if the last batch checked ACLs. A batch of another version counts as unchecked."""
     pinned = _read(folder)
-    if pinned is None or pinned.program_version != group_coordinator.__version__:
-        return False
-    return pinned.checks_acls
+    return pinned is not None and _is_of_this_version(pinned) and pinned.checks_acls
+
+
+def settings_before_ticks(spark: SparkSession, settings: Settings) -> Settings | None:
+    """Return the settings of the events before a start's Ticks, by which gateways may have answered; None: those of this run.
+
+    Another version of the program cannot decide as the last run did, so nothing is kept then.
+    Raises DamagedFileError: the settings of the last run cannot be read.
+    """
+    if settings.job.gateway_answers != "replica":
+        return None
+    folder = coordinator_folder(spark, settings.job)
+    pinned, now = _read(folder), _pinned(settings)
+    if pinned is None or not _is_of_this_version(pinned) or _deciding(pinned) == _deciding(now):
+        return None
+    # The other settings decide no response.
+    kept = structs.replace(
+        pinned,
+        max_offsets_per_trigger=now.max_offsets_per_trigger,
+        follows_markers=now.follows_markers,
+    )
+    return _with(settings, kept, _coordinator(folder, kept))
 
 
 def settings_of_open_batch(
@@ -102,7 +120,7 @@ def settings_of_open_batch(
     if batch_id <= last_done_batch(folder) or pinned == _pinned(settings):
         return None
     # The same version decides the same with the same settings, so it may end the batch.
-    if pinned is not None and pinned.program_version == group_coordinator.__version__:
+    if pinned is not None and _is_of_this_version(pinned):
         return batch_id, _with(settings, pinned, _coordinator(folder, pinned))
     if allows_other_version or _is_empty(folder, batch_id):
         return None
@@ -112,6 +130,14 @@ def settings_of_open_batch(
         "version (`run --drain`), or with this version by `run --redo-open-batch`, if its responses and "
         "records may differ from those already written"
     )
+
+
+def _is_of_this_version(pinned: BatchSettings) -> bool:
+    return pinned.program_version == group_coordinator.__version__
+
+
+def _deciding(pinned: BatchSettings) -> DecidingSettings:
+    return convert(pinned, DecidingSettings, from_attributes=True)
 
 
 def _pinned(settings: Settings) -> BatchSettings:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
-from msgspec import json
+from msgspec import json, structs
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
@@ -17,6 +17,7 @@ from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
 
 from group_coordinator.core.acls import Authorizer
 from group_coordinator.core.deadlines import Outages
+from group_coordinator.runtime.basis import Basis
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
@@ -48,11 +49,13 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
     # Most batches have no properties: no copy is needed.
     if not outages and not timers_hold and not context.checks_acls:
         return context
+    acls = task.getLocalProperty(ACLS_PROPERTY) if context.checks_acls else None
     return replace(
         context,
         timers_hold=context.timers_hold or bool(timers_hold),
         outages=_decoded(outages) if outages else context.outages,
-        acls=_authorizer(task.getLocalProperty(ACLS_PROPERTY)) if context.checks_acls else None,
+        acls=_authorizer(acls) if context.checks_acls else None,
+        basis=_basis(context.basis, acls) if acls else context.basis,
     )
 
 
@@ -79,6 +82,15 @@ def _authorizer(text: str | None) -> Authorizer:
     if not text:
         raise RuntimeError("the batch has no ACLs, and must not run without them")
     return Authorizer(unpacked_acls(text))
+
+
+def _basis(of_query: Basis | None, acls: str) -> Basis | None:
+    return None if of_query is None else _with_acls(of_query.encoded, acls)
+
+
+@lru_cache(maxsize=1)
+def _with_acls(encoded: bytes, acls: str) -> Basis:
+    return structs.replace(json.decode(encoded, type=Basis), acls=acls)
 
 
 class PickledFunction:
