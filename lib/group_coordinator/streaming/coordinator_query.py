@@ -165,9 +165,9 @@ class CoordinatorHooks:
     """Connections of a run to the rest of the driver.
 
     `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark runs no
-    batch until there is data. It names the basis of the run (runtime/basis.py). `must_wait` decides if a batch is held for another query (BatchGate). `before_batch` is called in the
-    thread that begins the batch's tasks, `rest` after `report` (small_batch.py). Each of `watches` receives the query about once a
-    second. The last six fields are for Sinks.
+    batch until there is data. The Ticks announce the basis of the run (runtime/basis.py). `must_wait` decides if a batch is held for
+    another query (BatchGate). `before_batch` is called in the thread that begins the batch's tasks, `rest` after `report`
+    (small_batch.py). Each of `watches` receives the query about once a second. The last six fields are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -232,6 +232,7 @@ class CoordinatorRun:
         _log.warning(
             "settings that decide responses have changed: those of the last run count for the events before this start"
         )
+        # After a kill the next start finds the same settings, and does this again.
         events_topic, ends = self.settings.job.events_topic, self.around.tick()
 
         def is_over(query: StreamingQuery, _backlog: Backlog) -> bool:

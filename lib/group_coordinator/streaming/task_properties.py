@@ -37,13 +37,13 @@ Announce = Callable[[str | None], Mapping[int, int]]
 class _NewestAcls(NamedTuple):
     packed: str | None
     from_offsets: Mapping[int, int]
-    """By partition: a batch with earlier events keeps the ACLs before."""
+    """By partition. A batch with earlier events keeps the ACLs before; empty: no batch does."""
 
 
 class AclLog:
     """Current ACLs and the ACLs of the open batch. A thread may set them while another begins batches.
 
-    If gateways answer, `announce` precedes changed ACLs; None: they count for the next batch.
+    With `announce`, changed ACLs count from the batch on that starts behind the Ticks; None: from the next batch on.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class AclLog:
         self._spark = spark
         self._folder = folder
         self._announce = announce
-        # The last Ticks must be those of the newest ACLs.
+        # Two threads write Ticks, and the last Ticks must be those of the newest ACLs.
         self._lock = Lock()
         self._is_announced = True
         self._newest = _NewestAcls(None, {})
@@ -60,7 +60,7 @@ class AclLog:
         self._begun = -1
 
     def take(self, acls: Acls) -> None:
-        """Use these ACLs for the batches that begin from now on, or behind the Ticks. Raises as `announce`; they are not used then."""
+        """Use these ACLs for batches that begin later. Raises the errors of `announce`, after which the ACLs before stay in force."""
         # A local property is a text, and Spark sends it with every task: compressed, it stays small.
         packed = b64encode(zlib.compress(json.encode(acls))).decode()
         with self._lock:
@@ -76,11 +76,13 @@ class AclLog:
             self._newest = _NewestAcls(packed, from_offsets)
 
     def start(self, announce: Announce) -> Mapping[int, int]:
-        """Write the Ticks of a start. If gateways answer, the ACLs of the last run count for the events before them."""
+        """Write the Ticks of a start with `announce`, by the newest ACLs, and return the offsets behind them."""
         with self._lock:
             ends = announce(self._newest.packed)
             if self._announce is not None:
-                self._newest = _NewestAcls(self._newest.packed, ends)
+                # A later start of the same run repeats the announcement.
+                from_offsets = self._newest.from_offsets or ends
+                self._newest = self._newest._replace(from_offsets=from_offsets)
                 self._is_announced = True
             return ends
 

@@ -88,6 +88,7 @@ def _basis(of_query: Basis | None, acls: str) -> Basis | None:
     return None if of_query is None else _with_acls(of_query.encoded, acls)
 
 
+# By the encoded basis of the query, as settings have no hash.
 @lru_cache(maxsize=1)
 def _with_acls(encoded: bytes, acls: str) -> Basis:
     return structs.replace(json.decode(encoded, type=Basis), acls=acls)
