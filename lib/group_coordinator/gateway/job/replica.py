@@ -49,8 +49,8 @@ _STATE_BYTES = 2_000
 """Memory of a small group."""
 _MOST_OPEN = 100_000
 _OPEN_S = 600.0
-_MISSING_S = 3_600.0
-"""A response that the job has not confirmed for that time, while it confirms others, counts as missing."""
+_MISSING_MS = 3_600_000
+"""When the job answers events that are so much later, an unconfirmed response counts as missing."""
 
 _COUNTED = ("answers", "equal", "different", "missing", "withheld")
 
@@ -81,6 +81,7 @@ class _Head(Struct, rename="camel", gc=False):
     id: str
     api: str | None = None
     group_id: str = ""
+    at: int = 0
     correlation_id: str | None = None
     body: Raw = Raw(b"{}")
 
@@ -124,7 +125,8 @@ class _Followed:
 
 class _Given(NamedTuple):
     value: bytes
-    at_s: float
+    at_ms: int
+    given_s: float
 
 
 class Replica:
@@ -237,14 +239,14 @@ class Replica:
         if self._is_job_away():
             self.counts["withheld"] += 1
         elif self._answer(head.correlation_id, value):
-            self._given[head.id] = _Given(value, self._clock_s())
+            self._given[head.id] = _Given(value, head.at, self._clock_s())
             self.counts["answers"] += 1
 
     def _is_job_away(self) -> bool:
         if not self._given:
             return False
         oldest = next(iter(self._given.values()))
-        return len(self._given) >= _MOST_OPEN or self._clock_s() > oldest.at_s + _OPEN_S
+        return len(self._given) >= _MOST_OPEN or self._clock_s() > oldest.given_s + _OPEN_S
 
     def _is_taken(self, value: bytes) -> bool:
         try:
@@ -252,6 +254,7 @@ class Replica:
         except (DecodeError, RecursionError):
             return False
         given = self._given.pop(head.id, None)
+        self._find_missing(head.at)
         if given is not None:
             self._compare(given.value, value)
             return True
@@ -269,9 +272,11 @@ class Replica:
             self._asked.clear()
             for group_id in list(self._followed):
                 self._drop(group_id)
+
+    def _find_missing(self, at_ms: int) -> None:
         while self._given:
             event_id, oldest = next(iter(self._given.items()))
-            if self._clock_s() <= oldest.at_s + _MISSING_S:
+            if at_ms <= oldest.at_ms + _MISSING_MS:
                 return
             del self._given[event_id]
             self.counts["missing"] += 1
