@@ -120,7 +120,8 @@ def _surroundings(
     clock = Clock(lambda: ticks().ahead_ms, given.job.timer_slack_ms)
 
     def announce(acls: str | None) -> Mapping[int, int]:
-        written = ticks(basis_of(given.settings, acls).id)
+        answers = given.job.gateway_answers == "replica"
+        written = ticks(basis_of(given.settings, acls).id if answers else None)
         # The brokers' timestamps of the Ticks show the difference of the clocks, without a further request.
         clock.check(written.ahead_ms)
         return written.ends

@@ -15,6 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from group_coordinator.runtime.basis import Basis
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.batch_gate import BatchGate
@@ -65,8 +66,11 @@ def start_query(
     settings: Settings,
     origin: Origin | None,
     write: Callable[[DataFrame, int], None],
+    basis: Basis | None = None,
 ) -> StreamingQuery:
     """Start to handle events; `write` receives the outputs of every batch (batch_writer.py).
+
+    `basis` is the basis of the settings, for gateways; None: it is about to change, or only the job answers.
 
     Raises DamagedFileError: the groups of a rebuilt checkpoint are incomplete.
     """
@@ -80,7 +84,7 @@ def start_query(
         follows_markers=job.transactions_markers_interval_ms > 0,
         reports_rebalancing=bool(job.metrics_listen),
         checks_acls=job.acls_source != "none",
-        basis=basis_of(settings),
+        basis=basis,
         scratch=folder_for_spills,
     )
     calls = coordinate(_input(spark, settings, origin), context, job.exchange)
@@ -272,7 +276,11 @@ class CoordinatorRun:
         pin(self.spark, settings)
         # Before the start of the query, to distinguish an older open batch from a batch that this query plans.
         last_planned = last_planned_batch(folder)
-        query = start_query(self.spark, settings, origin, gate)
+        # Another query follows with the settings of this run.
+        is_last = settings is self.settings
+        answers = is_last and settings.job.gateway_answers == "replica"
+        basis = basis_of(settings) if answers else None
+        query = start_query(self.spark, settings, origin, gate, basis)
         try:
             self.around.plans.follow(plans_in_memory(self.spark, query))
             return self._await_end(query, gate, lambda: is_over(query, backlog))

@@ -28,6 +28,9 @@ from group_coordinator.streaming.source import is_cut
 ACLS_PROPERTY = "group.coordinator.acls"
 """Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
 
+ACLS_CHANGE = "group.coordinator.acls.change"
+"""Name of a local property: other ACLs are about to count, so no gateway may count on those of this batch."""
+
 _ACLS_FILE = "acls"
 
 Announce = Callable[[str | None], Mapping[int, int]]
@@ -72,8 +75,8 @@ class AclLog:
                 # After a failure some Ticks may be there: then the same ACLs as before are announced again.
                 self._is_announced = False
                 from_offsets = self._announce(packed)
-                self._is_announced = True
             self._newest = _NewestAcls(packed, from_offsets)
+            self._is_announced = True
 
     def start(self, announce: Announce) -> Mapping[int, int]:
         """Write the Ticks of a start with `announce`, by the newest ACLs, and return the offsets behind them."""
@@ -118,7 +121,11 @@ class AclLog:
             self._begun = batch_id
             if not self._must_wait(newest, starts):
                 self._pin(newest.packed)
-        self._spark.sparkContext.setLocalProperty(ACLS_PROPERTY, self._pinned or "")
+        # From before the first Tick on: the batch may have events behind it.
+        changes = newest.packed != self._pinned or not self._is_announced
+        context = self._spark.sparkContext
+        context.setLocalProperty(ACLS_PROPERTY, self._pinned or "")
+        context.setLocalProperty(ACLS_CHANGE, "true" if changes else "")
 
     def _must_wait(self, newest: _NewestAcls, starts: Mapping[int, int]) -> bool:
         if self._pinned is None or newest.packed == self._pinned:

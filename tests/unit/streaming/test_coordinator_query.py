@@ -134,7 +134,7 @@ class World:
             "unplan": lambda _, batch_id: self._unplan(batch_id),
             "settings_of_open_batch": lambda *_, **__: self.opened,
             "settings_before_ticks": lambda *_: self.before_ticks,
-            "start_query": lambda _spark, chosen, _origin, gate: self._start(chosen, gate),
+            "start_query": lambda _spark, chosen, _origin, gate, _basis: self._start(chosen, gate),
             "plans_in_memory": lambda *_: None,
             "Sinks": lambda job, **_: SimpleNamespace(
                 write=lambda _, batch_id: self._write(batch_id, job.timer_slack_ms)

@@ -34,6 +34,7 @@ from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputLimit
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there
 from group_coordinator.streaming.source import TIMERS_HOLD
 from group_coordinator.streaming.task_properties import (
+    ACLS_CHANGE,
     ACLS_PROPERTY,
     OUTAGES_PROPERTY,
     unpacked_acls,
@@ -49,13 +50,17 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
     # Most batches have no properties: no copy is needed.
     if not outages and not timers_hold and not context.checks_acls:
         return context
-    acls = task.getLocalProperty(ACLS_PROPERTY) if context.checks_acls else None
+    acls = basis = None
+    if context.checks_acls:
+        acls = task.getLocalProperty(ACLS_PROPERTY)
+    if acls and not task.getLocalProperty(ACLS_CHANGE):
+        basis = _basis(context.basis, acls)
     return replace(
         context,
         timers_hold=context.timers_hold or bool(timers_hold),
         outages=_decoded(outages) if outages else context.outages,
         acls=_authorizer(acls) if context.checks_acls else None,
-        basis=_basis(context.basis, acls) if acls else context.basis,
+        basis=basis if context.checks_acls else context.basis,
     )
 
 
