@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,8 @@ SETTINGS = (
     *("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2"),
     *("compaction.interval.ms=1000", "request.timeout.ms=60000"),
     *("offsets.retention.ms=3600000", "offsets.retention.check.interval.ms=60000"),
+    # GATEWAY_ANSWERS=replica runs every scene with a gateway again, with the replica in it.
+    "gateway.answers=" + os.environ.get("GATEWAY_ANSWERS", "job"),
 )
 
 
