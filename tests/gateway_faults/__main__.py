@@ -27,7 +27,7 @@ from tests.faults.__main__ import report
 from tests.faults.result import Result
 from tests.gateway_faults.brokers import brokers_come_and_go
 from tests.gateway_faults.chains import chains_at_kafka_alone, chains_killed
-from tests.gateway_faults.kills import killed, killed_at_kafka_alone
+from tests.gateway_faults.kills import job_away, killed, killed_at_kafka_alone
 from tests.gateway_faults.relay import relayed
 from tests.gateway_faults.stage import Stage, open_stage
 from tests.gateway_faults.strain import garbage, many_connections, slow_reader
@@ -42,6 +42,7 @@ def faults(records: int, minutes: float) -> dict[str, Inject]:
         "kill-gateway": _on_stage(partial(killed, what="gateway")),
         "kill-broker": _on_stage(partial(killed, what="broker")),
         "kill-job": _on_stage(partial(killed, what="job")),
+        "job-away": job_away,
         "kill-kafka-alone": killed_at_kafka_alone,
         "chains-kill-gateway": partial(chains_killed, what="gateway"),
         "chains-kill-broker": partial(chains_killed, what="broker"),

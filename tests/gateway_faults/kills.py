@@ -13,11 +13,11 @@ from group_coordinator.clients.sql_tables import rows
 from tests.end_to_end.installation import Installation
 from tests.faults.result import Result
 from tests.gateway_faults.readers import PARTITIONS, TOPIC, Traffic
-from tests.gateway_faults.stage import Stage
+from tests.gateway_faults.stage import Stage, open_stage
 from tests.support.until import until
 
 _BEFORE_S, _AFTER_S = 5.0, 8.0
-_MEET_S, _RESUME_S = 90.0, 120.0
+_MEET_S, _RESUME_S, _AWAY_S = 90.0, 120.0, 120.0
 _KILL_COUNT = {"gateway": 2, "broker": 1, "job": 1}
 
 
@@ -27,7 +27,42 @@ def killed(stage: Stage, what: str) -> Result:
     stage.await_job()
     result = _judged(stage, f"kill-{what}", what, stage.bootstrap_servers)
     result.figures["groups in the tables"] = groups_in_tables(stage.installation)
+    result.problems += stage.differences()
     return result
+
+
+def job_away(folder: Path) -> Result:
+    """Kill the job for two minutes, in which the replica answers; then the job must confirm every response."""
+    with open_stage(folder, more=("gateway.answers=replica",)) as stage:
+        stage.start_job()
+        stage.await_job()
+        traffic = _with_topic(stage.bootstrap_servers)
+        with traffic.flowing():
+            all_commit(traffic, _MEET_S)
+            time.sleep(_BEFORE_S)
+            stage.kill_job()
+            begun_s, longest_s = time.monotonic(), 0.0
+            while time.monotonic() < begun_s + _AWAY_S:
+                asked_s = time.monotonic()
+                all_commit(traffic, _RESUME_S)
+                longest_s = max(longest_s, time.monotonic() - asked_s)
+            answers = stage.replica("answers_total")
+            stage.start_job()
+            until(
+                lambda: stage.replica("equal_total") >= answers,
+                seconds=_RESUME_S,
+                awaited="the job's responses",
+            )
+            time.sleep(_AFTER_S)
+        result = compared(traffic, "job-away", 1)
+        result.problems += stage.differences()
+        result.figures |= {
+            "longest_s_until_all_commit_twice": round(longest_s, 1),
+            "responses by the replica until the job came": answers,
+            "responses that the job confirmed": stage.replica("equal_total"),
+            "groups in the tables": groups_in_tables(stage.installation),
+        }
+        return result
 
 
 def killed_at_kafka_alone(folder: Path) -> Result:
@@ -39,9 +74,7 @@ def killed_at_kafka_alone(folder: Path) -> Result:
 
 def _judged(stage: Stage, fault: str, what: str, servers: str) -> Result:
     """Kill while all groups read and commit; each must commit again after each kill."""
-    with closing(KafkaAdminClient(bootstrap_servers=servers)) as admin:
-        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)], wait_for_metadata=True)
-    traffic = Traffic(servers)
+    traffic = _with_topic(servers)
     longest_s = 0.0
     with traffic.flowing():
         all_commit(traffic, _MEET_S)
@@ -55,6 +88,12 @@ def _judged(stage: Stage, fault: str, what: str, servers: str) -> Result:
     result = compared(traffic, fault, _KILL_COUNT[what])
     result.figures["longest_s_until_all_commit_again"] = round(longest_s, 1)
     return result
+
+
+def _with_topic(servers: str) -> Traffic:
+    with closing(KafkaAdminClient(bootstrap_servers=servers)) as admin:
+        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)], wait_for_metadata=True)
+    return Traffic(servers)
 
 
 def all_commit(traffic: Traffic, seconds: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,6 +27,8 @@ _PORTS = 4
 """Newcomers, node 0, node 1, and health; the broker is node 1."""
 
 
+_DIFFERS, _IS_MISSING = "a response differs from the job's", "the job has no response"
+
 BehindDoor = Literal["broker", "gateway"]
 """What clients find at `door.HOST`, and so are hung up on while it is away."""
 
@@ -34,7 +37,11 @@ class Stage:
     """Everything has a place that it keeps."""
 
     def __init__(
-        self, folder: Path, resources: ExitStack, behind_door: BehindDoor | None = None
+        self,
+        folder: Path,
+        resources: ExitStack,
+        behind_door: BehindDoor | None = None,
+        more: tuple[str, ...] = (),
     ) -> None:
         self._folder = folder
         self._resources = resources
@@ -53,7 +60,7 @@ class Stage:
             resources.enter_context(door.open_door(ports))
         self.start_broker()
         self.installation = Installation.named(
-            "gateway", self._broker.bootstrap_servers, folder, (*SETTINGS, *self._settings)
+            "gateway", self._broker.bootstrap_servers, folder, (*SETTINGS, *self._settings, *more)
         )
         self._job: JobProcess | None = None
 
@@ -108,6 +115,22 @@ class Stage:
         arguments = ["run", "--with-compaction", *self.installation.options]
         self._job = self._resources.enter_context(JobProcess(arguments, self._folder))
 
+    def kill_job(self) -> None:
+        """SIGKILL, without a new one."""
+        if self._job is not None:
+            self._job.kill()
+
+    def replica(self, name: str) -> int:
+        """A figure of the gateway's replica since its start."""
+        page = self.page("/metrics") or ""
+        found = re.search(rf"^group_coordinator_gateway_replica_{name} (\d+)$", page, re.MULTILINE)
+        return int(found[1]) if found else 0
+
+    def differences(self) -> list[str]:
+        """Lines of all gateways of this stage, of responses that are not the job's."""
+        log = (self._folder / "gateway.log").read_text(errors="replace")
+        return [line for line in log.splitlines() if _DIFFERS in line or _IS_MISSING in line]
+
     def await_job(self) -> None:
         """Return with its first answer: from there on it is warm."""
         with self.installation.admin() as admin:
@@ -127,8 +150,8 @@ class Stage:
         elif what == "gateway":
             self._gateway.kill()
             self.start_gateway()
-        elif self._job is not None:
-            self._job.kill()
+        else:
+            self.kill_job()
             self.start_job()
 
 
@@ -137,9 +160,11 @@ def _is_dead(pid: int) -> bool:
 
 
 @contextmanager
-def open_stage(folder: Path, behind_door: BehindDoor | None = None) -> Iterator[Stage]:
-    """With broker and gateway."""
+def open_stage(
+    folder: Path, behind_door: BehindDoor | None = None, more: tuple[str, ...] = ()
+) -> Iterator[Stage]:
+    """With broker and gateway, and these settings besides the usual ones."""
     with ExitStack() as resources:
-        stage = Stage(folder, resources, behind_door)
+        stage = Stage(folder, resources, behind_door, more)
         stage.start_gateway()
         yield stage
