@@ -94,6 +94,9 @@ class Told:
         self.callers.append(caller)
         return self._apis.answer(api, version, body, caller)
 
+    def expect(self, group_id: str, caller: Caller) -> None:
+        self._apis.expect(group_id, caller)
+
     async def groups_with_settings(self) -> Sequence[str]:
         return await self._apis.groups_with_settings()
 

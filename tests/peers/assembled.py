@@ -30,12 +30,12 @@ class InProcessGroups:
         self._settings = GroupSettings(self.job, None, ANSWER_TIMEOUT_MS)
         self._view = view
         self.apis = GroupApis(
-            Deduplication(self.job),
-            view,
-            TransactionEnds(view),
-            self._listing,
-            self._settings,
-            RequestTimeouts(ANSWER_TIMEOUT_MS),
+            job=Deduplication(self.job),
+            topics=view,
+            ends=TransactionEnds(view),
+            listing=self._listing,
+            settings=self._settings,
+            timeouts=RequestTimeouts(ANSWER_TIMEOUT_MS),
         )
 
     def learn_topics(self) -> None:

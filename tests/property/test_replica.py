@@ -161,7 +161,9 @@ class Scene:
         if value["api"] != "ReadState":
             return
         asked = self.replica.ask("g") or self.replica.ask("g")
-        correlation_id, body = asked or ("x", {"groupId": "g"})
+        correlation_id, body = (
+            (asked.correlation_id, asked.body) if asked else ("x", {"groupId": "g"})
+        )
         event_value = json.encode(_state_event(correlation_id, body))
         self.rows[at] = msgspec.structs.replace(self.rows[at], value=event_value)
 

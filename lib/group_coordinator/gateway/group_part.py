@@ -21,6 +21,9 @@ class GroupPart(Protocol):
         Topics by id have their names in addition; topics without a name do not exist.
         """
 
+    def expect(self, group_id: str, caller: Caller) -> None:
+        """Prepare for requests to a group, whose coordinator a client asks for."""
+
     async def groups_with_settings(self) -> Sequence[str]: ...
 
 

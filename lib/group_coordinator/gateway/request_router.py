@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from time import monotonic
 from typing import TypeAlias
@@ -43,6 +43,8 @@ from group_coordinator.gateway.groups.group_listing import NodeShares
 from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
 from group_coordinator.gateway.rights.own_topics import OwnTopics
+
+_MOST_EXPECTED = 10
 
 Plan: TypeAlias = LocalResponse | ForwardedRequest
 
@@ -126,8 +128,10 @@ class RequestRouter:
             rewriting = self._addresses.rewriting("FindCoordinator", request.version)
             return ForwardedRequest(request.frame, rewriting)
         of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
-        wanted = [_to_describe(key) for key in keys_of(body)] if of_groups else []
+        keys = keys_of(body) if of_groups else []
+        wanted = [_to_describe(key) for key in keys]
         if client.rights.are_known(wanted):
+            self._expect(request, keys, client)
             return LocalResponse(
                 _encoded(request, self._coordinators.answer(request.version, body))
             )
@@ -142,6 +146,14 @@ class RequestRouter:
             return _encoded(request, self._coordinators.answer(request.version, body, denied))
 
         return LocalResponse(found())
+
+    def _expect(self, request: ClientRequest, keys: Sequence[str], client: Client) -> None:
+        # An administrator's tool that looks for many groups has a single request to each.
+        if len(keys) > _MOST_EXPECTED:
+            return
+        caller = client.caller(wire.request_header(memoryview(request.frame)[4:]).client_id)
+        for key in keys:
+            self._groups.expect(key, caller)
 
     def _configs(self, request: ClientRequest, body: Body, client: Client) -> Plan:
         named = self.own_topics.named_in(request, client.login.principal)

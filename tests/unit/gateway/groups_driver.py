@@ -120,12 +120,12 @@ class Groups:
         self._settings = GroupSettings(self.job, tables, answer_timeout_ms)
         self.ends = TransactionEnds(self.topics)
         self.apis = GroupApis(
-            Deduplication(self.job),
-            self.topics,
-            self.ends,
-            self._listing,
-            self._settings,
-            RequestTimeouts(answer_timeout_ms),
+            job=Deduplication(self.job),
+            topics=self.topics,
+            ends=self.ends,
+            listing=self._listing,
+            settings=self._settings,
+            timeouts=RequestTimeouts(answer_timeout_ms),
         )
         self.job.learn(
             [

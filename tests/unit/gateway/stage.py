@@ -51,6 +51,8 @@ class JobByHand:
         self.settings_of: list[str] = []
         self.listings = 0
         """How often the groups with settings were asked for."""
+        self.expected: list[tuple[str, str]] = []
+        """Groups whose coordinators were asked for, with the client ids."""
         self.defect: Exception | None = None
         self._asked = asyncio.Event()
 
@@ -70,6 +72,9 @@ class JobByHand:
                 self._asked.clear()
                 await self._asked.wait()
         return self.questions[number]
+
+    def expect(self, group_id: str, caller: Caller) -> None:
+        self.expected.append((group_id, caller.client_id))
 
     async def groups_with_settings(self) -> Sequence[str]:
         self.listings += 1

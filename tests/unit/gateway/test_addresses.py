@@ -105,6 +105,17 @@ async def test_a_groups_coordinator_is_one_of_the_nodes_whoever_is_asked(stage: 
     assert [found["key"] for found in several["coordinators"]] == ["a", "b"]
     assert all(found.items() >= here.items() for found in several["coordinators"])
     assert stage.broker.is_idle()
+    # The replica reads their states meanwhile.
+    assert stage.job.expected == [(group_id, "a-client") for group_id in ("billing", "a", "b")]
+
+
+@on_stage()
+async def test_a_tool_that_looks_for_many_groups_prepares_none(stage: Stage) -> None:
+    client = await stage.client(NODE)
+    keys = [str(number) for number in range(11)]
+    await client.asks("FindCoordinator", 4, {"keyType": 0, "coordinatorKeys": keys})
+
+    assert stage.job.expected == []
 
 
 @on_stage()

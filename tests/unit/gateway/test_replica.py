@@ -61,8 +61,8 @@ class Scene:
         """A client's request to group g: sent, and read back from the topic."""
         asked = self.replica.ask("g")
         if asked is not None:
-            self._append("g", "ReadState", 0, asked[0], asked[1])
-        self._append("g", api, version, f"{NAME}-{correlation_id}", {"groupId": "g", **body})
+            self.append("g", "ReadState", 0, asked.correlation_id, asked.body)
+        self.append("g", api, version, f"{NAME}-{correlation_id}", {"groupId": "g", **body})
 
     def commit(self, correlation_id: str) -> None:
         partition = {"partitionIndex": 0, "committedOffset": len(self.log)}
@@ -70,9 +70,9 @@ class Scene:
         self.request(correlation_id, "OffsetCommit", 8, topics=[topic])
 
     def tick(self, basis_id: str) -> None:
-        self._append("", "Tick", 0, None, {"basisId": basis_id})
+        self.append("", "Tick", 0, None, {"basisId": basis_id})
 
-    def _append(
+    def append(
         self, key: str, api: str, version: int, correlation_id: str | None, body: dict[str, Any]
     ) -> None:
         event: dict[str, Any] = {
@@ -134,6 +134,19 @@ def test_from_the_second_request_on_the_job_is_not_waited_for(scene: Scene) -> N
     assert scene.early == {f"{NAME}-c": {"throttleTimeMs": 0, **expected}}
     assert scene.batch() == []
     assert scene.figures() == {"groups": 1, "answers_total": 2, "equal_total": 2}
+
+
+def test_a_group_whose_coordinator_was_asked_for_is_read_before_its_first_request(
+    scene: Scene,
+) -> None:
+    expected = scene.replica.expect("g")
+    assert expected is not None
+    scene.append("g", "ReadState", 0, expected.correlation_id, expected.body)
+    assert scene.replica.expect("g") is None
+
+    scene.batch()
+    scene.commit("a")
+    assert list(scene.early) == [f"{NAME}-a"]
 
 
 def test_a_single_request_in_a_minute_costs_no_second_event(scene: Scene) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from group_coordinator.clients.channel import Body
@@ -44,15 +44,18 @@ _log = logging.getLogger(__name__)
 
 
 class GroupApis:
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its parts
         self,
+        *,
         job: JobClient,
         topics: TopicCache,
         ends: TransactionEnds,
         listing: AllGroups,
         settings: GroupSettings,
         timeouts: RequestTimeouts,
+        expect: Callable[[str, Caller], None] = lambda _group_id, _caller: None,
     ) -> None:
+        self.expect = expect
         self._job = job
         self._listing = listing
         self._settings = settings
@@ -182,6 +185,7 @@ class _GroupsByJob:
             listing=self._listing,
             settings=self._group_settings,
             timeouts=RequestTimeouts(timeout_ms),
+            expect=self._channel.expect,
         )
 
     @asynccontextmanager

@@ -247,6 +247,9 @@ class NodeShares:
             return response
         return self._share(response, caller.node_id)
 
+    def expect(self, group_id: str, caller: Caller) -> None:
+        self._groups.expect(group_id, caller)
+
     async def groups_with_settings(self) -> Sequence[str]:
         return await self._groups.groups_with_settings()
 

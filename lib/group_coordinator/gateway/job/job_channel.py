@@ -25,7 +25,7 @@ from group_coordinator.clients.errors import ChannelError
 from group_coordinator.core.acls import THE_JOB
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S, EventsOut, OutgoingEvent
-from group_coordinator.gateway.job.replica import Replica, read_events
+from group_coordinator.gateway.job.replica import Replica, StateRequest, read_events
 from group_coordinator.gateway.job.sightings import Sighting, sighted
 from group_coordinator.gateway.login import Caller
 
@@ -253,23 +253,30 @@ class JobChannel:
     def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         """Send the request. The future returns the body of the response, or raises NoAnswerError."""
         correlation_id, response = self._open.add(request.timeout_s)
-        partitions = self._responses.partitions
-        if not partitions:
+        if not self.is_reading:
             self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             return response
-        asked = None if self.replica is None else self.replica.ask(request.group_id)
-        if asked is not None:
-            state_id, body = asked
-            caller = request.caller._replace(principal=THE_JOB)
-            about = request._replace(api="ReadState", version=0, body=body, caller=caller)
-            # The same payer, or the state would not be in the queue before the request.
-            self._put(about, state_id, partitions, request.caller.payer)
-        self._put(request, correlation_id, partitions, request.caller.payer)
+        if self.replica is not None:
+            self._read_state(self.replica.ask(request.group_id), request.caller)
+        self._put(request, correlation_id, request.caller.payer)
         return response
 
-    def _put(
-        self, request: GroupRequest, correlation_id: str, partitions: Sequence[int], client: str
-    ) -> None:
+    def expect(self, group_id: str, caller: Caller) -> None:
+        """Ask the job for a group's state before the first request to it."""
+        if self.replica is not None and self.is_reading:
+            self._read_state(self.replica.expect(group_id), caller)
+
+    def _read_state(self, asked: StateRequest | None, caller: Caller) -> None:
+        if asked is None:
+            return
+        job = caller._replace(principal=THE_JOB)
+        timeout_s = self._answer_timeout_s
+        request = GroupRequest("ReadState", 0, asked.group_id, asked.body, job, timeout_s=timeout_s)
+        # The same payer, or the state would not be in the queue before the request.
+        self._put(request, asked.correlation_id, caller.payer)
+
+    def _put(self, request: GroupRequest, correlation_id: str, client: str) -> None:
+        partitions = self._responses.partitions
         value = request.event(correlation_id, partitions[self._lot % len(partitions)])
         if len(value) > self._event_max_bytes:
             self._fail(correlation_id, ErrorCode.INVALID_REQUEST)

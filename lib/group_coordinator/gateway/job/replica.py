@@ -1,6 +1,7 @@
 """Replica: the states of groups in the gateway, by which it answers as soon as Kafka has an event. The job decides the same later.
 
-1. The second request to a group within a minute sends a ReadState before it. The job's response has the group as of that event.
+1. When a client asks for a group's coordinator, and before the second request to a group within a minute, the gateway sends a
+   ReadState. The job's response has the group as of that event.
 2. The gateway reads the events topic. To a group with a known state it applies each later event by the operator's own code, and its
    clients get the responses.
 3. The job's response to the same event is compared, byte by byte. After a difference all states are dropped, and read again.
@@ -75,6 +76,12 @@ def read_events(records: Iterable[Any]) -> Iterator[ReadEvent]:
             continue
         row = EventRow(record.timestamp, record.partition, record.offset, None, record.value)
         yield ReadEvent(group_id, row)
+
+
+class StateRequest(NamedTuple):
+    group_id: str
+    correlation_id: str
+    body: Body
 
 
 class _Head(Struct, rename="camel", gc=False):
@@ -162,8 +169,15 @@ class Replica:
         counters = {f"replica_{name}_total": self.counts[name] for name in _COUNTED}
         return {"replica_groups": len(self._followed), "replica_open": len(self._given), **counters}
 
-    def ask(self, group_id: str) -> tuple[str, Body] | None:
-        """Return correlation id and body of a ReadState, to be sent before the next request of this group; None: not now."""
+    def expect(self, group_id: str) -> StateRequest | None:
+        """Return the ReadState of a group whose coordinator a client has asked for; None: not now."""
+        now_s, since_s = self._clock_s(), self._seen.get(group_id)
+        if since_s is None or now_s > since_s + _AGAIN_S:
+            self._seen[group_id] = now_s
+        return self.ask(group_id)
+
+    def ask(self, group_id: str) -> StateRequest | None:
+        """Return the ReadState to be sent before the next request of this group; None: not now."""
         if group_id in self._followed:
             self._followed.move_to_end(group_id)
             return None
@@ -179,7 +193,8 @@ class Replica:
         correlation_id = f"{self._name}-state-{next(self._numbers)}"
         self._asked[group_id] = _Asked(correlation_id, now_s, [])
         known = next(reversed(self._contexts), "")
-        return correlation_id, {"groupId": group_id, "knownBasisId": known}
+        body = {"groupId": group_id, "knownBasisId": known}
+        return StateRequest(group_id, correlation_id, body)
 
     def take_events(self, events: Iterable[ReadEvent], read_ms: int) -> None:
         """Apply events in the order of their offsets. `read_ms` is a time after they were read."""
