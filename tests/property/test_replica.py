@@ -112,7 +112,7 @@ class Scene:
         self.behind_ms = self.draw(st.sampled_from([0, SLACK_MS - ahead_ms]))
         self.now_s = 0.0
         self.answered: set[str] = set()
-        self.replica = Replica("c", TOPIC, self._is_waited_for, lambda: self.now_s)
+        self.replica = Replica(TOPIC, "c", self._is_waited_for, lambda: self.now_s)
         self.replica.ask("g")
         # Without a delay the join phase ends with the JoinGroup, also during an outage.
         self.job = Job(ahead_ms, as_the_job(self.draw(st.sampled_from([0, DELAY_MS]))))

@@ -7,9 +7,8 @@ import pytest
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.job.delivery import JobPulse, RequestTimeouts
+from group_coordinator.gateway.job.delivery import JobPulse, RecentEntries, RequestTimeouts
 from group_coordinator.gateway.job.job_channel import GroupRequest, NoAnswerError
-from group_coordinator.gateway.job.recent_entries import RecentEntries
 from group_coordinator.gateway.login import Caller
 from tests.unit.gateway.groups_driver import join_body
 from tests.unit.gateway.stage import in_loop

@@ -43,7 +43,7 @@ class Scene:
         self.now_s, self.now_ms = 0.0, START_MS
         self.early: dict[str, Any] = {}
         self.answered: set[str] = set()
-        self.replica = Replica(NAME, "group-events", self._take, lambda: self.now_s)
+        self.replica = Replica("group-events", NAME, self._take, lambda: self.now_s)
         self.log: list[EventRow] = []
         self.batch_from = 0
         self.states: dict[str, bytes | None] = {}

@@ -47,10 +47,10 @@ def imported(tree: ast.Module) -> Iterator[Path]:
 def test_files_are_few_and_not_too_small() -> None:
     lines = [len(text.splitlines()) for text in sources().values()]
 
-    assert len(lines) <= 453
-    assert sum(lines) <= 70_275  # the aim is 58,000
+    assert len(lines) <= 454
+    assert sum(lines) <= 70_786  # the aim is 58,000
     assert median(lines) >= 110
-    assert sum(map(preamble, sources())) <= 10_310  # the aim is 8,000
+    assert sum(map(preamble, sources())) <= 10_356  # the aim is 8,000
 
 
 def test_comments_are_not_rare() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any, Self
 
 import pytest
@@ -30,7 +30,7 @@ from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.gateway import Gateway, GatewayOptions
 from group_coordinator.gateway.groups.group_apis import groups_by_job
 from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, WaitingEvents
-from group_coordinator.gateway.job.job_channel import ResponsesIn
+from group_coordinator.gateway.job.job_channel import RecordsIn
 from group_coordinator.mirror.arrow_decoder import decode_batch
 from group_coordinator.runtime.group_call import (
     GroupCache,
@@ -301,17 +301,17 @@ class TopicsByHand:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._events: list[OutgoingEvent] = []
-        self._readers: list[ResponsesIn] = []
+        self._readers: list[RecordsIn] = []
 
-        def begin(reader: ResponsesIn) -> None:
+        def begin(reader: RecordsIn) -> None:
             reader.partitions = [0]
             self._readers.append(reader)
 
         monkeypatch.setattr(ClusterView, "has_authorizer", property(lambda _: False))
         monkeypatch.setattr(WaitingEvents, "put", lambda _, event: not self._events.append(event))
-        monkeypatch.setattr(ResponsesIn, "start", begin)
+        monkeypatch.setattr(RecordsIn, "start", begin)
         monkeypatch.setattr(EventsOut, "start", lambda _: None)
-        for end in (ResponsesIn, EventsOut):
+        for end in (RecordsIn, EventsOut):
             monkeypatch.setattr(end, "close", lambda _: None)
 
     def answer(self) -> None:
@@ -320,7 +320,8 @@ class TopicsByHand:
         response = {name: event[name] for name in ("correlationId", "api", "version")}
         response |= {"id": "r", "groupId": "g", "at": 1, "body": body}
         [reader] = self._readers
-        vars(reader)["_on_values"]([json.dumps(response).encode()])
+        record = SimpleNamespace(value=json.dumps(response).encode())
+        vars(reader)["_on_records"](iter([record]))
 
 
 async def join_through_a_gateway(topics: TopicsByHand) -> tuple[Passed, Socket]:

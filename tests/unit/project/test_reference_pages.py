@@ -81,7 +81,7 @@ def test_every_metric_of_the_gateway_is_on_the_page_of_metrics() -> None:
     counters.count_refused(APIS[11], 99)
     counters.count_answer("JoinGroup", 0.1)
     counters.closed["idle"] += 1
-    figures = Replica("name", "events", lambda _id, _value: True).figures()
+    figures = Replica("events", "name", lambda _id, _value: True).figures()
     lines = metrics_page(counters, Gauges(0, 0, 0, 0, 0), figures).splitlines()
     names = {SERIES.sub("", re.split("[{ ]", line)[0]) for line in lines}
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.clients.cluster.connection import Connection
@@ -31,6 +32,7 @@ from group_coordinator.gateway.job.job_channel import (
     JobClient,
     NoAnswerError,
 )
+from group_coordinator.gateway.job.replica import Replica
 from group_coordinator.gateway.job.sightings import Sighting
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login import Caller
@@ -162,10 +164,10 @@ class _GroupsByJob:
     def __init__(self, settings: Settings, connection: Connection, view: ClusterView) -> None:
         job, timeout_ms = settings.job, settings.job.gateway_answer_timeout_ms
         topics = ChannelTopics(
-            job.events_topic,
-            job.responses_topic,
-            settings.coordinator.event_max_bytes,
-            with_replica=job.gateway_answers == "replica",
+            job.events_topic, job.responses_topic, settings.coordinator.event_max_bytes
+        )
+        self._make_replica = (
+            partial(Replica, job.events_topic) if job.gateway_answers == "replica" else None
         )
         self._channel = JobChannel(
             connection, topics, answer_timeout_ms=timeout_ms, on_sighting=self._see
@@ -191,6 +193,8 @@ class _GroupsByJob:
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[GroupService]:
         self._channel.start()
+        if self._make_replica is not None:
+            self._channel.follow(self._make_replica)
         try:
             # A member that returns earlier would get COORDINATOR_NOT_AVAILABLE, and some clients then leave their group.
             await self._channel.until_reading(_READING_S)

@@ -13,8 +13,8 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Coordinators
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.groups.group_tables import FreshTables, TableOfGroups
+from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.gateway.job.job_channel import ASKER, GroupRequest, JobClient, NoAnswerError
-from group_coordinator.gateway.job.recent_entries import RecentEntries
 from group_coordinator.gateway.job.sightings import (
     CLASSIC,
     CONSUMERS,

@@ -17,8 +17,8 @@ from deltalake.exceptions import DeltaError
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.responses import ConfigSource
+from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.gateway.job.job_channel import ASKER, GroupRequest, JobClient, NoAnswerError
-from group_coordinator.gateway.job.recent_entries import RecentEntries
 from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup, Sighting, SightingKind
 from group_coordinator.tables.delta_errors import in_one_line, open_table
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from threading import Event
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from kafka.errors import KafkaError
 
@@ -25,9 +25,11 @@ from group_coordinator.clients.errors import ChannelError
 from group_coordinator.core.acls import THE_JOB
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.job.events_out import CLOSE_TIMEOUT_S, EventsOut, OutgoingEvent
-from group_coordinator.gateway.job.replica import Replica, StateRequest, read_events
 from group_coordinator.gateway.job.sightings import Sighting, sighted
 from group_coordinator.gateway.login import Caller
+
+if TYPE_CHECKING:
+    from group_coordinator.gateway.job.replica import Replica, StateRequest
 
 _POLL_MS = 100
 _RETRY_S = 1.0
@@ -179,7 +181,6 @@ class ChannelTopics(NamedTuple):
     events: str
     responses: str
     event_max_bytes: int
-    with_replica: bool = False
 
 
 class JobChannel:
@@ -213,27 +214,27 @@ class JobChannel:
             on_failure=self._failed_in_thread,
         )
         self._responses = RecordsIn(connection, topics.responses, self._arrived_in_thread)
-        self.replica = (
-            Replica(self._open.name, topics.events, self._answer_early)
-            if topics.with_replica
-            else None
-        )
+        self._all_events = RecordsIn(connection, topics.events, self._read_in_thread)
+        self.replica: Replica | None = None
         """Answers requests before the job; None: only the job does."""
-        self._own_events = RecordsIn(connection, topics.events, self._read_in_thread)
 
     def start(self) -> None:
         """Start to read and to send. Both retry while the cluster is unreachable."""
         self._loop = asyncio.get_running_loop()
         self._responses.start()
         self._events.start()
-        if self.replica is not None:
-            self._own_events.start()
+
+    def follow(self, make: Callable[[str, Callable[[str, bytes], bool]], Replica]) -> None:
+        """Answer requests by a replica too; `make` receives the beginning of own correlation ids, and the way to answer."""
+        self.replica = make(self._open.name, self._answer_early)
+        self._all_events.start()
 
     def close(self) -> None:
         """End the threads and drop pending requests. Call it in another thread, as it blocks for a second or two."""
         self._events.close()
         self._responses.close()
-        self._own_events.close()
+        if self.replica is not None:
+            self._all_events.close()
 
     @property
     def is_reading(self) -> bool:
@@ -253,18 +254,20 @@ class JobChannel:
     def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
         """Send the request. The future returns the body of the response, or raises NoAnswerError."""
         correlation_id, response = self._open.add(request.timeout_s)
-        if not self.is_reading:
-            self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-            return response
-        if self.replica is not None:
+        if self.replica is not None and self._sees_events:
             self._read_state(self.replica.ask(request.group_id), request.caller)
         self._put(request, correlation_id, request.caller.payer)
         return response
 
     def expect(self, group_id: str, caller: Caller) -> None:
         """Ask the job for a group's state before the first request to it."""
-        if self.replica is not None and self.is_reading:
+        if self.replica is not None and self._sees_events:
             self._read_state(self.replica.expect(group_id), caller)
+
+    @property
+    def _sees_events(self) -> bool:
+        # From its positions on, the reader misses no event behind a ReadState.
+        return bool(self._all_events.partitions)
 
     def _read_state(self, asked: StateRequest | None, caller: Caller) -> None:
         if asked is None:
@@ -277,6 +280,9 @@ class JobChannel:
 
     def _put(self, request: GroupRequest, correlation_id: str, client: str) -> None:
         partitions = self._responses.partitions
+        if not partitions:
+            self._fail(correlation_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            return
         value = request.event(correlation_id, partitions[self._lot % len(partitions)])
         if len(value) > self._event_max_bytes:
             self._fail(correlation_id, ErrorCode.INVALID_REQUEST)
@@ -311,9 +317,9 @@ class JobChannel:
         return [arrival for value in values if (arrival := read(value, name)) is not None]
 
     def _read_in_thread(self, records: Iterator[Any]) -> None:
-        events = list(read_events(records))
-        if events and self.replica is not None:
-            self._in_loop(partial(self.replica.take_events, events, time.time_ns() // 1_000_000))
+        found = list(records)
+        if found and self.replica is not None:
+            self._in_loop(partial(self.replica.take, found, time.time_ns() // 1_000_000))
 
     def _answer_early(self, correlation_id: str, value: bytes) -> bool:
         if correlation_id not in self._open:

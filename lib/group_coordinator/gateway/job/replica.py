@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from msgspec import DecodeError, Raw, Struct, convert, field, json
+from msgspec import DecodeError, Raw, Struct, convert, field, json, structs
 
 import group_coordinator
 from group_coordinator.clients.channel import Body
@@ -32,7 +32,7 @@ from group_coordinator.core import coordinator
 from group_coordinator.core.acls import Authorizer
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
-from group_coordinator.gateway.job.recent_entries import RecentEntries
+from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.runtime.basis import Basis, unpacked_acls
 from group_coordinator.runtime.outputs import EventRow
 from group_coordinator.runtime.update_group import OF_THE_WHOLE_CALL, UpdateContext, responses_to
@@ -141,8 +141,8 @@ class Replica:
 
     def __init__(
         self,
-        name: str,
         events_topic: str,
+        name: str,
         answer: Callable[[str, bytes], bool],
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -196,8 +196,12 @@ class Replica:
         body = {"groupId": group_id, "knownBasisId": known}
         return StateRequest(group_id, correlation_id, body)
 
+    def take(self, records: Iterable[Any], read_ms: int) -> None:
+        """Apply records of the events topic, in the order of their offsets. `read_ms` is a time after they were read."""
+        self.take_events(read_events(records), read_ms)
+
     def take_events(self, events: Iterable[ReadEvent], read_ms: int) -> None:
-        """Apply events in the order of their offsets. `read_ms` is a time after they were read."""
+        """Apply events as `take` does."""
         for group_id, row in events:
             # The brokers' clock may be ahead of this machine's.
             read_ms = max(read_ms, row.timestamp_ms)
@@ -379,6 +383,4 @@ def _cut(row: EventRow, event_max_bytes: int) -> EventRow:
     value = row.value
     if value is None or len(value) <= event_max_bytes:
         return row
-    return EventRow(
-        row.timestamp_ms, row.partition, row.offset, None, value[:event_max_bytes], len(value)
-    )
+    return structs.replace(row, value=value[:event_max_bytes], cut_from=len(value))

@@ -21,7 +21,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.cluster.addresses import Address
 from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
-from group_coordinator.gateway.job.recent_entries import RecentEntries
+from group_coordinator.gateway.job.delivery import RecentEntries
 
 _TRANSACTION_KEY = 1
 """Key type of FindCoordinator."""

@@ -30,7 +30,7 @@ from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.api_versions import GROUP_RESOURCE
 from group_coordinator.gateway.groups.error_responses import slices
 from group_coordinator.gateway.groups.offset_topics import TopicCache
-from group_coordinator.gateway.job.recent_entries import RecentEntries
+from group_coordinator.gateway.job.delivery import RecentEntries
 
 _log = logging.getLogger(__name__)
 _NOBODY = ""
