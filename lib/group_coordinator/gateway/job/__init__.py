@@ -1,1 +1,1 @@
-"""Channel to the job: events out, responses in, and the timeouts of requests."""
+"""Channel to the job: events out, responses in, and the timeouts of requests; the replica that answers before the job."""
