@@ -149,6 +149,20 @@ def test_a_group_whose_coordinator_was_asked_for_is_read_before_its_first_reques
     assert list(scene.early) == [f"{NAME}-a"]
 
 
+def test_a_state_that_comes_late_is_not_used(scene: Scene) -> None:
+    """The job was away: the events since the request are not kept for that long."""
+    scene.commit("a")
+    scene.commit("b")
+    scene.now_s += 31
+    scene.append("g", "OffsetFetch", 7, "another-1", {"groupId": "g", "topics": None})
+    scene.batch()
+    assert (scene.early, scene.figures()) == ({}, {})
+
+    scene.commit("c")
+    scene.batch()
+    assert list(scene.early) == [f"{NAME}-c"]
+
+
 def test_a_single_request_in_a_minute_costs_no_second_event(scene: Scene) -> None:
     for correlation_id in ("a", "b", "c"):
         scene.now_s += 61

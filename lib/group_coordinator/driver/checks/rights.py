@@ -162,6 +162,13 @@ RIGHTS: Mapping[str, Sequence[NeededRight]] = MappingProxyType(
         "gateway": (
             *_ASKING,
             NeededRight(
+                _topic(_READ, EVENTS),
+                "all events, for the replica",
+                "the job answers every request",
+                "gateway.answers = replica",
+                lambda job: job.gateway_answers == "replica",
+            ),
+            NeededRight(
                 _ALL_TOPICS,
                 "partitions, ids and leaders of topics",
                 "topics that it may not describe are unknown to groups",

@@ -40,7 +40,8 @@ from group_coordinator.runtime.update_group import OF_THE_WHOLE_CALL, UpdateCont
 _AGAIN_S = 60.0
 """Time in which the second request to a group must follow the first."""
 _LOST_S = 30.0
-"""A ReadState without a response for that time is sent again."""
+"""A ReadState without a response for that time is forgotten, and sent again."""
+_MOST_ASKED = 10_000
 _CHANGING_S = 1.0
 _TOO_LARGE_S = 300.0
 _NAMES_BYTES = 8 * 1024 * 1024
@@ -188,7 +189,8 @@ class Replica:
         # The key "" also has events without a group, and a broken key may look like a group id with this character.
         if now_s < since_s or not group_id or "\ufffd" in group_id:
             return None
-        if asked is not None and now_s < asked.at_s + _LOST_S:
+        is_pending = asked is not None and now_s < asked.at_s + _LOST_S
+        if is_pending or len(self._asked) >= _MOST_ASKED:
             return None
         correlation_id = f"{self._name}-state-{next(self._numbers)}"
         self._asked[group_id] = _Asked(correlation_id, now_s, [])
@@ -212,6 +214,9 @@ class Replica:
                 self._handle(followed, row, read_ms)
             if asked is not None:
                 asked.events.append((row, read_ms))
+                # While the job is away, they must not fill the memory.
+                if self._clock_s() > asked.at_s + _LOST_S:
+                    del self._asked[group_id]
 
     def left_of(self, values: Iterable[bytes]) -> list[bytes]:
         """Compare the job's responses with those given; return the others, for which clients may wait."""
