@@ -182,15 +182,15 @@ class Replica:
         if group_id in self._followed:
             self._followed.move_to_end(group_id)
             return None
-        now_s, asked, since_s = self._clock_s(), self._asked.get(group_id), self._seen.get(group_id)
+        now_s, since_s = self._clock_s(), self._seen.get(group_id)
         if since_s is None or now_s > since_s + _AGAIN_S:
             self._seen[group_id] = now_s
             return None
         # The key "" also has events without a group, and a broken key may look like a group id with this character.
         if now_s < since_s or not group_id or "\ufffd" in group_id:
             return None
-        is_pending = asked is not None and now_s < asked.at_s + _LOST_S
-        if is_pending or len(self._asked) >= _MOST_ASKED:
+        self._forget_lost()
+        if group_id in self._asked or len(self._asked) >= _MOST_ASKED:
             return None
         correlation_id = f"{self._name}-state-{next(self._numbers)}"
         self._asked[group_id] = _Asked(correlation_id, now_s, [])
@@ -207,6 +207,7 @@ class Replica:
         for group_id, row in events:
             # The brokers' clock may be ahead of this machine's.
             read_ms = max(read_ms, row.timestamp_ms)
+            self._forget_lost()
             followed, asked = self._followed.get(group_id), self._asked.get(group_id)
             if not group_id:
                 self._announce(row)
@@ -214,9 +215,14 @@ class Replica:
                 self._handle(followed, row, read_ms)
             if asked is not None:
                 asked.events.append((row, read_ms))
-                # While the job is away, they must not fill the memory.
-                if self._clock_s() > asked.at_s + _LOST_S:
-                    del self._asked[group_id]
+
+    def _forget_lost(self) -> None:
+        # While the job is away, the events since the requests must not fill the memory. The oldest request is first.
+        while self._asked:
+            group_id, asked = next(iter(self._asked.items()))
+            if self._clock_s() < asked.at_s + _LOST_S:
+                return
+            del self._asked[group_id]
 
     def left_of(self, values: Iterable[bytes]) -> list[bytes]:
         """Compare the job's responses with those given; return the others, for which clients may wait."""
