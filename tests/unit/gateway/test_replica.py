@@ -186,11 +186,17 @@ def test_a_response_that_differs_is_reported_and_all_states_are_read_again(
     assert "groups" not in scene.figures()
     assert "a response differs from the job's" in caplog.text
 
+    scene.early.clear()
     scene.commit("e")
-    assert f"{NAME}-e" not in scene.early
-    scene.batch()
+    scene.now_s += 59
     scene.commit("f")
-    assert f"{NAME}-f" in scene.early
+    scene.batch()
+    assert scene.early == {}
+
+    scene.now_s += 1
+    scene.commit("g")
+    scene.batch()
+    assert list(scene.early) == [f"{NAME}-g"]
 
 
 def test_the_first_event_that_is_read_after_a_deadline_is_the_jobs(scene: Scene) -> None:

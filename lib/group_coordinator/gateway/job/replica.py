@@ -4,7 +4,7 @@
    ReadState. The job's response has the group as of that event.
 2. The gateway reads the events topic. To a group with a known state it applies each later event by the operator's own code, and its
    clients get the responses.
-3. The job's response to the same event is compared, byte by byte. After a difference all states are dropped, and read again.
+3. The job's response to the same event is compared, byte by byte. After a difference all states are dropped, and read again a minute later.
 
 A response depends on the group's events, on deadlines and on the basis (runtime/basis.py). Deadlines also depend on the times of
 batches and on outages, which only the job knows, and which only postpone them. So a state ends with the first event that was read
@@ -44,6 +44,8 @@ _LOST_S = 30.0
 _MOST_ASKED = 10_000
 _CHANGING_S = 1.0
 _TOO_LARGE_S = 300.0
+_DIFFERENT_S = 60.0
+"""After a difference the job answers alone for that time."""
 _NAMES_BYTES = 8 * 1024 * 1024
 _STATES_BYTES = 64 * 1024 * 1024
 """The limit of all states as they were read. Decoded groups take up to ten times that."""
@@ -164,6 +166,7 @@ class Replica:
         """The basis of the last Tick in each partition."""
         self._given: OrderedDict[str, _Given] = OrderedDict()
         self.counts: Counter[str] = Counter()
+        self._off_until_s = 0.0
 
     def figures(self) -> dict[str, int]:
         """Return the samples of the metrics page, by name."""
@@ -187,7 +190,8 @@ class Replica:
             self._seen[group_id] = now_s
             return None
         # The key "" also has events without a group, and a broken key may look like a group id with this character.
-        if now_s < since_s or not group_id or "\ufffd" in group_id:
+        is_early = now_s < max(since_s, self._off_until_s)
+        if is_early or not group_id or "\ufffd" in group_id:
             return None
         self._forget_lost()
         if group_id in self._asked or len(self._asked) >= _MOST_ASKED:
@@ -299,6 +303,7 @@ class Replica:
         else:
             self.counts["different"] += 1
             _log.error("a response differs from the job's: given %r, by the job %r", own, job)
+            self._off_until_s = self._clock_s() + _DIFFERENT_S
             self._asked.clear()
             for group_id in list(self._followed):
                 self._drop(group_id)
