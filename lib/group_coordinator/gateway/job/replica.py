@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from msgspec import DecodeError, Raw, Struct, convert, field, json, structs
+from msgspec import DecodeError, Raw, Struct, convert, json, structs
 
 import group_coordinator
 from group_coordinator.clients.channel import Body
@@ -103,13 +103,9 @@ class _State(Struct, rename="camel", gc=False):
     basis: Basis | None = None
 
 
-class _TickBody(Struct, rename="camel", gc=False):
-    basis_id: str = ""
-
-
 class _Tick(Struct, gc=False):
     api: str
-    body: _TickBody = field(default_factory=_TickBody)
+    body: dict[str, Any] = {}
 
 
 _head_of = json.Decoder(_Head).decode
@@ -237,11 +233,12 @@ class Replica:
             tick = _tick_of(row.value or b"")
         except DecodeError:
             return
-        if tick.api != "Tick" or not tick.body.basis_id:
+        basis_id = tick.body.get("basisId")
+        if tick.api != "Tick" or not isinstance(basis_id, str):
             return
-        self._announced[row.partition] = tick.body.basis_id
+        self._announced[row.partition] = basis_id
         for group_id, followed in list(self._followed.items()):
-            if followed.partition == row.partition and followed.basis_id != tick.body.basis_id:
+            if followed.partition == row.partition and followed.basis_id != basis_id:
                 self._drop(group_id)
 
     def _handle(self, followed: _Followed, row: EventRow, read_ms: int) -> None:
