@@ -1,7 +1,7 @@
 """The basis of responses: all that decides them besides a group's events. A gateway that answers by itself needs it.
 
-A Tick in every partition announces another basis. The job handles no event behind these Ticks with the basis before, and a gateway
-answers by itself behind a Tick only with the state of a group that the job read with the announced basis.
+A Tick in every partition announces another basis. The job handles each event before these Ticks with the basis before, and changes it
+between two batches behind them. Behind a Tick a gateway uses only states that the job read with the announced basis.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The result depends only on the group state, the group's events in order of partition and offset, and the batch's time: the division
 of events into batches makes no difference. So time is also read from the events topic (clock rules 1 to 3 and 6, lib/README.md):
 
-- An event's time is its record's timestamp, but at most the batch's time plus the slack, by which clocks may differ. A group's clock, the time of its last event or fired
-  deadline, never goes back: an event with an earlier time is handled at the clock's time.
+- An event's time is its record's timestamp, but at most the batch's time plus the slack, by which clocks may differ. A group's clock,
+  the time of its last event or fired deadline, never goes back: an event with an earlier time is handled at the clock's time.
 - Before an event is handled, each deadline that is due by its time fires, in order and at its own time. Deadlines that an event makes
   due fire right after that event.
 - After the last event, the deadlines fire that are due by the batch's time minus the slack, in which earlier events may be read.
@@ -120,7 +120,7 @@ class UpdateContext:
     checks_acls: bool = False
     """True: each batch has its own ACLs (streaming/task_properties.py)."""
     basis: Basis | None = None
-    """What the settings and ACLs of this batch are, for gateways."""
+    """The basis of this batch, for gateways; None: only the job answers, or the basis is about to change."""
     scratch: ScratchFolder = usual_scratch
     """The folder for outputs that exceed the memory limit."""
 
@@ -261,17 +261,12 @@ class _GroupRun:
         basis = self.context.basis
         if basis is None:
             return step
-        is_known = request.known_basis_id == basis.id
-        return step.replace(
-            replies=[
-                reply.replace(
-                    response=reply.response.replace(
-                        basis_id=basis.id, basis=None if is_known else basis.encoded
-                    )
-                )
-                for reply in step.replies
-            ]
-        )
+        unknown = None if request.known_basis_id == basis.id else basis.encoded
+        responses = [
+            reply.response.replace(basis_id=basis.id, basis=unknown) for reply in step.replies
+        ]
+        pairs = zip(step.replies, responses, strict=True)
+        return step.replace(replies=[reply.replace(response=each) for reply, each in pairs])
 
     def ask_for_topics(self, need_before: NeededTopics) -> None:
         # Repeated until topic metadata arrives: an output may be lost with its reader.

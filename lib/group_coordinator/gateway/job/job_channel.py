@@ -301,16 +301,13 @@ class JobChannel:
 
     def _arrived_in_thread(self, records: Iterator[Any]) -> None:
         values = [record.value for record in records if record.value is not None]
-        if not values:
-            return
         if self.replica is not None:
-            self._in_loop(partial(self._compare, values))
-        else:
-            self._in_loop(partial(self._take, self._read(values)))
+            self._in_loop(partial(self._compare, self.replica, values))
+        elif found := self._read(values):
+            self._in_loop(partial(self._take, found))
 
-    def _compare(self, values: Sequence[bytes]) -> None:
-        if self.replica is not None:
-            self._take(self._read(self.replica.left_of(values)))
+    def _compare(self, replica: Replica, values: Sequence[bytes]) -> None:
+        self._take(self._read(replica.left_of(values)))
 
     def _read(self, values: Iterable[bytes]) -> Sequence[ReceivedResponse]:
         name = self._open.name

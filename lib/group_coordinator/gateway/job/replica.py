@@ -56,6 +56,7 @@ _OPEN_S = 600.0
 _MISSING_MS = 3_600_000
 """When the job answers events that are so much later, an unconfirmed response counts as missing."""
 
+_NO_BASIS = "the job answers alone: its settings are about to change, it has another version, or gateway.answers = job"
 _COUNTED = ("answers", "equal", "different", "missing", "withheld")
 
 _log = logging.getLogger(__name__)
@@ -98,6 +99,7 @@ class _Head(Struct, rename="camel", gc=False):
 
 class _State(Struct, rename="camel", gc=False):
     error_code: int = 0
+    error_message: str = ""
     state: str | None = None
     basis_id: str = ""
     basis: Basis | None = None
@@ -163,6 +165,7 @@ class Replica:
         self._given: OrderedDict[str, _Given] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self._off_until_s = 0.0
+        self._has_basis = True
 
     def figures(self) -> dict[str, int]:
         """Return the samples of the metrics page, by name."""
@@ -203,7 +206,6 @@ class Replica:
         self.take_events(read_events(records), read_ms)
 
     def take_events(self, events: Iterable[ReadEvent], read_ms: int) -> None:
-        """Apply events as `take` does."""
         for group_id, row in events:
             # The brokers' clock may be ahead of this machine's.
             read_ms = max(read_ms, row.timestamp_ms)
@@ -319,20 +321,20 @@ class Replica:
         if asked is None or asked.correlation_id != head.correlation_id:
             return
         del self._asked[head.group_id]
-        _, partition, offset = head.id.rsplit("-", 2)
+        partition, offset = map(int, head.id.rsplit("-", 2)[1:])
         try:
             found = json.decode(head.body, type=_State)
-            group = self._loaded(head.group_id, found, int(partition))
+            group = self._loaded(head.group_id, found, partition)
         except (DecodeError, snapshots.SnapshotError, snapshots.SnapshotVersionError) as failure:
             _log.warning(
                 "group %r is left to the job: its state cannot be read: %s", head.group_id, failure
             )
-            self._wait(head.group_id, _TOO_LARGE_S)
+            self._seen[head.group_id] = self._clock_s() + _TOO_LARGE_S
             return
         if group is None:
             return
         size = _STATE_BYTES + len(found.state or "")
-        followed = _Followed(group, found.basis_id, int(partition), int(offset), size)
+        followed = _Followed(group, found.basis_id, partition, offset, size)
         self._followed[head.group_id] = followed
         self._bytes += size
         for row, read_ms in asked.events:
@@ -342,21 +344,23 @@ class Replica:
             self._drop(next(iter(self._followed)))
 
     def _loaded(self, group_id: str, found: _State, partition: int) -> Group | None:
-        # Too large for a response, or the gateway may not read it.
         if found.error_code:
-            _log.warning("group %r is left to the job: error %d", group_id, found.error_code)
-            self._wait(group_id, _TOO_LARGE_S)
+            why = f"error {found.error_code} {found.error_message}"
+            _log.warning("group %r is left to the job: %s", group_id, why)
+            self._seen[group_id] = self._clock_s() + _TOO_LARGE_S
             return None
-        if (
-            found.basis is not None
-            and found.basis.settings.program_version == group_coordinator.__version__
-        ):
-            self._learn(found.basis_id, found.basis)
+        basis = found.basis
+        if basis and basis.settings.program_version == group_coordinator.__version__:
+            self._learn(found.basis_id, basis)
         announced = self._announced.get(partition, found.basis_id)
         if found.basis_id not in self._contexts or announced != found.basis_id:
-            # The basis is about to change, or the job has another version of the program.
-            self._wait(group_id, _CHANGING_S)
+            # Each group finds this out, and again until the basis is there.
+            if self._has_basis:
+                _log.warning(_NO_BASIS)
+            self._has_basis = False
+            self._seen[group_id] = self._clock_s() + _CHANGING_S
             return None
+        self._has_basis = True
         if found.state is None:
             return Group(group_id)
         return snapshots.load(group_id, b64decode(found.state))
@@ -379,9 +383,6 @@ class Replica:
     def _drop(self, group_id: str) -> None:
         self._bytes -= self._followed.pop(group_id).size
         self._seen[group_id] = self._clock_s()
-
-    def _wait(self, group_id: str, seconds: float) -> None:
-        self._seen[group_id] = self._clock_s() + seconds
 
 
 def _has_deadline(group: Group, context: UpdateContext, until_ms: int) -> bool:

@@ -50,17 +50,13 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
     # Most batches have no properties: no copy is needed.
     if not outages and not timers_hold and not context.checks_acls:
         return context
-    acls = basis = None
-    if context.checks_acls:
-        acls = task.getLocalProperty(ACLS_PROPERTY)
-    if acls and not task.getLocalProperty(ACLS_CHANGE):
-        basis = _basis(context.basis, acls)
+    acls = task.getLocalProperty(ACLS_PROPERTY)
     return replace(
         context,
         timers_hold=context.timers_hold or bool(timers_hold),
         outages=_decoded(outages) if outages else context.outages,
         acls=_authorizer(acls) if context.checks_acls else None,
-        basis=basis if context.checks_acls else context.basis,
+        basis=_basis(context, acls, task.getLocalProperty(ACLS_CHANGE)),
     )
 
 
@@ -89,8 +85,10 @@ def _authorizer(text: str | None) -> Authorizer:
     return Authorizer(unpacked_acls(text))
 
 
-def _basis(of_query: Basis | None, acls: str) -> Basis | None:
-    return None if of_query is None else _with_acls(of_query.encoded, acls)
+def _basis(context: UpdateContext, acls: str | None, change: str | None) -> Basis | None:
+    if context.basis is None or not context.checks_acls:
+        return context.basis
+    return None if change or not acls else _with_acls(context.basis.encoded, acls)
 
 
 # By the encoded basis of the query, as settings have no hash.
