@@ -34,7 +34,7 @@ SETTINGS = (
     *("compaction.interval.ms=1000", "request.timeout.ms=60000"),
     *("offsets.retention.ms=3600000", "offsets.retention.check.interval.ms=60000"),
     # GATEWAY_ANSWERS=replica runs every scene with a gateway again, with the replica in it.
-    "gateway.answers=" + os.environ.get("GATEWAY_ANSWERS", "job"),
+    "gateway.answers=" + os.environ.get("GATEWAY_ANSWERS", "replica"),
 )
 
 

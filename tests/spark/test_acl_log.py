@@ -13,7 +13,7 @@ from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.acls import Acls, Operation, RequestSender, ResourceType
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
-from group_coordinator.streaming.checkpoint.batch_settings import basis_of, pin
+from group_coordinator.streaming.checkpoint.batch_settings import StatesRead, basis_of, pin
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.operator.worker_function import in_this_task
@@ -49,7 +49,7 @@ def end(folder: CheckpointFolder, batch_id: int) -> None:
 
 def run_with(acls: Acls, spark: SparkSession, folder: CheckpointFolder) -> AclLog:
     """A run whose first query is about to begin."""
-    log = AclLog(spark, folder)
+    log = AclLog(spark, folder, lambda _: {})
     log.take(acls)
     log.before_query()
     return log
@@ -110,7 +110,7 @@ def test_a_batch_that_was_planned_and_not_begun_has_rules_too(
     run_with(READER, spark, folder)
     plan(folder, 0)
 
-    again = AclLog(spark, folder)
+    again = AclLog(spark, folder, lambda _: {})
     again.before_query()
     again.begin(0, {})
 
@@ -148,7 +148,7 @@ def test_rules_of_an_open_batch_that_are_damaged_are_told_before_it_begins(
     assert kept is not None
     folder.write("acls/0", kept[:cut])
 
-    again = AclLog(spark, folder)
+    again = AclLog(spark, folder, lambda _: {})
     again.take(NOBODY)
     with pytest.raises(DamagedFileError) as refused:
         again.before_query()
@@ -175,7 +175,7 @@ def test_rules_that_kafka_4_4_would_not_take_are_known_as_they_are(
     spark: SparkSession, configured: Settings, folder: CheckpointFolder
 ) -> None:
     """Brokers before it check no hosts."""
-    log = AclLog(spark, folder)
+    log = AclLog(spark, folder, lambda _: {})
     odd = rules("ALLOW User:b READ GROUP billing FROM 10.0.0.0/33", "DENY nobody ALL GROUP other")
     log.take(Acls((*READER.rules, *odd)))
     log.before_query()
@@ -204,7 +204,7 @@ def test_rules_of_a_run_long_ago_do_not_come_back(
     log = run_with(READER, spark, folder)
     log.begin(0, {})
 
-    without = AclLog(spark, folder)
+    without = AclLog(spark, folder, lambda _: {})
     without.before_query()
     without.begin(0, {})
 
@@ -234,6 +234,7 @@ def run_with_gateways(
     acls: Acls | None, ticks: Ticks, spark: SparkSession, folder: CheckpointFolder
 ) -> AclLog:
     """A run whose gateways answer, and whose first query is about to begin."""
+    StatesRead(folder).note()
     log = AclLog(spark, folder, ticks.write)
     if acls is not None:
         log.take(acls)
@@ -311,6 +312,20 @@ def test_acls_of_the_last_run_count_for_the_events_before_the_ticks_of_a_start(
     again.begin(2, {0: 4, 1: 7})
     assert may_read(spark, configured) is True
     again.begin(3, {0: 7, 1: 7})
+    assert may_read(spark, configured) is False
+
+
+def test_without_gateways_the_acls_of_a_start_count_at_once(
+    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+) -> None:
+    run_with(READER, spark, folder).begin(0, {})
+    log = AclLog(spark, folder, lambda _: {})
+    log.take(NOBODY)
+    log.start(lambda _: {0: 7, 1: 7})
+    log.before_query()
+
+    log.begin(1, {0: 3, 1: 7})
+
     assert may_read(spark, configured) is False
 
 

@@ -11,7 +11,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from pyspark.sql import SparkSession
 
 from group_coordinator.clients.cluster.connection import Connection
@@ -48,7 +48,6 @@ class Job:
                 events_topic_partitions=2,
                 responses_topic_partitions=1,
                 timer_slack_ms=1000,
-                gateway_answers="replica",
                 acls_source="file",
                 acls_file=str(self._acls),
                 super_users="User:admin",
@@ -87,15 +86,15 @@ class Job:
                 stop=Event(),
             ).drain()
 
-    def ask(self, number: int) -> None:
-        """Commits with metadata of five bytes by two users, and the gateway's question for the state."""
+    def ask(self, number: int, *, through_gateway: bool) -> None:
+        """Commits with metadata of five bytes by two users, and a gateway's question for the state."""
         partition = {"partitionIndex": 0, "committedOffset": number, "committedMetadata": "12345"}
         topics = [{"name": "orders", "partitions": [partition]}]
         asked = (
             ("a", "OffsetCommit", 8, "User:a", {"topics": topics}),
             ("admin", "OffsetCommit", 8, "User:admin", {"topics": topics}),
             ("gateway", "ReadState", 0, "Job:group-coordinator", {}),
-        )
+        )[: 3 if through_gateway else 2]
         servers = self.settings.job.bootstrap_servers
         with closing(KafkaProducer(bootstrap_servers=servers)) as producer:
             for name, api, version, principal, body in asked:
@@ -145,24 +144,44 @@ def code_of(body: Any) -> int:
     return code
 
 
-@pytest.mark.usefixtures("catalog")
-def test_settings_and_acls_of_the_last_run_count_for_the_events_before_the_ticks(
+@pytest.fixture
+def job(
     spark: SparkSession, configured: Settings, broker: EmbeddedBroker, tmp_path: Path
-) -> None:
+) -> Iterator[Job]:
     at_broker = replace(configured.job, bootstrap_servers=broker.bootstrap_servers)
     job = Job(spark, replace(configured, job=at_broker), tmp_path)
-    job.ask(1)
+    yield job
+    with closing(KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)) as admin:
+        admin.delete_topics([job.settings.job.events_topic, job.settings.job.responses_topic])
+
+
+def drain_three_times(job: Job, *, through_gateway: bool) -> None:
+    """With other limits of metadata (12: OFFSET_METADATA_TOO_LARGE) and ACLs (30: GROUP_AUTHORIZATION_FAILED) from the second on."""
+    job.ask(1, through_gateway=through_gateway)
     job.drain(metadata_max_bytes=5, acls=EVERYONE)
-    job.ask(2)
+    job.ask(2, through_gateway=through_gateway)
     job.drain(metadata_max_bytes=4, acls=NOBODY)
-    job.ask(3)
+    job.ask(3, through_gateway=through_gateway)
     job.drain(metadata_max_bytes=4, acls=NOBODY)
 
+
+@pytest.mark.usefixtures("catalog")
+def test_settings_and_acls_of_the_last_run_count_for_the_events_before_the_ticks(job: Job) -> None:
+    drain_three_times(job, through_gateway=True)
+
     responses = job.responses()
-    # 12: OFFSET_METADATA_TOO_LARGE, 30: GROUP_AUTHORIZATION_FAILED.
     assert [code_of(responses[f"a-{number}"]) for number in (1, 2, 3)] == [0, 0, 30]
     assert [code_of(responses[f"admin-{number}"]) for number in (1, 2, 3)] == [0, 0, 12]
     before, after = job.announced()
     assert [responses[f"gateway-{number}"]["basisId"] for number in (1, 2, 3)] == [
         *(before, "", after)
     ]
+
+
+@pytest.mark.usefixtures("catalog")
+def test_settings_and_acls_count_at_once_while_no_gateway_has_a_state(job: Job) -> None:
+    drain_three_times(job, through_gateway=False)
+
+    responses = job.responses()
+    assert [code_of(responses[f"a-{number}"]) for number in (1, 2, 3)] == [0, 30, 30]
+    assert [code_of(responses[f"admin-{number}"]) for number in (1, 2, 3)] == [0, 12, 12]

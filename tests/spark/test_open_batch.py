@@ -11,6 +11,7 @@ import group_coordinator
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.batch_settings import (
     EmptyBatches,
+    StatesRead,
     pin,
     settings_before_ticks,
     settings_of_open_batch,
@@ -169,53 +170,67 @@ def test_an_open_batch_whose_settings_are_lost_is_refused(
     assert opened(spark, configured, allows_other_version=True) is None
 
 
-def of_gateways(settings: Settings, **job: int) -> Settings:
-    return replace(settings, job=replace(settings.job, gateway_answers="replica", **job))
+@pytest.fixture
+def with_gateways(spark: SparkSession, configured: Settings) -> Settings:
+    """Of a checkpoint of whose groups gateways have read states."""
+    StatesRead(coordinator_folder(spark, configured.job)).note()
+    return configured
+
+
+def with_job(settings: Settings, **job: int | str) -> Settings:
+    return replace(settings, job=replace(settings.job, **job))
 
 
 def test_where_gateways_answer_the_settings_of_the_last_run_count_before_the_ticks(
-    spark: SparkSession, configured: Settings
+    spark: SparkSession, with_gateways: Settings
 ) -> None:
-    before = of_gateways(with_retention(configured, 1), timer_slack_ms=5)
+    before = with_job(with_retention(with_gateways, 1), timer_slack_ms=5)
     pin(spark, before)
-    leave(spark, configured, planned=4, done=4)
-    now = of_gateways(with_retention(configured, 2), max_offsets_per_trigger=9, timer_slack_ms=7)
+    leave(spark, before, planned=4, done=4)
+    later = with_retention(with_gateways, 2)
+    now = with_job(later, max_offsets_per_trigger=9, timer_slack_ms=7)
 
-    kept = replace(before.job, max_offsets_per_trigger=9)
-    assert settings_before_ticks(spark, now) == replace(before, job=kept)
+    kept = with_job(before, max_offsets_per_trigger=9)
+    assert settings_before_ticks(spark, now) == kept
     # The query before the Ticks pins them again: a start after a kill finds the same.
-    pin(spark, replace(before, job=kept))
-    assert settings_before_ticks(spark, now) == replace(before, job=kept)
+    pin(spark, kept)
+    assert settings_before_ticks(spark, now) == kept
     pin(spark, now)
     assert settings_before_ticks(spark, now) is None
 
 
 def test_acls_of_the_last_run_are_checked_before_the_ticks_of_a_run_without(
-    spark: SparkSession, configured: Settings
+    spark: SparkSession, with_gateways: Settings
 ) -> None:
-    now = of_gateways(configured)
-    pin(spark, replace(now, job=replace(now.job, acls_source="cluster")))
+    pin(spark, with_job(with_gateways, acls_source="cluster"))
 
-    kept = settings_before_ticks(spark, now)
+    kept = settings_before_ticks(spark, with_gateways)
 
     assert kept is not None
     assert kept.job.acls_source == "file"
 
 
-def test_settings_count_at_once_if_only_the_job_answers_or_none_decides_responses(
+def test_settings_count_at_once_if_no_gateway_has_read_a_state(
     spark: SparkSession, configured: Settings
 ) -> None:
-    assert settings_before_ticks(spark, of_gateways(configured)) is None
     pin(spark, with_retention(configured, 1))
 
     assert settings_before_ticks(spark, with_retention(configured, 2)) is None
-    now = of_gateways(with_retention(configured, 1), max_offsets_per_trigger=9)
+
+
+def test_settings_that_decide_no_response_count_at_once(
+    spark: SparkSession, with_gateways: Settings
+) -> None:
+    assert settings_before_ticks(spark, with_gateways) is None
+    pin(spark, with_gateways)
+
+    now = with_job(with_gateways, max_offsets_per_trigger=9)
     assert settings_before_ticks(spark, now) is None
 
 
 def test_another_version_cannot_keep_the_settings_of_the_last_run(
-    spark: SparkSession, configured: Settings, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, with_gateways: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pin_by_an_earlier_version(spark, with_retention(configured, 1), monkeypatch)
+    pin_by_an_earlier_version(spark, with_retention(with_gateways, 1), monkeypatch)
 
-    assert settings_before_ticks(spark, of_gateways(with_retention(configured, 2))) is None
+    assert settings_before_ticks(spark, with_retention(with_gateways, 2)) is None

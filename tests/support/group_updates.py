@@ -21,6 +21,7 @@ from group_coordinator.runtime.outputs import (
     Output,
     RebalancingLine,
     ResponseRow,
+    StateReadLine,
     TopicNeedLine,
 )
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
@@ -84,5 +85,6 @@ _LETTERS = {
     TopicNeedLine: "T",
     AwaitedMarkersLine: "M",
     RebalancingLine: "S",
+    StateReadLine: "G",
     DenialRow: "A",
 }

@@ -81,7 +81,7 @@ def test_the_defaults_of_the_job() -> None:
         gateway_listen="127.0.0.1:19092",
         gateway_advertised_host="",
         gateway_health_listen="127.0.0.1:19091",
-        gateway_answers="job",
+        gateway_answers="replica",
         gateway_answer_timeout_ms=25_000,
         gateway_connections_max_idle_ms=600_000,
         gateway_max_connections=10_000,

@@ -28,7 +28,7 @@ from group_coordinator.driver.tasks.monitors import (
 from group_coordinator.driver.tasks.topic_metadata import TopicMetadataRun
 from group_coordinator.driver.tasks.transaction_markers import MarkerTask
 from group_coordinator.settings import JobSettings, Settings
-from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches, basis_of
+from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches, StatesRead, basis_of
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordinator_query import CoordinatorHooks
@@ -110,18 +110,17 @@ def _surroundings(
     idle_back_off: IdleBackOff | None,
     measured: Measuring | None = None,
 ) -> CoordinatorHooks:
-    def ticks(basis_id: str | None = None) -> Ticks:
+    def ticks(basis_id: str | None) -> Ticks:
         written = write_ticks(given.connection, given.job.events_topic, basis_id)
         # Our own Ticks must not end the idle back-off.
         if idle_back_off is not None:
             idle_back_off.note_ticks(written.ends)
         return written
 
-    clock = Clock(lambda: ticks().ahead_ms, given.job.timer_slack_ms)
+    clock = Clock(lambda: ticks(None).ahead_ms, given.job.timer_slack_ms)
 
     def announce(acls: str | None) -> Mapping[int, int]:
-        answers = given.job.gateway_answers == "replica"
-        written = ticks(basis_of(given.settings, acls).id if answers else None)
+        written = ticks(basis_of(given.settings, acls).id)
         # The brokers' timestamps of the Ticks show the difference of the clocks, without a further request.
         clock.check(written.ahead_ms)
         return written.ends
@@ -156,6 +155,7 @@ def _surroundings(
         if given.topic_metadata is None
         else given.topic_metadata.group_subscriptions.note,
         awaited_markers=None if given.following is None else given.following.awaited.note,
+        states_read=StatesRead(coordinator_folder(given.spark, given.job)).note,
         meters=None if measured is None else measured.meters,
         responses=given.responses,
         before_outputs=empty_batches.end,

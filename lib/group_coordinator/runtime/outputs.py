@@ -153,6 +153,12 @@ class RebalancingLine(msgspec.Struct, gc=False):
     state: str | None
 
 
+class StateReadLine(msgspec.Struct, gc=False):
+    """A gateway has read the state of a group, and may answer by it from now on."""
+
+    group_id: str
+
+
 class DenialRow(msgspec.Struct, gc=False):
     """A missing right of the sender of an event. Principal and host are copied from the event."""
 
@@ -175,6 +181,7 @@ Output: TypeAlias = (
     | TopicNeedLine
     | AwaitedMarkersLine
     | RebalancingLine
+    | StateReadLine
     | DenialRow
 )
 
@@ -291,6 +298,9 @@ class Outputs:
     def rebalancing(self, state: str | None) -> None:
         """Add the state of a rebalancing group; None: its rebalance has ended."""
         self._add(RebalancingLine(self.group_id, state), 0)
+
+    def state_read(self) -> None:
+        self._add(StateReadLine(self.group_id), 0)
 
     def _respond(self, partition: int | None, content: object) -> None:
         value = _encode(content)

@@ -120,7 +120,7 @@ class UpdateContext:
     checks_acls: bool = False
     """True: each batch has its own ACLs (streaming/task_properties.py)."""
     basis: Basis | None = None
-    """The basis of this batch, for gateways; None: only the job answers, or the basis is about to change."""
+    """The basis of this batch, for gateways; None: it is about to change."""
     scratch: ScratchFolder = usual_scratch
     """The folder for outputs that exceed the memory limit."""
 
@@ -261,6 +261,7 @@ class _GroupRun:
         basis = self.context.basis
         if basis is None:
             return step
+        self.output.state_read()
         unknown = None if request.known_basis_id == basis.id else basis.encoded
         responses = [
             reply.response.replace(basis_id=basis.id, basis=unknown) for reply in step.replies

@@ -166,6 +166,8 @@ class Sinks:
     """Receives the transaction markers that groups wait for, in the same way."""
     reply_partitions: Callable[[], int] = lambda: 0
     """Returns the number of partitions of the responses topic: Kafka's client waits in vain for a missing partition."""
+    states_read: Callable[[], None] | None = None
+    """Called before the commit if gateways get states of groups with the batch."""
     meters: Callable[[int, BatchMeters], None] | None = None
     """Receives the batch's metrics after its tables are written. A repeated batch is reported again."""
     quick: SmallBatches | None = None
@@ -237,3 +239,5 @@ class Sinks:
             self.topic_needs(needs)
         if markers and self.awaited_markers is not None:
             self.awaited_markers(markers)
+        if self.states_read is not None and found.have_states_read():
+            self.states_read()

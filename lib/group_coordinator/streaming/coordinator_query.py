@@ -70,7 +70,7 @@ def start_query(
 ) -> StreamingQuery:
     """Start to handle events; `write` receives the outputs of every batch (batch_writer.py).
 
-    `basis` is the basis of the settings, for gateways; None: it is about to change, or only the job answers.
+    `basis` is the basis of the settings, for gateways; None: it is about to change.
 
     Raises DamagedFileError: the groups of a rebuilt checkpoint are incomplete.
     """
@@ -171,7 +171,7 @@ class CoordinatorHooks:
     `tick` writes a Tick to every partition of the events topic and returns the offsets behind them: after a start Spark runs no
     batch until there is data. The Ticks announce the basis of the run (runtime/basis.py). `must_wait` decides if a batch is held for
     another query (BatchGate). `before_batch` is called in the thread that begins the batch's tasks, `rest` after `report`
-    (small_batch.py). Each of `watches` receives the query about once a second. The last six fields are for Sinks.
+    (small_batch.py). Each of `watches` receives the query about once a second. The last seven fields are for Sinks.
     """
 
     tick: Callable[[], Mapping[int, int]]
@@ -185,6 +185,7 @@ class CoordinatorHooks:
     reply_partitions: Callable[[], int]
     topic_needs: Callable[[Sequence[str]], None] | None = None
     awaited_markers: Callable[[Sequence[str]], None] | None = None
+    states_read: Callable[[], None] | None = None
     meters: Callable[[int, BatchMeters], None] | None = None
     responses: WritesResponses | None = None
     before_outputs: Callable[[], None] = lambda: None
@@ -277,9 +278,7 @@ class CoordinatorRun:
         # Before the start of the query, to distinguish an older open batch from a batch that this query plans.
         last_planned = last_planned_batch(folder)
         # Another query follows with the settings of this run.
-        is_last = settings is self.settings
-        answers = is_last and settings.job.gateway_answers == "replica"
-        basis = basis_of(settings) if answers else None
+        basis = basis_of(settings) if settings is self.settings else None
         query = start_query(self.spark, settings, origin, gate, basis)
         try:
             self.around.plans.follow(plans_in_memory(self.spark, query))
@@ -306,6 +305,7 @@ class CoordinatorRun:
             topic_needs=around.topic_needs,
             awaited_markers=around.awaited_markers,
             reply_partitions=around.reply_partitions,
+            states_read=around.states_read,
             meters=around.meters,
             quick=quick,
             before_outputs=around.before_outputs,

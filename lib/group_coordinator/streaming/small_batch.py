@@ -36,6 +36,7 @@ from group_coordinator.streaming.operator.output_rows import (
     OUTPUT,
     REBALANCING,
     RESPONSE,
+    STATE_READ,
     TOPIC_NEED,
     OutputLimits,
 )
@@ -110,6 +111,10 @@ class BatchOutputs:
     def awaited_markers(self) -> Sequence[str]:
         """Return the transaction markers that groups wait for, each in JSON."""
         return self._texts(AWAITED_MARKERS)
+
+    def have_states_read(self) -> bool:
+        """Return True if a gateway gets the state of a group with this batch."""
+        return self._volume(STATE_READ).outputs > 0
 
     def meters(self) -> BatchMeters:
         """Return the batch's increments of the meters, and the groups that began or ended a rebalance."""

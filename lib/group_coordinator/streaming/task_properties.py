@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.core.acls import Acls
 from group_coordinator.core.deadlines import LateAnswers, Outage, Outages, noted
-from group_coordinator.streaming.checkpoint.batch_settings import began_with_rules
+from group_coordinator.streaming.checkpoint.batch_settings import StatesRead, began_with_rules
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_done_batch, last_planned_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
@@ -46,15 +46,16 @@ class _NewestAcls(NamedTuple):
 class AclLog:
     """Current ACLs and the ACLs of the open batch. A thread may set them while another begins batches.
 
-    With `announce`, changed ACLs count from the batch on that starts behind the Ticks; None: from the next batch on.
+    ACLs that change during a run count from the batch on that starts behind the Ticks of `announce`. The first ACLs of a run do so if
+    gateways may have answered by the last ones, and otherwise count at once.
     """
 
-    def __init__(
-        self, spark: SparkSession, folder: CheckpointFolder, announce: Announce | None = None
-    ) -> None:
+    def __init__(self, spark: SparkSession, folder: CheckpointFolder, announce: Announce) -> None:
         self._spark = spark
         self._folder = folder
         self._announce = announce
+        self._keeps_last = StatesRead(folder).is_noted
+        self._is_started = False
         # Two threads write Ticks, and the last Ticks must be those of the newest ACLs.
         self._lock = Lock()
         self._is_announced = True
@@ -71,7 +72,7 @@ class AclLog:
                 return
             from_offsets: Mapping[int, int] = {}
             # The first ACLs of a run need no Ticks of their own: those of the start follow.
-            if self._announce is not None and self._newest.from_offsets:
+            if self._is_started:
                 # After a failure some Ticks may be there: then the same ACLs as before are announced again.
                 self._is_announced = False
                 from_offsets = self._announce(packed)
@@ -82,11 +83,10 @@ class AclLog:
         """Write the Ticks of a start with `announce`, by the newest ACLs, and return the offsets behind them."""
         with self._lock:
             ends = announce(self._newest.packed)
-            if self._announce is not None:
-                # A later start of the same run repeats the announcement.
-                from_offsets = self._newest.from_offsets or ends
-                self._newest = self._newest._replace(from_offsets=from_offsets)
-                self._is_announced = True
+            # A later start of the same run repeats the announcement.
+            if self._keeps_last and not self._is_started:
+                self._newest = self._newest._replace(from_offsets=ends)
+            self._is_started = self._is_announced = True
             return ends
 
     def before_query(self) -> None:

@@ -80,7 +80,7 @@ def packages_at_import(source: Path) -> set[str]:
 
 def test_the_wheel_without_extras_has_all_that_a_cluster_does_not_provide() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.split("[<>=]", each)[0] for each in project["dependencies"]}
+    declared = {re.split(r"[\[<>=]", each)[0] for each in project["dependencies"]}
     of_base = {
         package
         for package, sources in packages_distributions().items()

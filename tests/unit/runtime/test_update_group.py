@@ -237,7 +237,8 @@ def test_a_gateway_reads_the_whole_group_as_of_its_event() -> None:
     context = replace(CONTEXT, basis=BASIS)
     update = call(row(READ_STATE, 2_000, 1), at_ms=2_000, state=committed().state, context=context)
 
-    ((_, answer),) = lines(update)
+    noted, (_, answer) = lines(update)
+    assert noted == ("G", {"group_id": "g"})
     body = answer["body"]
     assert update.state is not None
     assert b64decode(body.pop("state")) == update.state
@@ -248,7 +249,7 @@ def test_a_gateway_that_knows_the_basis_does_not_get_it_again() -> None:
     event = READ_STATE | {"body": {"groupId": "g", "knownBasisId": BASIS.id}}
     update = call(row(event, 2_000), at_ms=2_000, context=replace(CONTEXT, basis=BASIS))
 
-    ((_, answer),) = lines(update)
+    _, (_, answer) = lines(update)
     assert answer["body"] == {"errorCode": 0, "state": None, "basisId": BASIS.id, "basis": None}
     assert update.state is None
 

@@ -153,8 +153,7 @@ def acls_of_run(
     # Only a warning: brokers without authorizer may be shielded by the network.
     if (way := way_past_rules(job, connection)) is not None:
         _log.warning(way)
-    announce = _announcement(settings, connection) if job.gateway_answers == "replica" else None
-    log = AclLog(spark, coordinator_folder(spark, job), announce)
+    log = AclLog(spark, coordinator_folder(spark, job), _announcement(settings, connection))
     with reader_of_acls(job, connection) as read:
         task = None if read is None else AclTask(read, log.take)
         if task is not None:

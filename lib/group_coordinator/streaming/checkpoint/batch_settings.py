@@ -26,6 +26,7 @@ from group_coordinator.streaming.checkpoint.ownership import CheckpointError
 _FILE = "settings"
 _EMPTY = "empty_batches"
 _EMPTY_OF_0_3 = "empty_batch"
+_STATES_READ = "states_read"
 
 
 class BatchSettings(DecidingSettings, frozen=True, kw_only=True):
@@ -71,6 +72,19 @@ class EmptyBatches:
             self._is_noted = False
 
 
+class StatesRead:
+    """Note that a gateway has read the state of a group. From then on gateways may answer by the settings of the last run."""
+
+    def __init__(self, folder: CheckpointFolder) -> None:
+        self._folder = folder
+        self.is_noted = folder.exists(_STATES_READ)
+
+    def note(self) -> None:
+        if not self.is_noted:
+            self._folder.write(_STATES_READ, "")
+            self.is_noted = True
+
+
 def _is_empty(folder: CheckpointFolder, batch_id: int) -> bool:
     first = folder.read_as(_EMPTY, int, "remove it")
     if first is None:
@@ -87,12 +101,12 @@ def began_with_rules(folder: CheckpointFolder) -> bool:
 def settings_before_ticks(spark: SparkSession, settings: Settings) -> Settings | None:
     """Return the settings of the events before a start's Ticks, by which gateways may have answered; None: those of this run.
 
-    Another version of the program cannot decide as the last run did, so nothing is kept then.
+    As long as no gateway has read a state, none has answered. Another version of the program cannot decide as the last run did, so nothing is kept then.
     Raises DamagedFileError: the settings of the last run cannot be read.
     """
-    if settings.job.gateway_answers != "replica":
-        return None
     folder = coordinator_folder(spark, settings.job)
+    if not StatesRead(folder).is_noted:
+        return None
     pinned, now = _read(folder), _pinned(settings)
     if pinned is None or not _is_of_this_version(pinned) or _deciding(pinned) == _deciding(now):
         return None

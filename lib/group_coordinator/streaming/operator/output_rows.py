@@ -6,7 +6,7 @@ A row has many outputs of the same kind, so the JVM has little work per output:
 |---|---|---|
 | response | responses of a group that go to one partition: a line of JSON each | of the records in the responses topic |
 | log | rows of coordinator_log, packed (tables/log_rows.py); with the lean exchange of many groups | |
-| dead letter, defect, topic need, awaited markers, rebalancing, denial | an output in JSON | |
+| dead letter, defect, topic need, awaited markers, rebalancing, state read, denial | an output in JSON | |
 | meters | the increments of Kafka's meters by the rows of the log (runtime/meters.py), by name, in JSON | |
 
 `count` is the number of outputs in a row. In a batch that the driver collects, a task replaces content beyond the limits by null.
@@ -32,13 +32,14 @@ from group_coordinator.runtime.outputs import (
     Piece,
     RebalancingLine,
     ResponseRow,
+    StateReadLine,
     TopicNeedLine,
 )
 from group_coordinator.runtime.update_group import is_defect
 from group_coordinator.tables.log_rows import arrow_rows, packed
 
 RESPONSE, LOG, DEAD_LETTER, DEFECT = "R", "L", "D", "D!"
-TOPIC_NEED, AWAITED_MARKERS, METERS, REBALANCING, DENIAL = "T", "M", "N", "S", "A"
+TOPIC_NEED, AWAITED_MARKERS, METERS, REBALANCING, STATE_READ, DENIAL = "T", "M", "N", "S", "G", "A"
 """The kinds. A defect is a dead letter too, whose reason is an internal error."""
 
 OUTPUT = StructType(
@@ -65,6 +66,7 @@ _KINDS: dict[type[Output], str] = {
     TopicNeedLine: TOPIC_NEED,
     AwaitedMarkersLine: AWAITED_MARKERS,
     RebalancingLine: REBALANCING,
+    StateReadLine: STATE_READ,
     DenialRow: DENIAL,
 }
 
