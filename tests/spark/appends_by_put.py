@@ -25,6 +25,7 @@ from tests.support import log_rows
 from tests.support.go_programs import GoMissingError
 from tests.support.object_store import BUCKET, ObjectStore
 from tests.support.stores import s3
+from tests.support.until import until
 
 pytestmark = pytest.mark.spark
 
@@ -121,14 +122,24 @@ def test_a_batch_is_taken_once(log: Log) -> None:
     assert log.batches() == [0, 1, 2]
 
 
-def test_checkpoints_of_the_log_are_made(log: Log, store: ObjectStore) -> None:
-    for batch_id in range(22):
-        log.append(batch_id)
-
-    [checkpoint] = [
+def checkpoints(store: ObjectStore) -> list[str]:
+    """Names of the checkpoints that were written since the last call for requests."""
+    return [
         request.key.rpartition("/")[2]
         for request in store.requests()
         if request.operation == "PutObject" and request.key.endswith(".checkpoint.parquet")
     ]
-    assert checkpoint == f"{20:020}.checkpoint.parquet"
-    assert log.batches() == [*range(22)]
+
+
+def test_checkpoints_of_the_log_are_made_beside_the_batches(log: Log, store: ObjectStore) -> None:
+    made: list[str] = []
+    for batch_id in range(40):
+        log.append(batch_id)
+        if batch_id in {19, 39}:
+            until(
+                lambda: made.extend(checkpoints(store)) or made, seconds=30, awaited="a checkpoint"
+            )
+            assert made == [f"{batch_id + 1:020}.checkpoint.parquet"]
+            made.clear()
+
+    assert log.batches() == [*range(40)]

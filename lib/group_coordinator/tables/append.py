@@ -235,14 +235,7 @@ class AppendByPut:
         """Return None outside S3, without the Java class that puts, or if the table's protocol differs from the copy's."""
         if isinstance(location, Path) or not is_on_s3(location) or _files(spark) is None:
             return None
-        folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="group-coordinator-")
-        metadata = table.metadata()
-        copy = DeltaTable.create(
-            folder.name,
-            table.schema(),
-            partition_by=metadata.partition_columns,
-            configuration=metadata.configuration,
-        )
+        copy, folder = _empty_copy(table)
         # The package writes files for its copy's protocol, which the table might not accept.
         if copy.protocol() != table.protocol():
             return None
@@ -263,11 +256,28 @@ class AppendByPut:
             self._put(commit, _commit_file(self.version + 1), replaces=False)
         self.version += 1
 
+    def shorten(self) -> None:
+        """Begin with another copy, as each append makes the log of a copy longer."""
+        with self._folder:
+            self._copy, self._folder = _empty_copy(self._copy)
+
     def _put(self, name: str, target: str, *, replaces: bool) -> None:
         session: Any = self.spark
         hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
         source = str(Path(self._folder.name, name))
         _files(self.spark).put(source, f"{self.location}/{target}", replaces, hadoop)
+
+
+def _empty_copy(table: DeltaTable) -> tuple[DeltaTable, TemporaryDirectory[str]]:
+    folder: TemporaryDirectory[str] = TemporaryDirectory(prefix="group-coordinator-")
+    metadata = table.metadata()
+    copy = DeltaTable.create(
+        folder.name,
+        table.schema(),
+        partition_by=metadata.partition_columns,
+        configuration=metadata.configuration,
+    )
+    return copy, folder
 
 
 def _commit_file(version: int) -> str:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction
+from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -31,10 +33,12 @@ from group_coordinator.tables.append import (
 )
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.definition import BATCH_ID, INGESTED_AT, TableDefinition
+from group_coordinator.tables.delta_errors import in_one_line
 
-# Commits seen before a table is read again. On S3 it gets a checkpoint then, and every reader reads each commit since:
-# with 50 of them compaction asked for twice as many.
+# Commits seen before a table is read again. On S3 it gets a checkpoint then, beside the next batches: every reader reads each commit
+# since, and with 50 of them compaction asked for twice as many.
 _COMMITS = 20
+_checkpoints = ThreadPoolExecutor(1, "delta-checkpoint")
 _log = logging.getLogger(__name__)
 
 
@@ -46,6 +50,7 @@ class CachedTable:
     folder: Path | str
     read_version: int
     _by_put: AppendByPut | None = None
+    _checkpoint: Future[None] | None = None
     _marks: dict[str, int | None] = field(default_factory=dict)
     _version_of_marks: int | None = None
 
@@ -85,6 +90,17 @@ class CachedTable:
         self._marks[mark.app_id] = mark.version
         self._version_of_marks = self.version
 
+    def end_block(self) -> None:
+        """On S3: begin a checkpoint of the table's log if it is due."""
+        if isinstance(self.folder, Path) or self.version - self.read_version < _COMMITS:
+            return
+        # It takes some twenty requests in turn. A slow store gets fewer checkpoints.
+        if self._checkpoint is None or self._checkpoint.done():
+            self._checkpoint = _checkpoints.submit(_make_checkpoint, self.folder)
+        if self._by_put is not None:
+            self._by_put.shorten()
+            self.read_version = self.version
+
 
 class TableCache:
     """Cache of tables for several threads; of threads that need the same table, each reads its own."""
@@ -101,20 +117,22 @@ class TableCache:
         with write_errors(folder):
             if known is None or not _is_worth_it(folder, known):
                 _log.debug("table=%s read=whole", folder)
-                known = _read_again(folder, known)
+                table = DeltaTable(folder)
+                known = CachedTable(table=table, folder=folder, read_version=table.version())
             # On a disk a look at new commits is cheap.
             elif isinstance(folder, Path):
                 known.table.update_incremental()
         yield known
+        known.end_block()
         self._known[folder] = known
 
 
-def _read_again(folder: Path | str, known: CachedTable | None) -> CachedTable:
-    table = DeltaTable(folder)
-    if known is not None and not isinstance(folder, Path):
-        # The package does so only after its own commits.
-        table.create_checkpoint()
-    return CachedTable(table=table, folder=folder, read_version=table.version())
+def _make_checkpoint(folder: Path | str) -> None:
+    # The package does so only after its own commits. Without a checkpoint the table is as right, and slower to read.
+    try:
+        DeltaTable(folder).create_checkpoint()
+    except (DeltaError, OSError) as error:
+        _log.warning("%s has no new checkpoint of its log: %s", folder, in_one_line(error))
 
 
 def _is_worth_it(folder: Path | str, known: CachedTable) -> bool:
