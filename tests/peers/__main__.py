@@ -27,10 +27,10 @@ from tests.peers.suite import Suite
 from tests.peers.suites.aiokafka import AIOKAFKA
 from tests.peers.suites.confluent import CONFLUENT
 from tests.peers.suites.franz_go import FRANZ_GO, FRANZ_GO_CHAOS
+from tests.peers.suites.go_clients import KAFKA_GO, SARAMA
 from tests.peers.suites.kafka_python import KAFKA_PYTHON
 from tests.peers.suites.kafka_tools import KAFKA_TOOLS
 from tests.peers.suites.librdkafka import LIBRDKAFKA_CLASSIC, LIBRDKAFKA_CONSUMER
-from tests.peers.suites.sarama import SARAMA
 from tests.peers.trial import At, Gateway, Places, fresh_broker_and, try_suite
 
 SUITES = (
@@ -43,6 +43,7 @@ SUITES = (
     CONFLUENT,
     AIOKAFKA,
     SARAMA,
+    KAFKA_GO,
 )
 _say = Console(stderr=True)
 

@@ -112,6 +112,8 @@ class Groups:
             settings.load().coordinator, group_initial_rebalance_delay_ms=0, **overrides
         )
         self.now_ms = START_MS
+        self.with_open_transactions: set[str] = set()
+        """Groups that wait for markers."""
         self.topics = topics or Topics()
         self.job = InProcessJob(
             config, on_sighting=self._see, delay_s=delay_s, now_ms=lambda: self.now_ms
@@ -126,6 +128,7 @@ class Groups:
             listing=self._listing,
             settings=self._settings,
             timeouts=RequestTimeouts(answer_timeout_ms),
+            has_open_transactions=self.with_open_transactions.__contains__,
         )
         self.job.learn(
             [

@@ -261,6 +261,21 @@ async def test_offsets_in_a_transaction_wait_for_brokers_that_say_where_its_mark
     assert groups.job.asked == []
 
 
+@in_loop
+async def test_a_fetch_waits_for_markers_unless_it_asks_for_stable_offsets() -> None:
+    groups = Groups()
+    await groups.ask("OffsetCommit", 9, **SIMPLE, topics=[commit(0, name="orders")])
+    groups.with_open_transactions.add("simple")
+    fetched = groups.send("OffsetFetch", 7, groupId="simple", topics=None, requireStable=False)
+    await groups.ask("OffsetFetch", 7, groupId="simple", topics=None, requireStable=True)
+    assert [request.api for request in groups.job.asked] == ["OffsetCommit", "OffsetFetch"]
+
+    groups.with_open_transactions.clear()
+    [topic] = (await fetched)["topics"]
+
+    assert (topic["name"], offsets(topic)) == ("orders", [(0, 42, 0)])
+
+
 def offsets(topic: Body) -> list[tuple[int, int, int]]:
     return [
         (each["partitionIndex"], each["committedOffset"], each["errorCode"])

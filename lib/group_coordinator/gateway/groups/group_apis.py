@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -42,6 +43,10 @@ from group_coordinator.tables.roots import is_folder
 _REFUSAL = frozenset({"errorCode", "errorMessage"})
 """Fields of the job's response to an invalid event; no response of Kafka has just these fields."""
 
+_MARKERS_S = 1.0
+"""Longest wait of an OffsetFetch without requireStable for the markers of open transactions."""
+_LOOK_S = 0.02
+
 _log = logging.getLogger(__name__)
 
 
@@ -56,8 +61,10 @@ class GroupApis:
         settings: GroupSettings,
         timeouts: RequestTimeouts,
         expect: Callable[[str, Caller], None] = lambda _group_id, _caller: None,
+        has_open_transactions: Callable[[str], bool] = lambda _group_id: False,
     ) -> None:
         self.expect = expect
+        self._has_open_transactions = has_open_transactions
         self._job = job
         self._listing = listing
         self._settings = settings
@@ -93,6 +100,10 @@ class GroupApis:
                 return self._offsets.write(api, version, one.body, caller)
             case "TxnOffsetCommit":
                 return self._offsets.commit_in_transaction(version, one.body, caller)
+            case "OffsetFetch" if not one.body.get("requireStable") and self._has_open_transactions(
+                one.group_id
+            ):
+                return self._fetch_behind_markers(version, one, caller)
             case "OffsetFetch":
                 return self._offsets.fetch(version, one, caller)
             case "ConsumerGroupHeartbeat":
@@ -102,6 +113,16 @@ class GroupApis:
                 return _is_no_consumer_group(version, one)
             case _:
                 return self._ask(api, version, one.group_id, one.body, caller)
+
+    async def _fetch_behind_markers(self, version: int, one: OfOneGroup, caller: Caller) -> Body:
+        # At a broker a client reads the offsets of a transaction milliseconds after it has ended it. The job reports the marker
+        # after its next batch.
+        wait_until_s = time.monotonic() + _MARKERS_S
+        while (  # noqa: ASYNC110 - the replica changes with the topic
+            self._has_open_transactions(one.group_id) and time.monotonic() < wait_until_s
+        ):
+            await asyncio.sleep(_LOOK_S)
+        return await self._offsets.fetch(version, one, caller)
 
     def _ask(
         self, api: str, version: int, group_id: str, body: Body, caller: Caller
@@ -188,6 +209,7 @@ class _GroupsByJob:
             settings=self._group_settings,
             timeouts=RequestTimeouts(timeout_ms),
             expect=self._channel.expect,
+            has_open_transactions=self._channel.has_open_transactions,
         )
 
     @asynccontextmanager

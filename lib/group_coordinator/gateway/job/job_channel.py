@@ -264,6 +264,9 @@ class JobChannel:
         if self.replica is not None and self._sees_events:
             self._read_state(self.replica.expect(group_id), caller)
 
+    def has_open_transactions(self, group_id: str) -> bool:
+        return self.replica is not None and self.replica.has_open_transactions(group_id)
+
     @property
     def _sees_events(self) -> bool:
         # From its positions on, the reader misses no event behind a ReadState.

@@ -9,12 +9,13 @@
 A response depends on the group's events, on deadlines and on the basis (runtime/basis.py). Deadlines also depend on the times of
 batches and on outages, which only the job knows, and which only postpone them. So a state ends with the first event that was read
 after the group's next deadline: the job answers it. A Tick with another basis ends the states of its partition.
-Until the job confirms them, responses are counted: while the job is away for long, or has too many to confirm, it answers alone.
+While the job is away for long, or has too many responses to confirm, it answers alone.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from base64 import b64decode
 from collections import Counter, OrderedDict
@@ -32,6 +33,7 @@ from group_coordinator.core import coordinator
 from group_coordinator.core.acls import Authorizer
 from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.group import Group
+from group_coordinator.core.offsets.pending import awaited_markers
 from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.runtime.basis import Basis, unpacked_acls
 from group_coordinator.runtime.outputs import EventRow
@@ -45,7 +47,6 @@ _MOST_ASKED = 10_000
 _CHANGING_S = 1.0
 _TOO_LARGE_S = 300.0
 _DIFFERENT_S = 60.0
-"""After a difference the job answers alone for that time."""
 _NAMES_BYTES = 8 * 1024 * 1024
 _STATES_BYTES = 64 * 1024 * 1024
 """The limit of all states as they were read. Decoded groups take up to ten times that."""
@@ -56,15 +57,13 @@ _OPEN_S = 600.0
 _MISSING_MS = 3_600_000
 """When the job answers events that are so much later, an unconfirmed response counts as missing."""
 
-_NO_BASIS = "the job answers alone: its settings are about to change, it has another version, or gateway.answers = job"
+_NO_BASIS = "the job answers alone: its settings are about to change, or it has another version"
 _COUNTED = ("answers", "equal", "different", "missing", "withheld")
 
 _log = logging.getLogger(__name__)
 
 
 class ReadEvent(NamedTuple):
-    """A record of the events topic, with a key that is a group id."""
-
     group_id: str
     row: EventRow
 
@@ -111,7 +110,6 @@ class _Tick(Struct, gc=False):
 
 
 _head_of = json.Decoder(_Head).decode
-_tick_of = json.Decoder(_Tick).decode
 
 
 class _Asked(NamedTuple):
@@ -197,9 +195,12 @@ class Replica:
             return None
         correlation_id = f"{self._name}-state-{next(self._numbers)}"
         self._asked[group_id] = _Asked(correlation_id, now_s, [])
-        known = next(reversed(self._contexts), "")
-        body = {"groupId": group_id, "knownBasisId": known}
+        body = {"groupId": group_id, "knownBasisId": next(reversed(self._contexts), "")}
         return StateRequest(group_id, correlation_id, body)
+
+    def has_open_transactions(self, group_id: str) -> bool:
+        followed = self._followed.get(group_id)
+        return followed is not None and bool(awaited_markers(followed.group))
 
     def take(self, records: Iterable[Any], read_ms: int) -> None:
         """Apply records of the events topic, in the order of their offsets. `read_ms` is a time after they were read."""
@@ -232,7 +233,7 @@ class Replica:
 
     def _announce(self, row: EventRow) -> None:
         try:
-            tick = _tick_of(row.value or b"")
+            tick = json.decode(row.value or b"", type=_Tick)
         except DecodeError:
             return
         basis_id = tick.body.get("basisId")
@@ -276,10 +277,8 @@ class Replica:
             self.counts["answers"] += 1
 
     def _is_job_away(self) -> bool:
-        if not self._given:
-            return False
-        oldest = next(iter(self._given.values()))
-        return len(self._given) >= _MOST_OPEN or self._clock_s() > oldest.given_s + _OPEN_S
+        since_s = next((given.given_s for given in self._given.values()), math.inf)
+        return len(self._given) >= _MOST_OPEN or self._clock_s() > since_s + _OPEN_S
 
     def _is_taken(self, value: bytes) -> bool:
         try:
