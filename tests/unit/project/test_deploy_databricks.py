@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from databricks.bundles.alerts import Alert
+from databricks.bundles.dashboards import Dashboard
+from databricks.bundles.genie_spaces import GenieSpace
 from databricks.bundles.jobs import Job
 from databricks.bundles.schemas import Schema
 from databricks.bundles.volumes import Volume
@@ -18,10 +18,16 @@ from databricks.bundles.volumes import Volume
 from group_coordinator import settings
 from group_coordinator.cli.submitted import jobs as commands
 from group_coordinator.streaming.spark_lines import LINES
+from tests.support.databricks_bundle import BUNDLE, bundle, of_kind, resources
 
-BUNDLE = Path(__file__).parents[3] / "deploy" / "databricks"
-CLASSES: dict[str, Any] = {"alerts": Alert, "jobs": Job, "schemas": Schema, "volumes": Volume}
-VARIABLE = re.compile(r"\$\{var\.(\w+)\}")
+CLASSES: dict[str, Any] = {
+    "alerts": Alert,
+    "dashboards": Dashboard,
+    "genie_spaces": GenieSpace,
+    "jobs": Job,
+    "schemas": Schema,
+    "volumes": Volume,
+}
 ANY_REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 KNOWN = {
     "bundle.name",
@@ -34,39 +40,8 @@ RUNTIMES = {"18.x-scala2.13": "4.1", "17.3.x-scala2.13": "4.0"}
 """What the variable `runtime` may be -> the Spark that it has."""
 
 
-def bundle() -> dict[str, Any]:
-    return read(BUNDLE / "databricks.yml")
-
-
-def read(file: Path) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return content
-
-
-def resources(**chosen: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Kind, name and what the files say, with variables' chosen values or defaults in their places."""
-    variables = {name: each["default"] for name, each in bundle()["variables"].items()} | chosen
-    for file in sorted(BUNDLE.glob("resources/*.yml")):
-        for kind, named in read(file)["resources"].items():
-            for name, resource in named.items():
-                yield kind, name, with_values(resource, variables)
-
-
-def with_values(value: Any, variables: dict[str, Any]) -> Any:
-    if isinstance(value, dict):
-        return {key: with_values(each, variables) for key, each in value.items()}
-    if isinstance(value, list):
-        return [with_values(each, variables) for each in value]
-    if not isinstance(value, str):
-        return value
-    alone = VARIABLE.fullmatch(value)
-    if alone:
-        return with_values(variables[alone[1]], variables)
-    return VARIABLE.sub(lambda found: str(variables[found[1]]), value)
-
-
 RESOURCES = [pytest.param(*each, id=f"{each[0]}.{each[1]}") for each in resources()]
-JOBS = {name: resource for kind, name, resource in resources() if kind == "jobs"}
+JOBS = of_kind("jobs")
 
 
 @pytest.mark.parametrize(("kind", "name", "resource"), RESOURCES)
@@ -74,6 +49,15 @@ def test_a_resource_is_one_that_databricks_takes(
     kind: str, name: str, resource: dict[str, Any]
 ) -> None:
     assert CLASSES[kind].from_dict(deepcopy(resource)).as_dict() == resource, name
+
+
+def test_a_dashboard_and_a_genie_space_have_no_other_keys() -> None:
+    [dashboard], [space] = of_kind("dashboards").values(), of_kind("genie_spaces").values()
+
+    with pytest.raises(ValueError, match="dataset_catlog"):
+        Dashboard.from_dict(dashboard | {"dataset_catlog": "main"})
+    with pytest.raises(ValueError, match="serialised_space"):
+        GenieSpace.from_dict(space | {"serialised_space": {}})
 
 
 @pytest.mark.parametrize(
@@ -126,12 +110,12 @@ def test_each_runtime_has_a_spark_that_is_tested_and_is_described(runtime: str, 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_every_cluster_has_the_runtime_that_is_chosen(runtime: str) -> None:
-    found = [each for kind, _, each in resources(runtime=runtime) if kind == "jobs"]
+    found = of_kind("jobs", runtime=runtime).values()
 
     clusters = [
         cluster for job in found for cluster in Job.from_dict(job).as_dict()["job_clusters"]
     ]
-    assert [each["new_cluster"]["spark_version"] for each in clusters] == [runtime] * 6
+    assert [each["new_cluster"]["spark_version"] for each in clusters] == [runtime] * 7
 
 
 @pytest.mark.parametrize("name", sorted(JOBS))
@@ -157,6 +141,20 @@ def test_a_job_calls_a_command_with_settings_that_there_are(
     assert job.tables_root == "main.group_coordinator"
     assert job.checkpoint_location == "dbfs:/Volumes/main/group_coordinator/checkpoint/state"
     assert job.security.sasl_username == "group-coordinator"
+
+
+@pytest.mark.parametrize("source", ["topic", "admin"])
+def test_a_mirror_has_a_name_and_a_source(source: str) -> None:
+    [task] = of_kind("jobs", mirror_source=source)["mirror"]["tasks"]
+    called, *options = task["python_wheel_task"]["parameters"]
+
+    parsed = commands.commands[called].make_context(called, options, resilient_parsing=True).params
+
+    assert (parsed["cluster"], parsed["source"], parsed["with_compaction"]) == (
+        "eu-1",
+        source,
+        True,
+    )
 
 
 def test_the_password_comes_from_a_secret_scope() -> None:
