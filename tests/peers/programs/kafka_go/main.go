@@ -17,7 +17,7 @@ const (
 	topic   = "kafka-go-orders"
 	group   = "kafka-go-shop"
 	records = 144
-	limit   = 90 * time.Second
+	limit   = 240 * time.Second
 )
 
 func must(err error) {
