@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from tests.cluster.stage import RUN_S, Stage
@@ -21,7 +22,7 @@ def refused_starts(stage: Stage) -> Result:
     """Another Python on the workers, no number of state partitions, a folder that is not shared."""
     installation = stage.installed(stage.installation("refused"))
     tried = {
-        "Error: Python on the workers ": (_CONF_OF_A_STRANGER, ()),
+        "Error: Python on the workers": (_CONF_OF_A_STRANGER, ()),
         "Error: shuffle.partitions = 0: ": ((), ("--set", "shuffle.partitions=0")),
         "Error: checkpoint.location = of/this/process is a folder that driver and executors do not share": (
             (),
@@ -45,7 +46,9 @@ def _problems_of_a_check(stage: Stage, installation: Installation) -> list[str]:
     problems = [f"a check of what is ready: status {status}: {said[-500:]}"] if status else []
     with stage.submit(installation, confs=_CONF_OF_A_STRANGER, script="check_setup.py") as job:
         status, said = job.wait(RUN_S), job.log
-    if status != _REFUSED or "WRONG  workers              Python on the workers" not in said:
+    if status != _REFUSED or not re.search(
+        "^WRONG  workers +Python on the workers", said, re.MULTILINE
+    ):
         problems.append(f"a check of workers without packages: status {status}: {said[-500:]}")
     return problems
 
