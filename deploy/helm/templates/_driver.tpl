@@ -64,6 +64,10 @@ spec:
             - --with-compaction
 {{- if .root.Values.metrics.enabled }}
             - --metrics=0.0.0.0:9404
+{{- if .root.Values.metrics.accessSecret }}
+            - --set=metrics.password.file=/etc/metrics-access/login
+            - --set=metrics.ssl.keystore.location=/etc/metrics-access/keystore.pem
+{{- end }}
 {{- end }}
           env:
             - name: POD_NAME
@@ -96,6 +100,9 @@ spec:
             httpGet:
               path: /readyz
               port: metrics
+              {{- if .root.Values.metrics.accessSecret }}
+              scheme: HTTPS
+              {{- end }}
             periodSeconds: 30
             timeoutSeconds: 5
 {{- end }}
@@ -115,6 +122,11 @@ spec:
               mountPath: /etc/kafka-certificates
               readOnly: true
 {{- end }}
+{{- if .root.Values.metrics.accessSecret }}
+            - name: metrics-access
+              mountPath: /etc/metrics-access
+              readOnly: true
+{{- end }}
 {{- if .root.Values.storage.volume }}
             - name: data
               mountPath: /data
@@ -131,6 +143,11 @@ spec:
         - name: kafka-certificates
           secret:
             secretName: {{ .root.Values.kafka.certificatesSecret }}
+{{- end }}
+{{- if .root.Values.metrics.accessSecret }}
+        - name: metrics-access
+          secret:
+            secretName: {{ .root.Values.metrics.accessSecret }}
 {{- end }}
 {{- if .root.Values.storage.volume }}
         - name: data

@@ -41,7 +41,7 @@ GATEWAY: dict[str, Any] = {
 EVERYTHING: dict[str, Any] = {
     **GATEWAY,
     "mirror": {"enabled": True, "cluster": "eu-1", "source": "admin", "executors": 3},
-    "metrics": {"enabled": True, "serviceMonitor": True},
+    "metrics": {"enabled": True, "serviceMonitor": True, "accessSecret": "metrics-access"},
     "podDisruptionBudget": {"enabled": True},
     "image": {"tag": "0.4.1", "pullSecrets": ["registry"]},
     "serviceAccountAnnotations": {"example.com/role": "tables"},
@@ -252,24 +252,44 @@ def test_a_node_has_its_port_everywhere() -> None:
 
 def test_prometheus_finds_all_ports_under_the_job_of_the_alerts() -> None:
     found = objects(EVERYTHING)
-    [monitor] = by_kind(found, "ServiceMonitor").values()
-    selected = monitor["spec"]["selector"]["matchLabels"].items()
-    services = {
-        name: each
-        for name, each in by_kind(found, "Service").items()
-        if selected <= each["metadata"].get("labels", {}).items()
+    ports = {
+        (
+            service["metadata"]["labels"][monitor["spec"]["jobLabel"]],
+            port["port"],
+            endpoint["scheme"],
+        )
+        for monitor in by_kind(found, "ServiceMonitor").values()
+        for service in by_kind(found, "Service").values()
+        if monitor["spec"]["selector"]["matchLabels"].items()
+        <= service["metadata"].get("labels", {}).items()
+        for endpoint in ({"scheme": "http"} | each for each in monitor["spec"]["endpoints"])
+        for port in service["spec"]["ports"]
+        if port["name"] == endpoint["port"]
     }
-    label = monitor["spec"]["jobLabel"]
 
-    assert monitor["apiVersion"] == "monitoring.coreos.com/v1"
-    assert {name: each["metadata"]["labels"][label] for name, each in services.items()} == {
-        "group-coordinator-coordinator-metrics": "group-coordinator",
-        "group-coordinator-mirror-metrics": "group-coordinator",
-        "group-coordinator-gateway-metrics": "group-coordinator-gateway",
+    assert ports == {
+        ("group-coordinator", 9404, "https"),
+        ("group-coordinator-gateway", 19091, "http"),
     }
-    assert [each["spec"]["ports"][0]["port"] for each in services.values()] == [9404, 19091, 9404]
-    [endpoint] = monitor["spec"]["endpoints"]
-    assert {each["spec"]["ports"][0]["name"] for each in services.values()} == {endpoint["port"]}
+    assert {each["apiVersion"] for each in by_kind(found, "ServiceMonitor").values()} == {
+        "monitoring.coreos.com/v1"
+    }
+
+
+def test_prometheus_logs_in_where_the_drivers_want_it() -> None:
+    found = objects(EVERYTHING)
+    access = "metrics-access"
+    [endpoint] = by_kind(found, "ServiceMonitor")[RELEASE]["spec"]["endpoints"]
+    assert endpoint["basicAuth"]["password"] == {"name": access, "key": "password"}
+    assert endpoint["tlsConfig"]["ca"] == {"secret": {"name": access, "key": "ca.pem"}}
+    for name in (RELEASE, f"{RELEASE}-mirror"):
+        pod = by_kind(found, "Deployment")[name]["spec"]["template"]["spec"]
+        [container] = pod["containers"]
+        [mount] = [each for each in container["volumeMounts"] if each["name"] == access]
+        [volume] = [each for each in pod["volumes"] if each["name"] == access]
+        assert volume["secret"] == {"secretName": access}
+        assert {f"--set=metrics.password.file={mount['mountPath']}/login"} <= {*container["args"]}
+    assert container["readinessProbe"]["httpGet"]["scheme"] == "HTTPS"
 
 
 def test_a_drain_takes_one_executor_and_one_gateway_at_a_time() -> None:
