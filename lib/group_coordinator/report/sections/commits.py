@@ -38,7 +38,7 @@ placed AS (
 ranked AS (
   SELECT placed.*, dense_rank() OVER (ORDER BY own DESC, cluster_id, group_id) AS place FROM placed
 )
-SELECT ranked.*, (SELECT max(place) FROM ranked) AS total FROM ranked
+SELECT * FROM (SELECT ranked.*, max(place) OVER () AS total FROM ranked)
 WHERE place <= {len(charts.SERIES)} ORDER BY place, at"""  # noqa: S608 - times, numbers and one escaped name
     }
 
