@@ -29,11 +29,14 @@ from tests.benchmarks.measured import show
 from tests.benchmarks.wire_client import WireClient
 from tests.gateway_faults.stage import Stage, open_stage
 from tests.support.job_process import JobProcess
+from tests.support.stores import s3
 from tests.support.until import until
 
 CONNECTIONS = 8
 GROUPS = 200
 _FLOOR_TOPIC = "floor"
+# The scenes of faults compact every second.
+_AS_USERS = ("gateway.answers=replica", "compaction.interval.ms=10000")
 _READY_S, _CONFIRMED_S = 60.0, 120.0
 
 
@@ -113,10 +116,23 @@ def _figures(name: str, times: ResponseTimes) -> dict[str, Any]:
     }
 
 
-def measure(requests: int, rate: int, seconds: int) -> dict[str, Any]:
+@contextmanager
+def checkpoint_on_s3(folder: Path, delay_ms: float) -> Iterator[tuple[str, ...]]:
+    """The setting of its place; none with 0 ms, which is a disk."""
+    if not delay_ms:
+        yield ()
+        return
+    folder.mkdir()
+    with s3(folder) as opened:
+        opened.store.proxy.delay(delay_ms / 1000)
+        yield (opened.settings(folder)[1],)
+
+
+def measure(requests: int, rate: int, seconds: int, store_delay_ms: float) -> dict[str, Any]:
     with (
         TemporaryDirectory(prefix="gateway-replica-") as folder,
-        open_stage(Path(folder), more=("gateway.answers=replica",)) as stage,
+        checkpoint_on_s3(Path(folder) / "store", store_delay_ms) as place,
+        open_stage(Path(folder), more=(*_AS_USERS, *place)) as stage,
         waiting_gateway(stage, Path(folder) / "waiting") as waiting,
     ):
         servers = stage.installation.bootstrap_servers
@@ -137,9 +153,14 @@ def measure(requests: int, rate: int, seconds: int) -> dict[str, Any]:
 @click.option("--requests", default=100, show_default=True, help="Commits one after the other.")
 @click.option("--rate", default=200, show_default=True, help="Commits a second.")
 @click.option("--seconds", default=10, show_default=True, help="How long at that rate.")
-def main(requests: int, rate: int, seconds: int) -> None:
+@click.option(
+    "--store-delay-ms",
+    default=0.0,
+    help="The job's checkpoint is on S3, and a request takes as long. 0: on a disk.",
+)
+def main(requests: int, rate: int, seconds: int, store_delay_ms: float) -> None:
     """Print the table and the JSON."""
-    show("What clients wait, milliseconds", measure(requests, rate, seconds))
+    show("What clients wait, milliseconds", measure(requests, rate, seconds, store_delay_ms))
 
 
 if __name__ == "__main__":
