@@ -54,7 +54,6 @@ class AclLog:
         self._spark = spark
         self._folder = folder
         self._announce = announce
-        self._keeps_last = StatesRead(folder).is_noted
         self._is_started = False
         # Two threads write Ticks, and the last Ticks must be those of the newest ACLs.
         self._lock = Lock()
@@ -84,7 +83,7 @@ class AclLog:
         with self._lock:
             ends = announce(self._newest.packed)
             # A later start of the same run repeats the announcement.
-            if self._keeps_last and not self._is_started:
+            if not self._newest.from_offsets and StatesRead(self._folder).is_noted:
                 self._newest = self._newest._replace(from_offsets=ends)
             self._is_started = self._is_announced = True
             return ends
