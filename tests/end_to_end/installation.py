@@ -33,7 +33,7 @@ SETTINGS = (
     *("events.topic.partitions=2", "responses.topic.partitions=2", "shuffle.partitions=2"),
     *("compaction.interval.ms=1000", "request.timeout.ms=60000"),
     *("offsets.retention.ms=3600000", "offsets.retention.check.interval.ms=60000"),
-    # GATEWAY_ANSWERS=replica runs every scene with a gateway again, with the replica in it.
+    # GATEWAY_ANSWERS=job runs every scene with a gateway again, without the replica.
     "gateway.answers=" + os.environ.get("GATEWAY_ANSWERS", "replica"),
 )
 
