@@ -50,7 +50,7 @@ LINES = {
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.2.0",
         "io.delta:delta-spark_4.2_2.13:4.4.0",
-        _s3("3.5.0", "2.35.4"),
+        _s3("3.5.0", "2.46.7"),
     ),
 }
 """The first two numbers of a version -> its jars. `python -m tests.sparks` runs the job on each."""

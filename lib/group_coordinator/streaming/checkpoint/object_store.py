@@ -73,8 +73,12 @@ FILES_OF_SCHEME = "group.coordinator.files."
 """Prefix of a scheme in Hadoop's configuration: the class for files there."""
 # Required classes. If a class is missing, the first access to the store names its package.
 _NEEDED = ("org.apache.hadoop.fs.s3a.S3AFileSystem", "io.delta.storage.S3SingleDriverLogStore")
-# By default S3A looks for files and folders of the same name before a write, and for parents after a removal.
-_FEW_QUESTIONS = {"fs.s3a.performance.flags": "create,mkdir,delete"}
+# By default S3A looks for files and folders of the same name before a write, and for parents after a removal. A PUT waits
+# for "100 Continue" before its content, which is a second round trip, and a batch's files are small.
+_FEW_ROUND_TRIPS = {
+    "fs.s3a.performance.flags": "create,mkdir,delete",
+    "fs.s3a.connection.expect.continue": "false",
+}
 _ENDPOINT = "fs.s3a.endpoint"
 _VARIABLES = {
     "fs.s3a.access.key": "AWS_ACCESS_KEY_ID",
@@ -93,7 +97,7 @@ def use_s3(spark: SparkSession, job: JobSettings) -> None:
         return
     hadoop = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no public way
     # The user's own setting takes precedence.
-    for key, value in _FEW_QUESTIONS.items():
+    for key, value in _FEW_ROUND_TRIPS.items():
         hadoop.setIfUnset(key, value)
     _share_login(hadoop)
     _add(session, _compiled(session))
