@@ -1,6 +1,6 @@
 """What clients wait when a gateway answers by its replica, next to a gateway that waits for the same job.
 
-python -m tests.benchmarks.gateway_replica
+python -m tests.benchmarks.gateway_replica [--others 500000]
 
 A real broker, the real job, and two gateways in processes of their own, which take turns: one commit after the other, then commits at a
 fixed rate. Between the turns a plain produce with acks=all is the floor: every request is an event first. In the end the job must have
@@ -10,6 +10,7 @@ confirmed each response of the replica.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from itertools import cycle
@@ -18,12 +19,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from confluent_kafka import Producer
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 
-from group_coordinator.clients.channel import Body, Request
+from group_coordinator.clients.channel import Body, Request, ResponseReader
 from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.local.broker import LOOPBACK, free_row
+from group_coordinator.gateway.job.replica import Replica
+from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_row
+from tests.benchmarks import throughput
 from tests.benchmarks.answer_times import TOPIC, ResponseTimes, ask_steadily, commit
 from tests.benchmarks.measured import show
 from tests.benchmarks.wire_client import WireClient
@@ -128,6 +132,29 @@ def checkpoint_on_s3(folder: Path, delay_ms: float) -> Iterator[tuple[str, ...]]
         yield (opened.settings(folder)[1],)
 
 
+def events_of_others(count: int) -> float:
+    """Events a second that a gateway's reader takes if it follows none of their groups."""
+    replica = Replica("group-events", "a", lambda *_: False)
+    with EmbeddedBroker() as broker:
+        connection = Connection(broker.bootstrap_servers)
+        with connection.opened(KafkaAdminClient) as admin:
+            admin.create_topics([NewTopic("group-events", 1, 1)], wait_for_metadata=True)
+        most = {"queue.buffering.max.messages": count}
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **most})
+        for number in range(count):
+            group = f"other-{number % GROUPS}"
+            producer.produce("group-events", throughput.commit(group, number), group)
+        producer.flush()
+        with closing(ResponseReader(connection, "group-events", {0: 0})) as reader:
+            reader.begin(reader.partitions_of("group-events"))
+            start_s, taken = time.monotonic(), 0
+            while taken < count:
+                records = list(reader.poll_records(100))
+                replica.take(records, time.time_ns() // 1_000_000)
+                taken += len(records)
+            return round(count / (time.monotonic() - start_s))
+
+
 def measure(requests: int, rate: int, seconds: int, store_delay_ms: float) -> dict[str, Any]:
     with (
         TemporaryDirectory(prefix="gateway-replica-") as folder,
@@ -158,9 +185,15 @@ def measure(requests: int, rate: int, seconds: int, store_delay_ms: float) -> di
     default=0.0,
     help="The job's checkpoint is on S3, and a request takes as long. 0: on a disk.",
 )
-def main(requests: int, rate: int, seconds: int, store_delay_ms: float) -> None:
+@click.option("--others", default=0, help="How fast a gateway reads so many events of others.")
+def main(requests: int, rate: int, seconds: int, store_delay_ms: float, others: int) -> None:
     """Print the table and the JSON."""
-    show("What clients wait, milliseconds", measure(requests, rate, seconds, store_delay_ms))
+    found: dict[str, Any] = {}
+    if others:
+        found["others_events_per_second"] = events_of_others(others)
+    if requests:
+        found |= measure(requests, rate, seconds, store_delay_ms)
+    show("What clients wait, milliseconds", found)
 
 
 if __name__ == "__main__":

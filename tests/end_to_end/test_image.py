@@ -13,6 +13,7 @@ import pytest
 from deltalake import DeltaTable
 from kafka import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.admin import NewTopic
+from packaging.utils import canonicalize_name
 
 from group_coordinator.clients.sql_tables import rows
 from group_coordinator.local.broker import EmbeddedBroker
@@ -122,6 +123,30 @@ def test_its_user_may_write_nothing_of_the_image(image: str, folder: Path) -> No
         str(COORDINATOR),
         "touch: cannot touch '/opt/file': Read-only file system",
     ]
+
+
+def test_its_python_packages_have_the_versions_that_each_night_compares_with_known_faults(
+    image: str, folder: Path
+) -> None:
+    # Without pip's own environment there is no `pip list`.
+    listed = "from importlib.metadata import distributions as d; print(*{f'{x.name}=={x.version}' for x in d()})"
+    packages = run(*program(image, folder, "python", "-c", listed)).split()
+    audited = {
+        canonicalize_name(line.partition("==")[0]): line.partition("==")[2]
+        for line in (ROOT / "conf/constraints.txt").read_text().splitlines()
+        if "==" in line
+    }
+    # What makes an environment, and the program itself.
+    others = {"pip", "setuptools", "spark-group-coordinator"}
+    found = {
+        canonicalize_name(name): version
+        for name, _, version in (each.partition("==") for each in packages)
+    }
+
+    assert found["pyspark"]
+    assert {name: version for name, version in found.items() if name not in others} == {
+        name: audited.get(name) for name in found if name not in others
+    }
 
 
 def test_the_coordinator_answers_until_it_is_stopped(
