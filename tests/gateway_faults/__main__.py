@@ -7,7 +7,7 @@ a producer, and five ordinary consumers in three groups, which commit what they 
 in the end each group must have read every record that the broker confirmed, and none again that stood below a commit
 which was confirmed. More than that no kill of a Kafka broker promises either. The same kills come in the middle of
 franz-go's chains of groups (Go is needed). `kill-kafka-alone` and `chains-kafka-alone` kill a broker that has the groups
-itself: what Kafka does is the measure. `brokers` has three brokers, later four, and two gateways, by each of which members of all groups came.
+itself: what Kafka does is the measure. `defect` gives the gateway a wrong rule. `brokers` has three brokers, later four, and two gateways, by each of which members of all groups came.
 
 Prints a table, then the same as JSON on one line. The status is 1 if anything was lost, doubled or in any way wrong.
 """
@@ -27,7 +27,8 @@ from tests.faults.__main__ import report
 from tests.faults.result import Result
 from tests.gateway_faults.brokers import brokers_come_and_go
 from tests.gateway_faults.chains import chains_at_kafka_alone, chains_killed
-from tests.gateway_faults.kills import job_away, killed, killed_at_kafka_alone
+from tests.gateway_faults.defect import defect_noticed
+from tests.gateway_faults.kills import job_away, killed, killed_at_kafka_alone, store_away
 from tests.gateway_faults.relay import relayed
 from tests.gateway_faults.stage import Stage, open_stage
 from tests.gateway_faults.strain import garbage, many_connections, slow_reader
@@ -43,6 +44,8 @@ def faults(records: int, minutes: float) -> dict[str, Inject]:
         "kill-broker": _on_stage(partial(killed, what="broker")),
         "kill-job": _on_stage(partial(killed, what="job")),
         "job-away": job_away,
+        "store-away": store_away,
+        "defect": defect_noticed,
         "kill-kafka-alone": killed_at_kafka_alone,
         "chains-kill-gateway": partial(chains_killed, what="gateway"),
         "chains-kill-broker": partial(chains_killed, what="broker"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from kafka import KafkaAdminClient
@@ -14,10 +16,11 @@ from tests.end_to_end.installation import Installation
 from tests.faults.result import Result
 from tests.gateway_faults.readers import PARTITIONS, TOPIC, Traffic
 from tests.gateway_faults.stage import Stage, open_stage
+from tests.support.stores import s3
 from tests.support.until import until
 
 _BEFORE_S, _AFTER_S = 5.0, 8.0
-_MEET_S, _RESUME_S, _AWAY_S = 90.0, 120.0, 120.0
+_MEET_S, _RESUME_S = 90.0, 120.0
 _KILL_COUNT = {"gateway": 2, "broker": 1, "job": 1}
 
 
@@ -33,36 +36,59 @@ def killed(stage: Stage, what: str) -> Result:
 
 def job_away(folder: Path) -> Result:
     """Kill the job for two minutes, in which the replica answers; then the job must confirm every response."""
-    with open_stage(folder, more=("gateway.answers=replica",)) as stage:
-        stage.start_job()
-        stage.await_job()
-        traffic = _with_topic(stage.bootstrap_servers)
-        with traffic.flowing():
-            all_commit(traffic, _MEET_S)
-            time.sleep(_BEFORE_S)
-            stage.kill_job()
+    with open_stage(folder) as stage:
+        return _away(stage, "job-away", partial(_without_job, stage), 120.0)
+
+
+def store_away(folder: Path) -> Result:
+    """The job's checkpoint is on S3, which is away for a minute: the replica answers, and the job goes on by itself."""
+    (folder / "store").mkdir()
+    with (
+        s3(folder / "store") as store,
+        open_stage(folder, more=(store.settings(folder)[1],)) as stage,
+    ):
+        return _away(stage, "store-away", store.away, 60.0)
+
+
+@contextmanager
+def _without_job(stage: Stage) -> Iterator[None]:
+    stage.kill_job()
+    yield
+    stage.start_job()
+
+
+def _away(
+    stage: Stage, fault: str, away: Callable[[], AbstractContextManager[None]], seconds: float
+) -> Result:
+    """Commits go on while the job decides nothing; then it must confirm every response of that time."""
+    stage.start_job()
+    stage.await_job()
+    traffic = _with_topic(stage.bootstrap_servers)
+    with traffic.flowing():
+        all_commit(traffic, _MEET_S)
+        time.sleep(_BEFORE_S)
+        with away():
             begun_s, longest_s = time.monotonic(), 0.0
-            while time.monotonic() < begun_s + _AWAY_S:
+            while time.monotonic() < begun_s + seconds:
                 asked_s = time.monotonic()
                 all_commit(traffic, _RESUME_S)
                 longest_s = max(longest_s, time.monotonic() - asked_s)
             answers = stage.replica("answers_total")
-            stage.start_job()
-            until(
-                lambda: stage.replica("equal_total") >= answers,
-                seconds=_RESUME_S,
-                awaited="the job's responses",
-            )
-            time.sleep(_AFTER_S)
-        result = compared(traffic, "job-away", 1)
-        result.problems += stage.differences()
-        result.figures |= {
-            "longest_s_until_all_commit_twice": round(longest_s, 1),
-            "responses by the replica until the job came": answers,
-            "responses that the job confirmed": stage.replica("equal_total"),
-            "groups in the tables": groups_in_tables(stage.installation),
-        }
-        return result
+        until(
+            lambda: stage.replica("equal_total") >= answers,
+            seconds=_RESUME_S,
+            awaited="the job's responses",
+        )
+        time.sleep(_AFTER_S)
+    result = compared(traffic, fault, 1)
+    result.problems += stage.differences()
+    result.figures |= {
+        "longest_s_until_all_commit_twice": round(longest_s, 1),
+        "responses by the replica until the job came": answers,
+        "responses that the job confirmed": stage.replica("equal_total"),
+        "groups in the tables": groups_in_tables(stage.installation),
+    }
+    return result
 
 
 def killed_at_kafka_alone(folder: Path) -> Result:

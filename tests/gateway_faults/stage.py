@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -100,12 +101,14 @@ class Stage:
         self._broker.start()
         self._resources.callback(self._broker.stop)
 
-    def start_gateway(self) -> None:
-        """Return when clients may come."""
+    def start_gateway(self, variables: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Return when clients may come; the variables are added to its environment."""
         job = self.installation.settings.job
         create_topics(Connection.of(job), job)
         arguments = ["gateway", *self.installation.options]
-        self._gateway = self._resources.enter_context(JobProcess(arguments, self._folder))
+        self._gateway = self._resources.enter_context(
+            JobProcess(arguments, self._folder, variables=variables)
+        )
         self._gateway.until(lambda: self.page("/ready"), seconds=READY_S, awaited="readiness")
 
     def start_job(self) -> None:
