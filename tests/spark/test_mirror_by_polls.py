@@ -116,3 +116,24 @@ def test_differences_of_polls_are_rows_once_even_after_a_lost_checkpoint(
         ("billing", 1, 6, "observed", False, None, None),
     ]
     assert polls.ask("SELECT group_id, committed_offset FROM offsets") == [("billing", 6)]
+
+
+def test_offsets_that_went_with_their_topic_have_this_reason(
+    spark: SparkSession, configured: Settings, admin: KafkaAdminClient
+) -> None:
+    polls = Polls(spark, configured, admin)
+    polls.poll()
+
+    admin.delete_topics([ORDERS.topic])
+    until(
+        lambda: not admin.list_group_offsets("billing")["billing"],
+        seconds=60,
+        awaited="the end of its offsets",
+    )
+    polls.poll()
+
+    assert [row[1:6] for row in polls.log()] == [
+        ("billing", 1, 5, "observed", False),
+        ("billing", 1, None, "topic-deleted", True),
+        ("billing", 2, None, "group-expired", True),
+    ]

@@ -130,17 +130,28 @@ def _has_value_of_another_kind(rows: Sequence[LoggedRow], ends: Sequence[LoggedR
 def _reasons(
     append: _Append, group: GroupSoFar, batch_id: int, cluster: ClusterFacts
 ) -> Iterator[InferredReason]:
+    known = [lost for lost in append.lost if lost.offset is not None]
+    with_topics = append.ended and _went_with_topics(append, known, cluster)
     for row in append.ends:
         if append.ended and row.batch_id == batch_id:
-            yield _inferred(row, _end_of_group(append, row))
-    known = [lost for lost in append.lost if lost.offset is not None]
+            yield _inferred(
+                row, Reason.GROUP_EXPIRED if with_topics else _end_of_group(append, row)
+            )
     reason = _end_of_offsets(append, known, group, cluster) if known else None
+    if with_topics:
+        reason = Reason.TOPIC_DELETED
     if reason is not None:
         yield from (_inferred(lost.row, reason) for lost in known if lost.row.batch_id == batch_id)
 
 
 def _inferred(row: LoggedRow, reason: Reason) -> InferredReason:
     return InferredReason(row.source_partition, row.source_offset, reason)
+
+
+def _went_with_topics(append: _Append, known: Sequence[_LostOffset], cluster: ClusterFacts) -> bool:
+    # Between two polls Kafka may remove a topic's offsets, and then the group that has none left.
+    is_polled = any(lost.row.reason == Reason.OBSERVED for lost in known)
+    return is_polled and not append.is_sweep and bool(_topics_are_gone(known, cluster))
 
 
 def _end_of_group(append: _Append, row: LoggedRow) -> Reason:
@@ -168,11 +179,17 @@ def _deletion(
     # A deletion of the topic would have removed all its offsets.
     if any(_part_stays(group, lost.topic, known) for lost in known):
         return Reason.OFFSET_DELETED
+    gone = _topics_are_gone(known, cluster)
     # Without the topics both reasons remain possible.
+    if gone is None:
+        return None
+    return Reason.TOPIC_DELETED if gone else Reason.OFFSET_DELETED
+
+
+def _topics_are_gone(known: Sequence[_LostOffset], cluster: ClusterFacts) -> bool | None:
     if not cluster.topics or any(lost.topic in cluster.unseen for lost in known):
         return None
-    gone = all(_is_gone(lost, cluster.topics) for lost in known)
-    return Reason.TOPIC_DELETED if gone else Reason.OFFSET_DELETED
+    return all(_is_gone(lost, cluster.topics) for lost in known)
 
 
 def _part_stays(group: GroupSoFar, topic: str, known: Sequence[_LostOffset]) -> bool:

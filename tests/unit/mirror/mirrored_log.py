@@ -19,11 +19,17 @@ TOPICS = {"orders": "id-of-orders", "refunds": "id-of-refunds"}
 class MirroredLog:
     """Rows of one group, appended one after the other; retention is an hour.
 
-    `batch_id` is that of the next rows; `topics` are those that the cluster has.
+    `batch_id` and `reason` are those of the next rows; `topics` are those that the cluster has.
     """
 
-    def __init__(self, topics: Mapping[str, str] = TOPICS, before: GroupRows | None = None) -> None:
+    def __init__(
+        self,
+        topics: Mapping[str, str] = TOPICS,
+        before: GroupRows | None = None,
+        reason: str = "mirrored",
+    ) -> None:
         self.batch_id = 0
+        self.reason = reason
         self.topics = topics
         self.before = before or GroupRows()
         self.rows: list[LoggedRow] = []
@@ -84,7 +90,7 @@ class MirroredLog:
                 topic=key.get("topic"),
                 partition=key.get("partition"),
                 event_time=at_ms,
-                reason="mirrored",
+                reason=self.reason,
                 source_partition=0,
                 source_offset=len(self.rows),
             )
@@ -100,7 +106,7 @@ class MirroredLog:
         found = infer_reasons(GroupSoFar("g", self.before), self.rows, self.batch_id, cluster)
         by_place = {one.source_offset: one.reason for one in found}
         return [
-            f"{_name(row)} {by_place.get(row.source_offset, 'mirrored')}"
+            f"{_name(row)} {by_place.get(row.source_offset, self.reason)}"
             for row in self.rows
             if row.batch_id == self.batch_id and (row.is_lost_offset or row.is_end_of_group)
         ]

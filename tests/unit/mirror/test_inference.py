@@ -79,6 +79,26 @@ def test_one_offset_that_was_not_due_tells_that_somebody_deleted_the_group(
     ]
 
 
+@pytest.mark.parametrize(
+    ("present", "offsets", "group"),
+    [
+        ({"refunds": "id-of-refunds"}, "topic-deleted", "group-expired"),
+        (TOPICS, "group-deleted", "group-deleted"),
+        ({}, "group-deleted", "group-deleted"),
+    ],
+    ids=["its topic is gone", "its topic is there", "nobody knows"],
+)
+def test_a_group_that_is_gone_at_the_next_poll_may_have_gone_after_its_topic(
+    present: dict[str, str], offsets: str, group: str
+) -> None:
+    log = MirroredLog(topics=present, reason="observed")
+    log.commit(1_000, "orders-0")
+    log.lose(2_000, "orders-0")
+    log.end(2_000)
+
+    assert log.reasons() == [f"orders-0 {offsets}", f"group {group}"]
+
+
 def test_a_group_without_offsets_expires_at_the_next_sweep(log: MirroredLog) -> None:
     log.classic(1_000)
     log.end(1_500)

@@ -79,7 +79,6 @@ class MirrorReasons:
     def __init__(self, settings: Settings, connection: Connection) -> None:
         coordinator = settings.coordinator
         self._cluster_id = settings.job.cluster_id
-        self._topic = settings.job.events_topic
         self._catalog = TableCatalog(settings.job.tables_root)
         self._retention = Retention(
             coordinator.retention_ms, coordinator.offsets_retention_check_interval_ms
@@ -89,13 +88,16 @@ class MirrorReasons:
     def explain(self, rows: DataFrame, batch_id: int, gone: DataFrame | None) -> DataFrame:
         """Return the rows with these reasons, behind the tombstones `gone`. Raises ChannelError."""
         lost = rows.where("value IS NULL AND topic IS NOT NULL").select("topic").distinct()
-        # The offsets topic exists: a response in which all requested topics are missing would not be credible.
-        asked = {self._topic, *(row.topic for row in lost.toLocalIterator())}
+        asked = {row.topic for row in lost.toLocalIterator()}
         with closing(Cluster(self._connection)) as cluster:
             seen = cluster.topics_seen(asked)
+            present = {name: topic_id for name, topic_id in seen.items() if topic_id is not None}
+            # A response in which all requested topics are missing is credible only from a broker that knows other topics.
+            if asked and not present:
+                present = cluster.topic_ids()
         batch = MirrorBatch(
             *(rows.sparkSession, self._catalog, self._cluster_id, batch_id, self._retention),
-            topics={name: topic_id for name, topic_id in seen.items() if topic_id is not None},
+            topics=present,
             unseen=frozenset(asked - seen.keys()),
             gone=gone,
         )
