@@ -36,7 +36,7 @@ from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.compaction_query import CompactionQuery
 from group_coordinator.streaming.coordinator_query import CoordinatorHooks, CoordinatorRun
 from group_coordinator.streaming.session import local_session
-from group_coordinator.streaming.small_batch import no_rest
+from group_coordinator.streaming.small_batch import no_back_off
 from group_coordinator.tables.creation import create_tables
 from tests.benchmarks.measured import Memory, show
 from tests.benchmarks.throughput import commit_of
@@ -85,7 +85,7 @@ def measure(spark: SparkSession, chosen: Settings, groups: int, state_bytes: int
         before_query=lambda: None,
         before_batch=lambda _batch_id: None,
         report=lambda *_: None,
-        rest=no_rest,
+        rest=no_back_off,
         watches=[idle.look],
         reply_partitions=lambda: chosen.job.responses_topic_partitions,
     )

@@ -148,7 +148,7 @@ def job_function(
 ) -> Callable[[DataFrame], DataFrame]:
     """The coordinator as the job runs it."""
     context = UpdateContext(
-        coordinator.coordinator, topic, coordinator.job.timer_slack_ms, timers_hold=False
+        coordinator.coordinator, topic, coordinator.job.timer_slack_ms, timers_suspended=False
     )
     return lambda events: coordinate(events, context, exchange)
 

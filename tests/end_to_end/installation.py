@@ -148,7 +148,7 @@ class Installation:
             row = EventRow(record.timestamp, record.partition, record.offset, None, record.value)
             events[record.key.decode()].append(row)
         context = UpdateContext(
-            chosen.coordinator, topic, 1_000, timers_hold=True, outages=self._outages()
+            chosen.coordinator, topic, 1_000, timers_suspended=True, outages=self._outages()
         )
         lines = [
             line

@@ -44,7 +44,7 @@ def start(
 ) -> StreamingQuery:
     """Run the job on the events of a folder."""
     job = settings.job
-    context = UpdateContext(settings.coordinator, TOPIC, job.timer_slack_ms, timers_hold=True)
+    context = UpdateContext(settings.coordinator, TOPIC, job.timer_slack_ms, timers_suspended=True)
     calls = coordinate(read_groups(spark, str(folder)), context, job.exchange)
     return (
         calls.writeStream.foreachBatch(write)

@@ -52,7 +52,7 @@ def write_job(file: Path) -> None:
 def snapshots_of_groups() -> dict[str, str]:
     """The state of each group in base64."""
     context = UpdateContext(
-        load(overrides=SETTINGS).coordinator, TOPIC, timer_slack_ms=0, timers_hold=True
+        load(overrides=SETTINGS).coordinator, TOPIC, timer_slack_ms=0, timers_suspended=True
     )
     states = {}
     for group, events in groupby(sorted(told()), key=itemgetter(0)):

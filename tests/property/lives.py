@@ -39,7 +39,7 @@ CONFIG = settings.load(
         "group.max.size=3",
     ]
 ).coordinator
-CONTEXT = UpdateContext(CONFIG, TOPIC, timer_slack_ms=SLACK_MS, timers_hold=False)
+CONTEXT = UpdateContext(CONFIG, TOPIC, timer_slack_ms=SLACK_MS, timers_suspended=False)
 CLIENTS = st.sampled_from(["a", "b", "c", "d"])
 TOPICS = st.sampled_from(["orders", "refunds"])
 PARTITIONS = st.integers(0, 1)

@@ -31,7 +31,7 @@ EPOCH = 3
 HOME = partition_of("g", 4)
 NOW_MS = 1_000
 CONTEXT = UpdateContext(
-    load().coordinator, "group-events", 0, timers_hold=True, follows_markers=True
+    load().coordinator, "group-events", 0, timers_suspended=True, follows_markers=True
 )
 
 

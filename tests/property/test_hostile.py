@@ -20,7 +20,7 @@ from tests.support.group_updates import lines_of, updated
 
 EVENTS = 24_000
 CONFIG = settings.load().coordinator
-CONTEXT = UpdateContext(CONFIG, "group-events", timer_slack_ms=1_000, timers_hold=False)
+CONTEXT = UpdateContext(CONFIG, "group-events", timer_slack_ms=1_000, timers_suspended=False)
 
 
 def key_of(sent: Sent) -> tuple[str, str | None]:

@@ -35,7 +35,7 @@ class _Job:
             wait = self._late_answers.until(at_ms, before_ms, asked_ms, was_cut=self.was_cut)
             if wait is not None:
                 self.outages = noted(self.outages, wait)
-        context = replace(self.context, outages=self.outages, timers_hold=is_cut)
+        context = replace(self.context, outages=self.outages, timers_suspended=is_cut)
         update = updated("g", self._state, rows, at_ms, context)
         self._state = update.state
         self.lines += lines_without_places(update)

@@ -18,7 +18,7 @@ from tests.support.operator_rows import lines_in
 PACKED = "group_id STRING, event BINARY"
 START_MS = 1_767_225_600_000
 # Timers that fire by the wall clock would find the two runs at different places.
-CONTEXT = update_context(timer_slack_ms=0, timers_hold=True)
+CONTEXT = update_context(timer_slack_ms=0, timers_suspended=True)
 
 
 def request(api: str, version: int, offset: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class Played:
 
     def is_over(self, context: UpdateContext) -> bool:
         """Timers that do not hold have to be seen: a later batch than the first has output."""
-        return context.timers_hold or any(any(self.lines[b]) for b in self.lines if b > 0)
+        return context.timers_suspended or any(any(self.lines[b]) for b in self.lines if b > 0)
 
     def _collect(self, batch: DataFrame, batch_id: int) -> None:
         self.lines[batch_id] = sorted(lines_in(batch.collect()))

@@ -11,13 +11,14 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.acls import Acls, Operation, RequestSender, ResourceType
+from group_coordinator.runtime.basis import unpacked_acls
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.batch_settings import StatesRead, basis_of, pin
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.operator.worker_function import in_this_task
-from group_coordinator.streaming.task_properties import ACLS_PROPERTY, AclLog, unpacked_acls
+from group_coordinator.streaming.task_properties import ACLS_PROPERTY, AclLog
 from tests.support.acls import rules
 
 pytestmark = pytest.mark.spark
@@ -58,7 +59,7 @@ def run_with(acls: Acls, spark: SparkSession, folder: CheckpointFolder) -> AclLo
 def may_read(spark: SparkSession, settings: Settings, *, checks_acls: bool = True) -> bool | None:
     """Whether a task of this thread lets User:a read the group; None: it lets everybody do everything."""
     context = UpdateContext(
-        settings.coordinator, "group-events", 0, timers_hold=False, checks_acls=checks_acls
+        settings.coordinator, "group-events", 0, timers_suspended=False, checks_acls=checks_acls
     )
 
     def asked(_: int) -> bool | None:
@@ -354,7 +355,7 @@ def test_tasks_know_the_basis_that_was_announced(
         configured.coordinator,
         "group-events",
         0,
-        timers_hold=False,
+        timers_suspended=False,
         checks_acls=True,
         basis=basis_of(configured),
     )

@@ -13,7 +13,7 @@ from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.operator.worker_function import in_this_task
-from group_coordinator.streaming.source import TIMERS_HOLD, Backlog
+from group_coordinator.streaming.source import TIMERS_SUSPENDED, Backlog
 from tests.support.group_updates import update_context
 
 pytestmark = pytest.mark.spark
@@ -33,7 +33,7 @@ def folder(spark: SparkSession, configured: Settings) -> CheckpointFolder:
 @pytest.fixture(autouse=True)
 def no_hold_for_others(spark: SparkSession) -> Iterator[None]:
     yield
-    spark.sparkContext.setLocalProperty(TIMERS_HOLD, None)
+    spark.sparkContext.setLocalProperty(TIMERS_SUSPENDED, None)
 
 
 def plan(folder: CheckpointFolder, batch_id: int, *ends: int) -> None:
@@ -43,9 +43,9 @@ def plan(folder: CheckpointFolder, batch_id: int, *ends: int) -> None:
     folder.write(f"offsets/{batch_id}", "\n".join(lines))
 
 
-def timers_hold(spark: SparkSession) -> list[bool]:
+def timers_suspended(spark: SparkSession) -> list[bool]:
     tasks = spark.sparkContext.parallelize(range(2), 2)
-    return tasks.map(lambda _: in_this_task(update_context()).timers_hold).collect()
+    return tasks.map(lambda _: in_this_task(update_context()).timers_suspended).collect()
 
 
 @pytest.mark.parametrize(
@@ -67,18 +67,18 @@ def test_a_batch_as_large_as_the_limit_leaves_a_backlog(
 
     Backlog(spark, Plans(folder), LIMIT).begin(1)
 
-    assert timers_hold(spark) == [is_held] * 2
+    assert timers_suspended(spark) == [is_held] * 2
 
 
 def test_the_first_batch_counts_from_where_the_topic_began(
     spark: SparkSession, folder: CheckpointFolder
 ) -> None:
     Backlog(spark, Plans(folder), LIMIT).begin(0)
-    assert timers_hold(spark) == [False] * 2
+    assert timers_suspended(spark) == [False] * 2
 
     plan(folder, 0, 1100, 1000)
     Backlog(spark, Plans(folder), LIMIT).begin(0)
-    assert timers_hold(spark) == [True] * 2
+    assert timers_suspended(spark) == [True] * 2
 
 
 def test_timers_that_were_put_off_look_again_five_seconds_after_the_last_batch_of_a_backlog(
@@ -90,7 +90,7 @@ def test_timers_that_were_put_off_look_again_five_seconds_after_the_last_batch_o
         backlog.begin(batch_id)
 
     assert backlog.retries_end_ms == 5_002 + 5_000
-    assert timers_hold(spark) == [False] * 2
+    assert timers_suspended(spark) == [False] * 2
 
 
 def test_without_a_limit_nothing_is_left(spark: SparkSession, folder: CheckpointFolder) -> None:
@@ -98,4 +98,4 @@ def test_without_a_limit_nothing_is_left(spark: SparkSession, folder: Checkpoint
 
     Backlog(spark, Plans(folder), limit=0).begin(1)
 
-    assert timers_hold(spark) == [False] * 2
+    assert timers_suspended(spark) == [False] * 2

@@ -16,8 +16,8 @@ from group_coordinator.streaming.small_batch import (
     LETTERS,
     BatchCounts,
     BatchOutputs,
+    collected_small_batch,
     outputs_of,
-    quick_batch,
 )
 from group_coordinator.tables.append import Size
 from group_coordinator.tables.log_rows import LogOrigin
@@ -46,7 +46,9 @@ METERS = {"offset-commit": 76, "offset-expiration": 1, "dead-letter": 2, "defect
 @contextmanager
 def found(spark: SparkSession, rows: list[Row], most_bytes: int) -> Iterator[BatchOutputs]:
     if most_bytes == QUICK:
-        taken = quick_batch(spark.createDataFrame(rows, OUTPUT).repartition(2), RESPONSE_MAX_BYTES)
+        taken = collected_small_batch(
+            spark.createDataFrame(rows, OUTPUT).repartition(2), RESPONSE_MAX_BYTES
+        )
         assert taken is not None
         yield taken.outputs
         return
@@ -65,7 +67,7 @@ def test_a_batch_with_everything(spark: SparkSession, most_bytes: int) -> None:
     with found(spark, ROWS, most_bytes) as outputs:
         assert outputs.counts == BatchCounts(3, 77, 2, 1)
         assert outputs.size_of(LETTERS) == Size(2, 12)
-        assert (outputs.topic_needs(), outputs.awaited_markers()) == (["need"], ["ü"])
+        assert (outputs.topic_subscriptions(), outputs.awaited_markers()) == (["need"], ["ü"])
         assert outputs.meters() == (METERS, ["rebalances"])
         log = outputs.log(LogOrigin("test", "group-events"))
         assert log.packed_bytes == 13
@@ -79,12 +81,12 @@ def test_a_batch_with_nothing(spark: SparkSession, most_bytes: int) -> None:
     with found(spark, [], most_bytes) as outputs:
         assert outputs.counts == BatchCounts(0, 0, 0, 0)
         assert outputs.size_of(LETTERS) == Size(0, 0)
-        assert list(outputs.topic_needs()) == list(outputs.awaited_markers()) == []
+        assert list(outputs.topic_subscriptions()) == list(outputs.awaited_markers()) == []
         assert (outputs.meters().counts, [*outputs.meters().rebalancing]) == ({}, [])
 
 
 def test_the_driver_takes_responses_with_their_partitions(spark: SparkSession) -> None:
-    taken = quick_batch(spark.createDataFrame(ROWS, OUTPUT), RESPONSE_MAX_BYTES)
+    taken = collected_small_batch(spark.createDataFrame(ROWS, OUTPUT), RESPONSE_MAX_BYTES)
 
     assert taken is not None
     assert taken.responses == [("a", None, b"1\n22"), ("a", 3, b"333")]
@@ -96,18 +98,18 @@ def test_the_driver_takes_no_batch_of_which_something_was_kept_back(
 ) -> None:
     rows = [*ROWS, (kind, "b", None, None, 1)]
 
-    assert quick_batch(spark.createDataFrame(rows, OUTPUT), RESPONSE_MAX_BYTES) is None
+    assert collected_small_batch(spark.createDataFrame(rows, OUTPUT), RESPONSE_MAX_BYTES) is None
 
 
 def test_tasks_know_how_much_the_driver_takes_for_as_long_as_it_does(spark: SparkSession) -> None:
     tasks = spark.sparkContext.parallelize(range(2), 2)
     limits = tasks.map(lambda _: ("T", None, None, repr(limits_in_this_task()).encode(), 1))
 
-    taken = quick_batch(limits.toDF(OUTPUT), RESPONSE_MAX_BYTES)
+    taken = collected_small_batch(limits.toDF(OUTPUT), RESPONSE_MAX_BYTES)
 
     assert taken is not None
     known = "OutputLimits(task_bytes=2097152, response_bytes=10)"
-    assert taken.outputs.topic_needs() == [known, known]
+    assert taken.outputs.topic_subscriptions() == [known, known]
     assert {row.content.decode() for row in limits.toDF(OUTPUT).collect()} == {"None"}
 
 

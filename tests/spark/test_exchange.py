@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from group_coordinator.codecs import snapshots
 from group_coordinator.runtime.outputs import EVENT, HEADER, pack_seed
 from group_coordinator.streaming.operator.known_pyspark import Exchange
-from group_coordinator.streaming.small_batch import quick_batch
+from group_coordinator.streaming.small_batch import collected_small_batch
 from group_coordinator.testing import GroupDriver
 from tests.spark.played import CONTEXT, PACKED, Played, commit, request, write
 
@@ -130,7 +130,7 @@ class TakenAtOnce(Played):
         super().__init__(*given)
 
     def _collect(self, batch: DataFrame, batch_id: int) -> None:
-        taken = quick_batch(batch, RESPONSE_MAX_BYTES)
+        taken = collected_small_batch(batch, RESPONSE_MAX_BYTES)
         self.at_once.append(None if taken is None else [each.lines for each in taken.responses])
         super()._collect(batch, batch_id)
 
@@ -180,7 +180,7 @@ def test_a_timer_fires_in_a_batch_without_events(
     # What is said to come from the future came now: the initial delay begins with the first batch.
     tomorrow_ms = time.time_ns() // 1_000_000 + 24 * 3_600_000
     write(spark, tmp_path / "in", [[("shop", join("shop", 1))]], tomorrow_ms)
-    context = replace(CONTEXT, timers_hold=False)
+    context = replace(CONTEXT, timers_suspended=False)
 
     played = Played(spark, tmp_path / "in", tmp_path / way, way, context)
 

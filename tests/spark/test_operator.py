@@ -56,7 +56,7 @@ class Coordinator:
             job=settings.job,
             writer=Writer(self.catalog, settings.job.cluster_id, epoch=1),
             report=self.counts.__setitem__,
-            topic_needs=self.needs.extend,
+            topic_subscriptions=self.needs.extend,
             awaited_markers=self.awaited.extend,
             meters=self.meters.__setitem__,
         )
@@ -76,7 +76,7 @@ class Coordinator:
             self.settings.coordinator,
             "group-events",
             0,
-            timers_hold=False,
+            timers_suspended=False,
             asks_for_topics=True,
             follows_markers=True,
             acls=acls,

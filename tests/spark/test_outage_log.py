@@ -44,7 +44,7 @@ def remembered(folder: CheckpointFolder) -> Outages:
 
 
 def known_to_tasks(spark: SparkSession, settings: Settings) -> list[Outages]:
-    context = UpdateContext(settings.coordinator, "group-events", 0, timers_hold=False)
+    context = UpdateContext(settings.coordinator, "group-events", 0, timers_suspended=False)
     tasks = spark.sparkContext.parallelize(range(2), 2)
     return tasks.map(lambda _: in_this_task(context).outages).collect()
 

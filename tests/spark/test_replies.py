@@ -21,7 +21,7 @@ from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.operator.output_rows import (
     OUTPUT,
     RESPONSE,
-    TOPIC_NEED,
+    TOPIC_SUBSCRIPTION,
     Row,
 )
 from group_coordinator.streaming.small_batch import BatchCounts, SmallBatches
@@ -41,7 +41,7 @@ def response(name: str, to: int | None = None) -> Row:
 
 def need() -> Row:
     content = json.dumps({"group_id": GROUP, "names": ["orders"], "regexes": []}).encode()
-    return TOPIC_NEED, None, None, content, 1
+    return TOPIC_SUBSCRIPTION, None, None, content, 1
 
 
 class Job:
@@ -61,9 +61,11 @@ class Job:
             job=job,
             writer=Writer(TableCatalog(job.tables_root), job.cluster_id, epoch=1),
             report=self.counts.__setitem__,
-            topic_needs=lambda _: self.arrived_before_needs.extend(arrived(address, topic, 4)),
+            topic_subscriptions=lambda _: self.arrived_before_needs.extend(
+                arrived(address, topic, 4)
+            ),
             reply_partitions=count.now,
-            quick=SmallBatches(lambda _: is_quick, self.responses),
+            small_batches=SmallBatches(lambda _: is_quick, self.responses),
         )
 
     def write(self, batch_id: int, *rows: Row) -> None:

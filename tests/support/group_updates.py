@@ -22,7 +22,7 @@ from group_coordinator.runtime.outputs import (
     RebalancingLine,
     ResponseRow,
     StateReadLine,
-    TopicNeedLine,
+    TopicSubscriptionLine,
 )
 from group_coordinator.runtime.update_group import GroupUpdate, UpdateContext, update_group
 from group_coordinator.settings import load
@@ -34,7 +34,7 @@ def update_context(*overrides: str, **changes: Any) -> UpdateContext:
         load(overrides=overrides).coordinator,
         "group-events",
         timer_slack_ms=1_000,
-        timers_hold=False,
+        timers_suspended=False,
     )
     return replace(usual, **changes)
 
@@ -82,7 +82,7 @@ def line_of(output: Output) -> str:
 _LETTERS = {
     LogRow: "L",
     DeadLetterRow: "D",
-    TopicNeedLine: "T",
+    TopicSubscriptionLine: "T",
     AwaitedMarkersLine: "M",
     RebalancingLine: "S",
     StateReadLine: "G",

@@ -32,7 +32,7 @@ from group_coordinator.streaming.checkpoint.batch_settings import EmptyBatches, 
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.streaming.coordinator_query import CoordinatorHooks
-from group_coordinator.streaming.small_batch import BatchCounts, IdleBackOff, no_rest
+from group_coordinator.streaming.small_batch import BatchCounts, IdleBackOff, no_back_off
 from group_coordinator.streaming.task_properties import OutageLog
 from group_coordinator.tables.writer import Writer
 
@@ -148,10 +148,10 @@ def _surroundings(
         before_query=given.acls.log.before_query,
         before_batch=begin,
         report=report,
-        rest=no_rest if idle_back_off is None else idle_back_off.after,
+        rest=no_back_off if idle_back_off is None else idle_back_off.after,
         watches=(progress.look, owner.look, clock.look),
         reply_partitions=given.reply_partitions,
-        topic_needs=None
+        topic_subscriptions=None
         if given.topic_metadata is None
         else given.topic_metadata.group_subscriptions.note,
         awaited_markers=None if given.following is None else given.following.awaited.note,

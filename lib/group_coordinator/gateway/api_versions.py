@@ -18,7 +18,7 @@ from group_coordinator.core import apis
 from group_coordinator.core.model.errors import ErrorCode
 
 
-class Way(Enum):
+class Route(Enum):
     """Routes of the served APIs."""
 
     GROUPS = auto()
@@ -40,7 +40,7 @@ class Way(Enum):
 class ServedApi(NamedTuple):
     key: int
     name: str
-    way: Way
+    route: Route
     versions: range
 
 
@@ -50,19 +50,19 @@ GROUP_APIS = {
     if api.rights is not None and api.name in schemas.APIS
 }
 """APIs of the job by name, with the rights that a client needs."""
-_BY_WAY = {
-    Way.GROUPS: " ".join(["ListGroups", *GROUP_APIS]),
-    Way.READ: (
+_BY_ROUTE = {
+    Route.GROUPS: " ".join(["ListGroups", *GROUP_APIS]),
+    Route.READ: (
         "ApiVersions FindCoordinator DescribeConfigs AlterConfigs IncrementalAlterConfigs ListConfigResources"
     ),
-    Way.PRODUCED: "Produce",
-    Way.LOGIN: "SaslHandshake SaslAuthenticate",
-    Way.TOPICS: (
+    Route.PRODUCED: "Produce",
+    Route.LOGIN: "SaslHandshake SaslAuthenticate",
+    Route.TOPICS: (
         "Fetch ListOffsets CreateTopics DeleteTopics DeleteRecords OffsetForLeaderEpoch AddPartitionsToTxn "
         "AlterReplicaLogDirs CreatePartitions ElectLeaders AlterPartitionReassignments DescribeProducers"
     ),
-    Way.SHOWN: "Metadata DescribeTopicPartitions",
-    Way.PASSED: (
+    Route.SHOWN: "Metadata DescribeTopicPartitions",
+    Route.PASSED: (
         "InitProducerId AddOffsetsToTxn EndTxn DescribeAcls CreateAcls DeleteAcls DescribeLogDirs CreateDelegationToken "
         "RenewDelegationToken ExpireDelegationToken DescribeDelegationToken ListPartitionReassignments "
         "DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials AlterUserScramCredentials DescribeQuorum "
@@ -83,22 +83,24 @@ _HIGHEST = {
 _LOWEST = {"SaslHandshake": 1}
 
 
-def _api(name: str, way: Way) -> ServedApi:
+def _api(name: str, route: Route) -> ServedApi:
     # Only versions that codecs/wire can read: a broker may already have later ones.
     defined = wire.valid_versions(name)
     highest = _HIGHEST.get(name, defined[-1])
     lowest = _LOWEST.get(name, defined[0])
-    return ServedApi(wire.api_key(name), name, way, range(lowest, highest + 1))
+    return ServedApi(wire.api_key(name), name, route, range(lowest, highest + 1))
 
 
 APIS = {
-    api.key: api for way, names in _BY_WAY.items() for api in (_api(n, way) for n in names.split())
+    api.key: api
+    for route, names in _BY_ROUTE.items()
+    for api in (_api(n, route) for n in names.split())
 }
 """APIs by key; of two routes the later counts."""
 
 API_VERSIONS = APIS[wire.api_key("ApiVersions")]
 
-PARKED_APIS = frozenset({"JoinGroup", "SyncGroup"})
+PENDING_APIS = frozenset({"JoinGroup", "SyncGroup"})
 """APIs whose responses wait for other members, which may take minutes."""
 
 HIDDEN_FEATURES = frozenset({"share.version", "streams.version", "transaction.version"})
@@ -132,7 +134,7 @@ def rewritten(version: int, frame: memoryview) -> bytes:
 
 def _shown(entry: dict[str, Any]) -> dict[str, int] | None:
     api = APIS.get(entry["apiKey"])
-    if api is None or api.way is Way.GROUPS:
+    if api is None or api.route is Route.GROUPS:
         return None
     # The broker's lowest version stays: an old librdkafka concludes from a higher version of Produce that there is no
     # compression (KAFKA-18659).
@@ -144,7 +146,7 @@ def _served(of_broker: list[dict[str, int]]) -> list[dict[str, int]]:
     ours = [
         _entry(api, api.versions[0], api.versions[-1])
         for api in APIS.values()
-        if api.way is Way.GROUPS
+        if api.route is Route.GROUPS
     ]
     return sorted([*of_broker, *ours], key=lambda entry: entry["apiKey"])
 

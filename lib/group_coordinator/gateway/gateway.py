@@ -10,7 +10,7 @@ from functools import partial
 from ssl import SSLContext
 from typing import NamedTuple
 
-from group_coordinator.gateway.api_versions import PARKED_APIS
+from group_coordinator.gateway.api_versions import PENDING_APIS
 from group_coordinator.gateway.cluster.addresses import Address, Addresses, Coordinators
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.cluster.fair_queues import FairQueues
@@ -112,7 +112,7 @@ class Gateway:
 
     def gauges(self) -> Gauges:
         queue = [pending for each in self._connections for pending in each.pipeline.queue]
-        parked = sum(pending.api.name in PARKED_APIS for pending in queue)
+        parked = sum(pending.api.name in PENDING_APIS for pending in queue)
         return Gauges(
             len(self._connections),
             len(queue),

@@ -18,8 +18,8 @@ from group_coordinator.gateway.api_versions import (
     ForwardedRequest,
     LocalResponse,
     Rewriting,
+    Route,
     ServedApi,
-    Way,
 )
 from group_coordinator.gateway.cluster.addresses import (
     OF_GROUPS,
@@ -79,12 +79,12 @@ class RequestRouter:
         """Choose between forwarding and a local response. Raises WireError: the request does not parse."""
         if request.api.name == "ApiVersions":
             return _api_versions(request)
-        if request.api.way is Way.LOGIN:
+        if request.api.route is Route.LOGIN:
             return client.login.plan(request)
-        if request.api.way in (Way.TOPICS, Way.SHOWN):
+        if request.api.route in (Route.TOPICS, Route.SHOWN):
             return self._about_topics(request, client)
         body = wire.request_body(memoryview(request.frame)[4:])
-        if request.api.way is Way.GROUPS:
+        if request.api.route is Route.GROUPS:
             asked = self._asked(request, body, client)
             # The frame is dropped, as a JoinGroup may wait for minutes.
             return LocalResponse(_when_encoded(request._replace(frame=bytearray()), asked))
@@ -110,7 +110,7 @@ class RequestRouter:
         if not self.own_topics.traces(principal):
             return ForwardedRequest(request.frame, self._addresses.rewriting(api, request.version))
         named = self.own_topics.named_in(request, principal)
-        if request.api.way is Way.SHOWN:
+        if request.api.route is Route.SHOWN:
             return ForwardedRequest(request.frame, partial(self._without_own, request, named))
         if named:
             return LocalResponse(self.own_topics.error_response(request, named))

@@ -234,7 +234,7 @@ def _written(update: GroupUpdate, batch_time_ms: int, context: UpdateContext) ->
 
 def _timeout_ms(deadline_ms: int, batch_time_ms: int, context: UpdateContext) -> int:
     # The suspended timers would fire in every batch without this delay.
-    if context.timers_hold and deadline_ms <= batch_time_ms:
+    if context.timers_suspended and deadline_ms <= batch_time_ms:
         return RETRY_MS
     # Spark fires a timer in a batch after its time, so one millisecond less makes the slack exact.
     until_deadline_ms = deadline_ms + context.timer_slack_ms - 1 - batch_time_ms

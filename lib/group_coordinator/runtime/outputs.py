@@ -131,7 +131,7 @@ class DeadLetterRow(msgspec.Struct, gc=False):
     event_time_ms: Int64
 
 
-class TopicNeedLine(msgspec.Struct, gc=False):
+class TopicSubscriptionLine(msgspec.Struct, gc=False):
     """The topic subscription of a group. Both fields empty: the group needs no topics."""
 
     group_id: str
@@ -178,7 +178,7 @@ Output: TypeAlias = (
     ResponseRow
     | LogRow
     | DeadLetterRow
-    | TopicNeedLine
+    | TopicSubscriptionLine
     | AwaitedMarkersLine
     | RebalancingLine
     | StateReadLine
@@ -288,7 +288,7 @@ class Outputs:
             self._add(row, len(row.principal) + len(row.client_host) + len(row.resource_name))
 
     def topic_need(self, need: NeededTopics) -> None:
-        row = TopicNeedLine(self.group_id, need.names, need.regexes)
+        row = TopicSubscriptionLine(self.group_id, need.names, need.regexes)
         self._add(row, sum(map(len, need.names + need.regexes)))
 
     def awaited_markers(self, since: dict[int, int]) -> None:

@@ -102,12 +102,12 @@ class GroupUpdate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpdateContext:
-    """The settings of a batch, equal for all groups and in each repetition. `timers_hold`: clock rule 6; `outages`: clock rule 8."""
+    """The settings of a batch, equal for all groups and in each repetition. `timers_suspended`: clock rule 6; `outages`: clock rule 8."""
 
     config: CoordinatorConfig
     events_topic: str
     timer_slack_ms: int
-    timers_hold: bool
+    timers_suspended: bool
     outages: Outages = ()
     asks_for_topics: bool = False
     """True: groups output their topic subscriptions. A background task sends them topic metadata (driver/tasks/topic_metadata.py)."""
@@ -135,7 +135,7 @@ def update_group(
     rebalancing_before = _rebalancing(group) if context.reports_rebalancing else None
     for row in rows:
         run.take(row, min(row.timestamp_ms, batch_time_ms + context.timer_slack_ms))
-    if not context.timers_hold:
+    if not context.timers_suspended:
         run.pass_time(batch_time_ms - context.timer_slack_ms)
     if context.asks_for_topics:
         run.ask_for_topics(need_before)

@@ -6,7 +6,7 @@ output may come twice or has a mark by which it is skipped.
 1. Spark plans the batch: the end offsets and the time go to the offset log. From here on it is an open batch.
 2. The driver adds the rest of its input: outages, ACLs, suspended timers (coordinator_query.py).
 3. The operator handles the events, and writes the group states. It is a pure function of all that, so a repeat gives the same.
-4. Responses go to Kafka first, because clients wait for them. A repeat sends them again with the same `id`, and readers drop it.
+4. Responses go to Kafka first, of a small batch at the time of steps 5 and 6. A repeat has the same `id`s, and readers drop them.
 5. Topic subscriptions and awaited transaction markers are kept, as other members wait for them and a group reports them once.
 6. Records go to coordinator_log, then dead letters and denials to their tables: if any table has rows of a batch, the log has its
    records, and a rebuild starts from the last batch that it finds. Each append leaves a mark, by which the table takes a batch once
@@ -40,8 +40,8 @@ from group_coordinator.streaming.small_batch import (
     BatchMeters,
     BatchOutputs,
     SmallBatches,
+    collected_small_batch,
     outputs_of,
-    quick_batch,
 )
 from group_coordinator.tables.append import SparkRows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
@@ -160,7 +160,7 @@ class Sinks:
     writer: Writer
     report: Callable[[int, BatchCounts], None]
     first_batch_id: int = 0
-    topic_needs: Callable[[Sequence[str]], None] | None = None
+    topic_subscriptions: Callable[[Sequence[str]], None] | None = None
     """Receives the topic subscriptions of groups, each a line of JSON, before the commit: a group sends them once."""
     awaited_markers: Callable[[Sequence[str]], None] | None = None
     """Receives the transaction markers that groups wait for, in the same way."""
@@ -170,7 +170,7 @@ class Sinks:
     """Called before the commit if gateways get states of groups with the batch."""
     meters: Callable[[int, BatchMeters], None] | None = None
     """Receives the batch's metrics after its tables are written. A repeated batch is reported again."""
-    quick: SmallBatches | None = None
+    small_batches: SmallBatches | None = None
     """Writer of small batches; None: every batch is written by Spark."""
     before_outputs: Callable[[], None] = lambda: None
     """Called before the first output of a batch leaves the driver or its tasks; a batch without outputs may call it too."""
@@ -179,7 +179,7 @@ class Sinks:
         """Send the responses and append the rows that earlier attempts of this batch did not append; return the counts."""
         in_tables = self.first_batch_id + batch_id
         # The collected batch is a shortcut: if it is too large, the same batch is written by Spark.
-        found = self._written_quickly(batch, batch_id) or self._written(batch, in_tables)
+        found = self._written_as_small_batch(batch, batch_id) or self._written(batch, in_tables)
         # After the tables: a crash before this line is made up from their rows (meter_totals.py).
         if self.meters is not None:
             self.meters(in_tables, found.meters())
@@ -188,19 +188,19 @@ class Sinks:
         self.report(in_tables, counts)
         return counts
 
-    def _written_quickly(self, batch: DataFrame, batch_id: int) -> BatchOutputs | None:
+    def _written_as_small_batch(self, batch: DataFrame, batch_id: int) -> BatchOutputs | None:
         in_tables = self.first_batch_id + batch_id
-        if self.quick is None or not self.quick.has_few_events(batch_id):
+        if self.small_batches is None or not self.small_batches.has_few_events(batch_id):
             _log.debug("batch=%d path=spark reason=many-events", in_tables)
             return None
-        taken = quick_batch(batch, self.job.response_max_bytes)
+        taken = collected_small_batch(batch, self.job.response_max_bytes)
         if taken is None:
             _log.debug("batch=%d path=spark reason=large-outputs", in_tables)
             return None
         _log.debug("batch=%d path=small-batch", in_tables)
         if any(taken.outputs.counts):
             self.before_outputs()
-        with self.quick.responses.writing(taken.responses):
+        with self.small_batches.responses.writing(taken.responses):
             self._keep(taken.outputs, in_tables)
         return taken.outputs
 
@@ -234,9 +234,9 @@ class Sinks:
                 self.writer.append_once(rows, kept.table, in_tables)
 
     def _report(self, found: BatchOutputs) -> None:
-        needs, markers = found.topic_needs(), found.awaited_markers()
-        if needs and self.topic_needs is not None:
-            self.topic_needs(needs)
+        needs, markers = found.topic_subscriptions(), found.awaited_markers()
+        if needs and self.topic_subscriptions is not None:
+            self.topic_subscriptions(needs)
         if markers and self.awaited_markers is not None:
             self.awaited_markers(markers)
         if self.states_read is not None and found.have_states_read():

@@ -202,10 +202,10 @@ class CompactionQuery:
         compaction = Compaction(self._catalog, self.settings.job.cluster_id, retention, application)
         compaction.apply(log, batch_id)
         if self.settings.job.maintenance_interval_ms:
-            self._look_after_tables(log.sparkSession)
+            self._maintain_tables(log.sparkSession)
         self._snapshots.look()
 
-    def _look_after_tables(self, session: SparkSession) -> None:
+    def _maintain_tables(self, session: SparkSession) -> None:
         # Between two batches, as both rewrite the files of these tables. In the query's session, because the other
         # session has the coordinator's settings of maintenance.
         if self._maintenance is None:

@@ -79,7 +79,7 @@ def start_query(
         settings.coordinator,
         job.events_topic,
         job.timer_slack_ms,
-        timers_hold=False,
+        timers_suspended=False,
         asks_for_topics=job.topic_metadata_interval_ms > 0,
         follows_markers=job.transactions_markers_interval_ms > 0,
         reports_rebalancing=bool(job.metrics_listen),
@@ -183,7 +183,7 @@ class CoordinatorHooks:
     rest: Callable[[int, BatchCounts, Callable[[], bool]], None]
     watches: Sequence[Callable[[StreamingQuery], None]]
     reply_partitions: Callable[[], int]
-    topic_needs: Callable[[Sequence[str]], None] | None = None
+    topic_subscriptions: Callable[[Sequence[str]], None] | None = None
     awaited_markers: Callable[[Sequence[str]], None] | None = None
     states_read: Callable[[], None] | None = None
     meters: Callable[[int, BatchMeters], None] | None = None
@@ -296,18 +296,20 @@ class CoordinatorRun:
         # After a rebuild Spark counts from 0 again, and the tables continue.
         first_batch_id = 0 if origin is None else origin.first_batch_id
         few_events = partial(has_few_events, around.plans)
-        quick = None if around.responses is None else SmallBatches(few_events, around.responses)
+        small_batches = (
+            None if around.responses is None else SmallBatches(few_events, around.responses)
+        )
         sinks = Sinks(
             job=settings.job,
             writer=self.writer,
             report=around.report,
             first_batch_id=first_batch_id,
-            topic_needs=around.topic_needs,
+            topic_subscriptions=around.topic_subscriptions,
             awaited_markers=around.awaited_markers,
             reply_partitions=around.reply_partitions,
             states_read=around.states_read,
             meters=around.meters,
-            quick=quick,
+            small_batches=small_batches,
             before_outputs=around.before_outputs,
         )
 

@@ -37,7 +37,7 @@ from group_coordinator.streaming.operator.output_rows import (
     REBALANCING,
     RESPONSE,
     STATE_READ,
-    TOPIC_NEED,
+    TOPIC_SUBSCRIPTION,
     OutputLimits,
 )
 from group_coordinator.streaming.operator.worker_function import TAKEN_AT_ONCE
@@ -104,9 +104,9 @@ class BatchOutputs:
             sum(volume.content_bytes for volume in volumes),
         )
 
-    def topic_needs(self) -> Sequence[str]:
+    def topic_subscriptions(self) -> Sequence[str]:
         """Return the topic subscriptions of groups, each in JSON."""
-        return self._texts(TOPIC_NEED)
+        return self._texts(TOPIC_SUBSCRIPTION)
 
     def awaited_markers(self) -> Sequence[str]:
         """Return the transaction markers that groups wait for, each in JSON."""
@@ -231,7 +231,7 @@ def has_few_events(plans: Plans, batch_id: int) -> bool:
     return sum(len(taken) for _, taken in plans.ranges_of(batch_id)) <= _MOST_EVENTS
 
 
-def quick_batch(batch: DataFrame, response_max_bytes: int) -> SmallBatch | None:
+def collected_small_batch(batch: DataFrame, response_max_bytes: int) -> SmallBatch | None:
     """Collect a batch; None: the outputs of a task, or the responses of a group for a partition, are too large.
 
     A later reader of the batch runs its operator again, with the same result.
@@ -342,5 +342,5 @@ class IdleBackOff:
         return rested_ms if rested_batch_id == batch_id else 0
 
 
-def no_rest(batch_id: int, counts: BatchCounts, must_go_on: Callable[[], bool]) -> None:
+def no_back_off(batch_id: int, counts: BatchCounts, must_go_on: Callable[[], bool]) -> None:
     """Return at once: for a run that ends by itself."""

@@ -130,7 +130,7 @@ def _big_endian(number: Column, size: int) -> Column:
     return F.lpad(F.hex(number), 2 * size, "0")
 
 
-TIMERS_HOLD = "group.coordinator.timers.hold"
+TIMERS_SUSPENDED = "group.coordinator.timers.hold"
 """Name of a local property of the driver's thread. Spark copies it to the tasks that the thread starts."""
 
 
@@ -171,7 +171,7 @@ class Backlog:
     def begin(self, batch_id: int) -> None:
         """Tell the tasks of this batch, by Spark's number, if timers are suspended. The calling thread starts them next."""
         holds = is_cut(self._plans, batch_id, self._limit)
-        self._spark.sparkContext.setLocalProperty(TIMERS_HOLD, "true" if holds else "")
+        self._spark.sparkContext.setLocalProperty(TIMERS_SUSPENDED, "true" if holds else "")
         # Suspended timers are retried after RETRY_MS, counted from the time of the batch that suspended them.
         plan = self._plans.of(batch_id)
         _log.debug("spark_batch=%d timers_suspended=%s limit=%d", batch_id, holds, self._limit)

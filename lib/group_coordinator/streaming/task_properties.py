@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import NamedTuple
@@ -19,7 +19,8 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.core.acls import Acls
 from group_coordinator.core.deadlines import LateAnswers, Outage, Outages, noted
-from group_coordinator.streaming.checkpoint.batch_settings import StatesRead, began_with_rules
+from group_coordinator.runtime.basis import unpacked_acls
+from group_coordinator.streaming.checkpoint.batch_settings import StatesRead, began_with_acls
 from group_coordinator.streaming.checkpoint.folder import CheckpointFolder
 from group_coordinator.streaming.checkpoint.layout import last_done_batch, last_planned_batch
 from group_coordinator.streaming.checkpoint.plans import Plans
@@ -96,7 +97,7 @@ class AclLog:
         # The open batch has started with the ACLs in the file, so its repeat must use them too.
         self._begun = last_planned_batch(self._folder)
         is_open, newest = self._begun > last_done_batch(self._folder), self._newest
-        if (is_open or self._must_wait(newest, {})) and began_with_rules(self._folder):
+        if (is_open or self._must_wait(newest, {})) and began_with_acls(self._folder):
             self._check_pinned()
         else:
             self._pin(newest.packed)
@@ -144,11 +145,6 @@ class AclLog:
         else:
             self._folder.write_next(_ACLS_FILE, newest)
         self._pinned = newest
-
-
-def unpacked_acls(text: str) -> Acls:
-    """Decode the ACLs of a task. Values that Kafka 4.4 would reject are kept, as a cluster may have them."""
-    return json.decode(zlib.decompress(b64decode(text)), type=Acls)
 
 
 OUTAGES_PROPERTY = "group.coordinator.outages"

@@ -52,7 +52,11 @@ def start_operator(spark: SparkSession, settings: Settings) -> StreamingQuery:
     """The stateful operator with the job's source; its output is thrown away."""
     job, coordinator = settings.job, settings.coordinator
     context = UpdateContext(
-        coordinator, job.events_topic, job.timer_slack_ms, timers_hold=False, asks_for_topics=True
+        coordinator,
+        job.events_topic,
+        job.timer_slack_ms,
+        timers_suspended=False,
+        asks_for_topics=True,
     )
     events = read_events(spark, job, coordinator.event_max_bytes, {})
     return _started(coordinate(events, context, job.exchange), settings, "noop")

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.kafka
 
 SECONDS = 20.0
 CONTEXT = UpdateContext(
-    load().coordinator, "group-events", 1_000, timers_hold=False, follows_markers=True
+    load().coordinator, "group-events", 1_000, timers_suspended=False, follows_markers=True
 )
 Json = dict[str, Any]
 

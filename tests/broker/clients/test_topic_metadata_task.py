@@ -35,7 +35,9 @@ EVENTS = "group-events"
 INTERVAL_S = 0.2
 SECONDS = 10.0
 """Topic metadata reaches a group within this time, generously: the machine may be busy."""
-CONTEXT = UpdateContext(load().coordinator, EVENTS, 1_000, timers_hold=False, asks_for_topics=True)
+CONTEXT = UpdateContext(
+    load().coordinator, EVENTS, 1_000, timers_suspended=False, asks_for_topics=True
+)
 Json = dict[str, Any]
 
 

@@ -26,7 +26,7 @@ class CoordinatorInProcess:
     def __init__(self, **overrides: Any) -> None:
         self.config = replace(settings.load().coordinator, **overrides)
         self._context = UpdateContext(
-            self.config, "group-events", timer_slack_ms=0, timers_hold=False
+            self.config, "group-events", timer_slack_ms=0, timers_suspended=False
         )
         self._groups: dict[str, bytes | None] = {}
         self._waiting: dict[str, Future[Body]] = {}

@@ -26,7 +26,13 @@ from group_coordinator.demo.stage import DemoFolder
 from group_coordinator.demo.story import COORDINATOR, Board, DemoOptions, Story
 from group_coordinator.driver.tasks.topic_metadata import TopicMetadataTask
 from group_coordinator.driver.tasks.topic_subscriptions import GroupSubscriptions
-from group_coordinator.runtime.outputs import EventRow, LogRow, Output, ResponseRow, TopicNeedLine
+from group_coordinator.runtime.outputs import (
+    EventRow,
+    LogRow,
+    Output,
+    ResponseRow,
+    TopicSubscriptionLine,
+)
 from group_coordinator.runtime.update_group import UpdateContext
 from tests.support.files import FilesInMemory
 from tests.support.group_history import log_row
@@ -45,7 +51,7 @@ class Coordinator:
     def __init__(self, overrides: list[str]) -> None:
         self.config = settings.load(overrides=overrides).coordinator
         self._context = UpdateContext(
-            self.config, "group-events", 1_000, timers_hold=False, asks_for_topics=True
+            self.config, "group-events", 1_000, timers_suspended=False, asks_for_topics=True
         )
         self._subscriptions = GroupSubscriptions(FilesInMemory())
         self._agent = TopicMetadataTask(self._subscriptions, _look_at_topics, self._tell)
@@ -100,7 +106,7 @@ class Coordinator:
             self._waiting[group_id].append(EventRow(self.now_ms, 0, 0, None, value))
 
     def _take(self, output: Output) -> None:
-        if isinstance(output, TopicNeedLine):
+        if isinstance(output, TopicSubscriptionLine):
             self._needs.append(encode(output).decode())
         elif isinstance(output, ResponseRow):
             answer = json.loads(output.value)

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from group_coordinator.codecs.events import CODECS
-from group_coordinator.gateway.api_versions import APIS, Way
+from group_coordinator.gateway.api_versions import APIS, Route
 from tests.unit.gateway.stage import Stage, on_stage, staged
 
 LISTED_HERE = "ListGroups"
@@ -104,7 +104,7 @@ def test_the_job_takes_every_version_of_a_group_api_that_clients_may_use() -> No
     read_by_job = {
         api.name: api.versions
         for api in APIS.values()
-        if api.way is not Way.PASSED and (api.name in CODECS or api.way is Way.GROUPS)
+        if api.route is not Route.PASSED and (api.name in CODECS or api.route is Route.GROUPS)
     }
 
     assert read_by_job.keys() - CODECS.keys() == {LISTED_HERE}

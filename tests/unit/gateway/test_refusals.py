@@ -7,7 +7,7 @@ import pytest
 from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.api_versions import APIS, Way
+from group_coordinator.gateway.api_versions import APIS, Route
 from group_coordinator.gateway.groups.error_responses import error_response
 
 CODE = ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -34,7 +34,7 @@ REQUESTS: dict[str, Body] = {
 
 def every_version() -> Iterator[tuple[str, int]]:
     for api in APIS.values():
-        if api.way is Way.GROUPS and api.name != "ListGroups":
+        if api.route is Route.GROUPS and api.name != "ListGroups":
             yield from ((api.name, version) for version in api.versions)
     yield from (("DescribeConfigs", version) for version in range(1, 5))
     yield from (("IncrementalAlterConfigs", version) for version in range(2))

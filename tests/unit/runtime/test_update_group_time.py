@@ -23,7 +23,7 @@ from tests.unit.runtime.group_updates import (
     tags,
 )
 
-HOLDING = replace(CONTEXT, timers_hold=True)
+HOLDING = replace(CONTEXT, timers_suspended=True)
 
 
 @pytest.mark.parametrize(

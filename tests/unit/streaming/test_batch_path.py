@@ -48,7 +48,7 @@ def written(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -
     """Write batch 7 of Spark, given if it has few events and what the driver collects; return path and calls before outputs."""
 
     def write(*, has_few_events: bool, collected: SmallBatch | None) -> tuple[list[str], int]:
-        monkeypatch.setattr(batch_writer, "quick_batch", lambda *_: collected)
+        monkeypatch.setattr(batch_writer, "collected_small_batch", lambda *_: collected)
         monkeypatch.setattr(batch_writer, "responses_of", lambda *_: None)
         monkeypatch.setattr(batch_writer, "send", lambda *_: None)
         monkeypatch.setattr(batch_writer, "outputs_of", lambda _: NO_OUTPUTS)
@@ -58,7 +58,7 @@ def written(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -
             writer=Writer(TableCatalog(JOB.tables_root), JOB.cluster_id, 1),
             report=lambda *_: None,
             first_batch_id=FIRST_BATCH_ID,
-            quick=SmallBatches(lambda _: has_few_events, NoResponses()),
+            small_batches=SmallBatches(lambda _: has_few_events, NoResponses()),
             before_outputs=lambda: calls.append(None),
         )
         with caplog.at_level(logging.DEBUG, "group_coordinator"):

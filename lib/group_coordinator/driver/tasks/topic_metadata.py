@@ -33,7 +33,7 @@ from group_coordinator.driver.tasks.topic_subscriptions import (
     Send,
     TopicSubscriptions,
     event,
-    news,
+    metadata_changes,
 )
 from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
@@ -150,7 +150,7 @@ class TopicMetadataTask:
                 # removed.
                 waiting.add(group_id)
                 continue
-            new = news(wanted, received, topics, self._hashes)
+            new = metadata_changes(wanted, received, topics, self._hashes)
             if new is not None:
                 found[group_id] = new
         if found:

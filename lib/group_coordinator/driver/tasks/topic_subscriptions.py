@@ -24,7 +24,7 @@ from group_coordinator.codecs.apis.topic_metadata import (
 from group_coordinator.core.acls import THE_JOB
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.topics import matching_names, topic_hash
-from group_coordinator.runtime.outputs import TopicNeedLine
+from group_coordinator.runtime.outputs import TopicSubscriptionLine
 from group_coordinator.streaming.checkpoint.journal import Journal, JournalFiles
 
 KnownTopics: TypeAlias = dict[str, tuple[str, int]]
@@ -41,7 +41,7 @@ class GroupSubscription(Struct, frozen=True):
     received: KnownTopics | None = field(default=None, name="told")
 
 
-_decode_need = json.Decoder(TopicNeedLine).decode
+_decode_subscription = json.Decoder(TopicSubscriptionLine).decode
 
 
 class GroupSubscriptions:
@@ -60,20 +60,20 @@ class GroupSubscriptions:
 
     def note(self, lines: Sequence[str]) -> None:
         """Apply the operator's subscriptions in order; repeats are allowed."""
-        needs = [_decode_need(line) for line in lines]
+        reported = list(map(_decode_subscription, lines))
         with self._lock:
-            for need in needs:
-                self._note(need)
-            noted = {need.group_id for need in needs}
+            for line in reported:
+                self._note(line)
+            noted = {line.group_id for line in reported}
             self._changed |= noted
             self._journal.keep(noted, self._subscriptions)
 
-    def _note(self, need: TopicNeedLine) -> None:
-        known = self._subscriptions.pop(need.group_id, None)
-        if need.names or need.regexes:
-            received = None if known is None or _is_the_same(known, need) else known.received
-            self._subscriptions[need.group_id] = GroupSubscription(
-                need.names, need.regexes, received
+    def _note(self, line: TopicSubscriptionLine) -> None:
+        known = self._subscriptions.pop(line.group_id, None)
+        if line.names or line.regexes:
+            received = None if known is None or _is_the_same(known, line) else known.received
+            self._subscriptions[line.group_id] = GroupSubscription(
+                line.names, line.regexes, received
             )
 
     def take_changed(self) -> dict[str, GroupSubscription | None]:
@@ -82,20 +82,20 @@ class GroupSubscriptions:
             changed, self._changed = self._changed, set()
             return {group_id: self._subscriptions.get(group_id) for group_id in changed}
 
-    def received(self, news: Mapping[str, KnownTopics]) -> None:
+    def received(self, changes: Mapping[str, KnownTopics]) -> None:
         """Keep the metadata that groups received, unless their subscription is removed."""
         with self._lock:
-            still_there = news.keys() & self._subscriptions.keys()
+            still_there = changes.keys() & self._subscriptions.keys()
             for group_id in still_there:
                 known = self._subscriptions[group_id]
-                self._subscriptions[group_id] = replace(known, received=news[group_id])
+                self._subscriptions[group_id] = replace(known, received=changes[group_id])
             if still_there:
                 self._journal.keep(still_there, self._subscriptions)
 
 
-def _is_the_same(known: GroupSubscription, need: TopicNeedLine) -> bool:
+def _is_the_same(known: GroupSubscription, line: TopicSubscriptionLine) -> bool:
     # A group repeats its subscription if it has not received metadata, or has lost it: then it is sent again.
-    return (known.names, known.regexes) == (need.names, need.regexes)
+    return (known.names, known.regexes) == (line.names, line.regexes)
 
 
 class TopicSubscriptions:
@@ -163,8 +163,8 @@ class TopicSubscriptions:
     def all_wanted(self) -> set[str]:
         return set(self._by_name).union(*self._matches.values())
 
-    def received(self, news: Mapping[str, KnownTopics]) -> None:
-        for group_id, received in news.items():
+    def received(self, changes: Mapping[str, KnownTopics]) -> None:
+        for group_id, received in changes.items():
             self._subscriptions[group_id] = replace(
                 self._subscriptions[group_id], received=received
             )
@@ -262,7 +262,7 @@ class Hashes:
             self._known.pop(name, None)
 
 
-def news(
+def metadata_changes(
     wanted: Collection[str],
     received: KnownTopics | None,
     topics: Mapping[str, Topic],

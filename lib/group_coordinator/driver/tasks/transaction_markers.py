@@ -144,16 +144,16 @@ class MarkerFollower:
 
     def _read(self) -> int:
         found = self._markers.read(self._positions)
-        news = list(self._news(found))
-        if news:
-            _log.debug("markers: reported=%s", news)
-            self._send([(report.wait.group_id, _event(report)) for report in news])
+        new_reports = list(self._new_reports(found))
+        if new_reports:
+            _log.debug("markers: reported=%s", new_reports)
+            self._send([(report.wait.group_id, _event(report)) for report in new_reports])
             # After the events: a crash in between only reports the markers again.
-            self._reported |= {report.wait: report.marker.offset for report in news}
+            self._reported |= {report.wait: report.marker.offset for report in new_reports}
         self._positions |= {partition: stretch.next_offset for partition, stretch in found.items()}
         return sum(stretch.left for stretch in found.values())
 
-    def _news(self, found: Mapping[int, Stretch]) -> Iterator[_Report]:
+    def _new_reports(self, found: Mapping[int, Stretch]) -> Iterator[_Report]:
         waiting: defaultdict[tuple[int, int], dict[_Wait, int]] = defaultdict(dict)
         for group_id, awaited in sorted(self._known.items()):
             for producer_id, since in awaited.items():

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
-from group_coordinator.gateway.api_versions import PARKED_APIS
+from group_coordinator.gateway.api_versions import PENDING_APIS
 from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
 from group_coordinator.gateway.connections.admission import ReadQueue, Share, Shares
 from group_coordinator.gateway.connections.pipeline import (
@@ -131,7 +131,7 @@ class ClientConnection:
     def is_drained(self) -> bool:
         """All responses have left, except those that wait for other members."""
         # A member of a pending JoinGroup or SyncGroup joins again at another gateway.
-        waiting = any(pending.api.name not in PARKED_APIS for pending in self.pipeline.queue)
+        waiting = any(pending.api.name not in PENDING_APIS for pending in self.pipeline.queue)
         return self.client.is_between_frames and not waiting
 
     # Called by lines:

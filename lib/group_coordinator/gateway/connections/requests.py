@@ -11,14 +11,14 @@ from group_coordinator.codecs.wire import WireError
 from group_coordinator.core.model.config import HIGHEST_EVENT_MAX_BYTES
 from group_coordinator.gateway.api_versions import (
     API_VERSIONS,
-    PARKED_APIS,
+    PENDING_APIS,
     ClientRequest,
     ForwardedRequest,
     LocalResponse,
     PipelineEntry,
     Rewriting,
+    Route,
     ServedApi,
-    Way,
 )
 from group_coordinator.gateway.connections.pipeline import Pipeline
 from group_coordinator.gateway.connections.produce_request import (
@@ -39,7 +39,7 @@ _SIZES = range(8, 100 * 1024 * 1024 + 1)
 """Kafka's default of socket.request.max.bytes."""
 READ_MAX_BYTES = HIGHEST_EVENT_MAX_BYTES
 """Limit of a collected request. A longer request would make an event that the job does not accept."""
-_ABOUT_TOPICS = frozenset({Way.TOPICS, Way.SHOWN})
+_ABOUT_TOPICS = frozenset({Route.TOPICS, Route.SHOWN})
 _TOPICS_MAX_BYTES = 16 * 1024 * 1024
 """Limit of a request about topics, which is searched for the coordinator's own; a client may name all topics of a large cluster."""
 _MOST_BYTES = {"ApiVersions": 8192, "SaslHandshake": 8192, "SaslAuthenticate": 512 * 1024}
@@ -108,10 +108,10 @@ class RequestReader:
             return FrameRoute.WAIT
         # A forwarded request is added to the queue here, a collected request at its end.
         pending = PipelineEntry(api, version, correlation_id)
-        if api.way is Way.PRODUCED:
+        if api.route is Route.PRODUCED:
             return self._begin_produce(pending, data, at, size)
-        if api.way is Way.PASSED or (
-            api.way is Way.TOPICS and self._search.is_clear(data, at, size)
+        if api.route is Route.PASSED or (
+            api.route is Route.TOPICS and self._search.is_clear(data, at, size)
         ):
             self._pass(pending, wants_answer=True)
             return FrameRoute.PASS
@@ -124,7 +124,7 @@ class RequestReader:
 
     def _begin_read(self, pending: PipelineEntry, size: int) -> FrameRoute:
         api = pending.api
-        most_bytes = _TOPICS_MAX_BYTES if api.way in _ABOUT_TOPICS else READ_MAX_BYTES
+        most_bytes = _TOPICS_MAX_BYTES if api.route in _ABOUT_TOPICS else READ_MAX_BYTES
         pays = size <= most_bytes and _counts_for_client(api)
         if pays and self._pipeline.share.must_wait():
             return FrameRoute.WAIT
@@ -176,17 +176,17 @@ class RequestReader:
 
     def _needs_broker(self, api: ServedApi) -> bool:
         # The broker itself decides which requests need a login. Local responses go only to clients with a login.
-        if api is API_VERSIONS or api.way is Way.LOGIN:
+        if api is API_VERSIONS or api.route is Route.LOGIN:
             return True
         login = self._client.login
         if not login.is_accepted:
             raise FrameError(f"{api.name} before a login")
-        if api.way is not Way.GROUPS and api.way is not Way.READ:
+        if api.route is not Route.GROUPS and api.route is not Route.READ:
             return True
         trouble = login.trouble()
         if trouble is not None:
             raise FrameError(f"{api.name} {trouble}")
-        return api.way is Way.READ or self._client.rights.is_checked
+        return api.route is Route.READ or self._client.rights.is_checked
 
     def pass_on(self, piece: memoryview) -> None:
         self._pipeline.send_on(piece)
@@ -242,5 +242,5 @@ class RequestReader:
 
 def _counts_for_client(api: ServedApi) -> bool:
     # Members of a group wait for each other, so a throttled member would delay all. Before the login the payer is unknown.
-    is_before_login = api is API_VERSIONS or api.way is Way.LOGIN
-    return not is_before_login and api.name not in PARKED_APIS
+    is_before_login = api is API_VERSIONS or api.route is Route.LOGIN
+    return not is_before_login and api.name not in PENDING_APIS

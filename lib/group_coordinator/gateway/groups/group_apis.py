@@ -16,7 +16,7 @@ from group_coordinator.clients.channel import Body
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import wire
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.api_versions import PARKED_APIS
+from group_coordinator.gateway.api_versions import PENDING_APIS
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.group_part import GroupService, OpenGroups
 from group_coordinator.gateway.groups import error_responses
@@ -131,7 +131,7 @@ class GroupApis:
         _log.debug("api=%s group=%r route=job timeout_s=%g", api, group_id, timeout_s)
         request = GroupRequest(api, version, group_id, body, caller, timeout_s=timeout_s)
         asked = self._job.ask(request)
-        if api in PARKED_APIS:
+        if api in PENDING_APIS:
             # It may wait for minutes, so large fields, such as the members' metadata, are not kept.
             kept = {name: value for name, value in body.items() if not isinstance(value, list)}
             request = request._replace(body=kept)

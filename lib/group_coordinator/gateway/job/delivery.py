@@ -21,7 +21,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.api_versions import PARKED_APIS
+from group_coordinator.gateway.api_versions import PENDING_APIS
 from group_coordinator.gateway.job.job_channel import (
     ASKER,
     GroupRequest,
@@ -137,7 +137,7 @@ class JobPulse:
         self._probed_s = -inf
 
     def ask(self, request: GroupRequest) -> asyncio.Future[Body]:
-        if self._waiting_since_s is None and request.api not in PARKED_APIS:
+        if self._waiting_since_s is None and request.api not in PENDING_APIS:
             self._waiting_since_s = self._clock_s()
         response = self._job.ask(request)
         response.add_done_callback(self._answered)

@@ -370,7 +370,7 @@ class Replica:
             convert(settings.coordinator, CoordinatorConfig),
             self._events_topic,
             settings.timer_slack_ms,
-            timers_hold=True,
+            timers_suspended=True,
             asks_for_topics=settings.announces_topics,
             acls=None if basis.acls is None else Authorizer(unpacked_acls(basis.acls)),
         )

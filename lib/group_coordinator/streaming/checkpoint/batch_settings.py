@@ -92,7 +92,7 @@ def _is_empty(folder: CheckpointFolder, batch_id: int) -> bool:
     return first <= batch_id
 
 
-def began_with_rules(folder: CheckpointFolder) -> bool:
+def began_with_acls(folder: CheckpointFolder) -> bool:
     """Return True if the last batch checked ACLs. A batch of another version counts as unchecked."""
     pinned = _read(folder)
     return pinned is not None and _is_of_this_version(pinned) and pinned.checks_acls

@@ -33,13 +33,20 @@ from group_coordinator.runtime.outputs import (
     RebalancingLine,
     ResponseRow,
     StateReadLine,
-    TopicNeedLine,
+    TopicSubscriptionLine,
 )
 from group_coordinator.runtime.update_group import is_defect
 from group_coordinator.tables.log_rows import arrow_rows, packed
 
 RESPONSE, LOG, DEAD_LETTER, DEFECT = "R", "L", "D", "D!"
-TOPIC_NEED, AWAITED_MARKERS, METERS, REBALANCING, STATE_READ, DENIAL = "T", "M", "N", "S", "G", "A"
+TOPIC_SUBSCRIPTION, AWAITED_MARKERS, METERS, REBALANCING, STATE_READ, DENIAL = (
+    "T",
+    "M",
+    "N",
+    "S",
+    "G",
+    "A",
+)
 """The kinds. A defect is a dead letter too, whose reason is an internal error."""
 
 OUTPUT = StructType(
@@ -63,7 +70,7 @@ _MOST_LOG_ROWS = 4_096
 _MOST_LOG_BYTES = 1024 * 1024
 
 _KINDS: dict[type[Output], str] = {
-    TopicNeedLine: TOPIC_NEED,
+    TopicSubscriptionLine: TOPIC_SUBSCRIPTION,
     AwaitedMarkersLine: AWAITED_MARKERS,
     RebalancingLine: REBALANCING,
     StateReadLine: STATE_READ,

@@ -17,7 +17,7 @@ from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
 
 from group_coordinator.core.acls import Authorizer
 from group_coordinator.core.deadlines import Outages
-from group_coordinator.runtime.basis import Basis
+from group_coordinator.runtime.basis import Basis, unpacked_acls
 from group_coordinator.runtime.group_call import (
     OperatorInput,
     OperatorResult,
@@ -32,12 +32,11 @@ from group_coordinator.streaming.operator.known_pyspark import Wanted, chosen, d
 from group_coordinator.streaming.operator.lean_exchange import exchange_leanly
 from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputLimits, OutputRows
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there
-from group_coordinator.streaming.source import TIMERS_HOLD
+from group_coordinator.streaming.source import TIMERS_SUSPENDED
 from group_coordinator.streaming.task_properties import (
     ACLS_CHANGE,
     ACLS_PROPERTY,
     OUTAGES_PROPERTY,
-    unpacked_acls,
 )
 
 
@@ -46,14 +45,16 @@ def in_this_task(context: UpdateContext) -> UpdateContext:
     task = TaskContext.get()
     if task is None:
         return context
-    outages, timers_hold = (task.getLocalProperty(name) for name in (OUTAGES_PROPERTY, TIMERS_HOLD))
+    outages, timers_suspended = (
+        task.getLocalProperty(name) for name in (OUTAGES_PROPERTY, TIMERS_SUSPENDED)
+    )
     # Most batches have no properties: no copy is needed.
-    if not outages and not timers_hold and not context.checks_acls:
+    if not outages and not timers_suspended and not context.checks_acls:
         return context
     acls = task.getLocalProperty(ACLS_PROPERTY)
     return replace(
         context,
-        timers_hold=context.timers_hold or bool(timers_hold),
+        timers_suspended=context.timers_suspended or bool(timers_suspended),
         outages=_decoded(outages) if outages else context.outages,
         acls=_authorizer(acls) if context.checks_acls else None,
         basis=_basis(context, acls, task.getLocalProperty(ACLS_CHANGE)),

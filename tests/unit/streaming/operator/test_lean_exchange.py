@@ -19,7 +19,7 @@ from group_coordinator.testing import GroupDriver
 from tests.support.group_updates import update_context
 from tests.support.task_serializer import task_serializer
 
-CONTEXT = update_context(timers_hold=True)
+CONTEXT = update_context(timers_suspended=True)
 CHUNK = pa.struct(
     [
         *(("properties", pa.string()), ("key", pa.binary()), ("state", pa.binary())),

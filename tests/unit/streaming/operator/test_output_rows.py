@@ -14,7 +14,7 @@ from group_coordinator.runtime.outputs import (
     Piece,
     RebalancingLine,
     ResponseRow,
-    TopicNeedLine,
+    TopicSubscriptionLine,
 )
 from group_coordinator.streaming.operator import output_rows
 from group_coordinator.streaming.operator.output_rows import OutputLimits, OutputRows, Row
@@ -80,7 +80,7 @@ def test_all_else_is_a_row_each() -> None:
     others: list[Output] = [
         letter("not JSON"),
         letter("defect: KeyError: 'x'"),
-        TopicNeedLine("a", ("orders",), ()),
+        TopicSubscriptionLine("a", ("orders",), ()),
         AwaitedMarkersLine("a", {5: 17}),
         RebalancingLine("a", None),
         DenialRow("a", 0, 7, "Heartbeat", "User:b", "/10.0.0.7", "READ", "GROUP", "a", 1),

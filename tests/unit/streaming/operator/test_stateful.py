@@ -163,7 +163,7 @@ def test_the_last_deadline_removes_the_state() -> None:
 
 def test_a_deadline_waits_while_timers_hold() -> None:
     operator = Operator()
-    operator.context = replace(CONTEXT, timers_hold=True)
+    operator.context = replace(CONTEXT, timers_suspended=True)
     operator.events(3_000, commit())
 
     assert operator.timer(71_000) == []
