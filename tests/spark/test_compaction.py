@@ -70,6 +70,13 @@ def on_the_driver(spark: SparkSession, catalog: TableCatalog) -> Take:
 
 
 @pytest.fixture
+def merged_on_the_driver(on_the_driver: Take, monkeypatch: pytest.MonkeyPatch) -> Take:
+    """Spark computes the rows, as of many records; a table in a local folder is merged without it."""
+    monkeypatch.setattr(append, "MOST_ROWS", 0)
+    return on_the_driver
+
+
+@pytest.fixture
 def by_spark(spark: SparkSession, catalog: TableCatalog) -> Take:
     def take(log: Log, application: str) -> None:
         frame = log.frame(spark).select(*GROUP_KEY, *StoredLogEntry._fields)
@@ -114,7 +121,7 @@ def rows(catalog: TableCatalog) -> Rows:
     return read
 
 
-@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "merged_on_the_driver"])
 def test_a_log_becomes_tables(
     request: pytest.FixtureRequest, table_has: TableHas, rows: Rows, way: str
 ) -> None:
@@ -200,7 +207,7 @@ def a_minute_later() -> Log:
     return log
 
 
-@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "merged_on_the_driver"])
 def test_a_group_may_be_called_anything(
     request: pytest.FixtureRequest, table_has: TableHas, way: str
 ) -> None:
@@ -240,7 +247,7 @@ def a_leave() -> Log:
     return log
 
 
-@pytest.mark.parametrize("way", ["on_the_driver", "by_spark"])
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "merged_on_the_driver"])
 def test_a_consumer_group_becomes_tables(
     request: pytest.FixtureRequest, table_has: TableHas, rows: Rows, way: str
 ) -> None:

@@ -94,8 +94,6 @@ def _rows_of_groups(
 def _merge_all(
     catalog: TableCatalog, cluster_id: str, changes: list[Change], transaction: Transaction
 ) -> None:
-    # The value, not only the column of the source, shows Delta that no file of another cluster matters.
-    of_cluster = f"old.`cluster_id` = {in_datafusion(cluster_id)}"
     by_table: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
         by_table[change.table].append(change)
@@ -103,42 +101,47 @@ def _merge_all(
         # A table without changes gets no commit.
         if definition.name in by_table:
             application = f"{transaction.app_id}:{definition.name}"
+            rows = _source(definition, by_table[definition.name])
             once = Transaction(application, transaction.version)
-            with commit_of_deltalake(catalog.local_folder(definition.name)):
-                table = DeltaTable(catalog.location(definition.name))
-                _merge(table, definition, by_table[definition.name], of_cluster, once)
+            _merge(catalog, definition, rows, cluster_id, once)
+
+
+def _source(definition: TableDefinition, changes: list[Change]) -> pa.Table:
+    rows = to_arrow((change.row for change in changes), definition.no_rows().schema)
+    return rows.append_column("delete", pa.array([change.delete for change in changes]))
 
 
 def _merge(
-    table: DeltaTable,
+    catalog: TableCatalog,
     definition: TableDefinition,
-    changes: list[Change],
-    of_cluster: str,
+    source: pa.Table,
+    cluster_id: str,
     once: Transaction,
 ) -> None:
-    done = table.transaction_version(once.app_id)
-    # A repeated batch: this table has these rows already.
-    if done is not None and done >= once.version:
-        return
-    rows = to_arrow((change.row for change in changes), definition.no_rows().schema)
-    source = rows.append_column("delete", pa.array([change.delete for change in changes]))
+    # The value, not only the column of the source, shows Delta that no file of another cluster matters.
+    of_cluster = f"old.`cluster_id` = {in_datafusion(cluster_id)}"
     columns = {f"`{name}`": f"new.`{name}`" for name in definition.schema.names}
-    (
-        table.merge(
-            source,
-            " AND ".join(
-                [of_cluster, *(f"old.`{name}` = new.`{name}`" for name in definition.key)]
-            ),
-            source_alias="new",
-            target_alias="old",
-            commit_properties=CommitProperties(app_transactions=[once]),
-            post_commithook_properties=LEFT_TO_MAINTENANCE,
+    keys = (f"old.`{name}` = new.`{name}`" for name in definition.key)
+    with commit_of_deltalake(catalog.local_folder(definition.name)):
+        table = DeltaTable(catalog.location(definition.name))
+        done = table.transaction_version(once.app_id)
+        # A repeated batch: this table has these rows already.
+        if done is not None and done >= once.version:
+            return
+        (
+            table.merge(
+                source,
+                " AND ".join([of_cluster, *keys]),
+                source_alias="new",
+                target_alias="old",
+                commit_properties=CommitProperties(app_transactions=[once]),
+                post_commithook_properties=LEFT_TO_MAINTENANCE,
+            )
+            .when_matched_delete("new.`delete`")
+            .when_matched_update(columns)
+            .when_not_matched_insert(columns, "NOT new.`delete`")
+            .execute()
         )
-        .when_matched_delete("new.`delete`")
-        .when_matched_update(columns)
-        .when_not_matched_insert(columns, "NOT new.`delete`")
-        .execute()
-    )
 
 
 _TRIES = Retrying(
@@ -178,4 +181,10 @@ class Compaction:
         if by_driver:
             compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
             return
-        spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction)
+        by_package = None if self.catalog.direct_root is None else self._merge_rows
+        spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction, by_package)
+
+    def _merge_rows(self, definition: TableDefinition, rows: DataFrame, once: Transaction) -> None:
+        schema = definition.no_rows().schema.append(pa.field("delete", pa.bool_()))
+        source = rows.toArrow().select(schema.names).cast(schema)
+        _merge(self.catalog, definition, source, self.cluster_id, once)
