@@ -182,7 +182,14 @@ class Compaction:
             compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
             return
         by_package = None if self.catalog.direct_root is None else self._merge_rows
-        spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction, by_package)
+        spark.compact(
+            self.catalog,
+            self.cluster_id,
+            log,
+            self.retention,
+            transaction,
+            merge_at_driver=by_package,
+        )
 
     def _merge_rows(self, definition: TableDefinition, rows: DataFrame, once: Transaction) -> None:
         schema = definition.no_rows().schema.append(pa.field("delete", pa.bool_()))
