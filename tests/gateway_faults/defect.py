@@ -20,7 +20,6 @@ from tests.support.job_process import ROOT
 from tests.support.until import until
 
 _RULE = "metadata of the greatest length is too long"
-_LONGEST_METADATA = 4_096
 _NOTICED_S, _FOLLOWED_S = 10.0, 30.0
 _LONGEST_S = 1.0
 _WARM = 20
@@ -34,6 +33,7 @@ def defect_noticed(folder: Path) -> Result:
         stage.start_gateway({"PYTHONPATH": os.pathsep.join([str(_flipped(folder)), str(ROOT)])})
         stage.start_job()
         stage.await_job()
+        longest = "x" * stage.installation.settings.coordinator.offset_metadata_max_bytes
         with closing(KafkaAdminClient(bootstrap_servers=stage.bootstrap_servers)) as admin:
             admin.create_topics([NewTopic(TOPIC, 1, 1)], wait_for_metadata=True)
         consumer = KafkaConsumer(bootstrap_servers=stage.bootstrap_servers, group_id="billing")
@@ -41,8 +41,12 @@ def defect_noticed(folder: Path) -> Result:
             # The job's first batches take long: Java compiles.
             for offset in range(_WARM):
                 _commit(consumer, offset, "")
-            until(lambda: _is_answered_early(stage, consumer), seconds=_FOLLOWED_S, awaited="it")
-            problems = [] if _is_rejected(consumer) else ["the wrong rule has no effect"]
+            until(
+                lambda: _is_answered_early(stage, consumer),
+                seconds=_FOLLOWED_S,
+                awaited="the replica",
+            )
+            problems = [] if _is_rejected(consumer, longest) else ["the wrong rule has no effect"]
             rejected_s = time.monotonic()
             until(
                 lambda: stage.replica("different_total"),
@@ -53,7 +57,7 @@ def defect_noticed(folder: Path) -> Result:
             noticed_s = time.monotonic() - rejected_s
             if noticed_s > _LONGEST_S:
                 problems.append(f"noticed after {noticed_s:.2f} s")
-            if _is_rejected(consumer):
+            if _is_rejected(consumer, longest):
                 problems.append("the replica with the wrong rule goes on")
         figures = {"noticed after ms": round(noticed_s * 1000), **_counts(stage)}
         return Result("defect", 1, 0, 0, problems, figures)
@@ -79,9 +83,9 @@ def _is_answered_early(stage: Stage, consumer: KafkaConsumer) -> bool:
     return stage.replica("answers_total") > before
 
 
-def _is_rejected(consumer: KafkaConsumer) -> bool:
+def _is_rejected(consumer: KafkaConsumer, metadata: str) -> bool:
     try:
-        _commit(consumer, 1, "x" * _LONGEST_METADATA)
+        _commit(consumer, 1, metadata)
     except OffsetMetadataTooLargeError:
         return True
     return False
