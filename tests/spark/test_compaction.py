@@ -33,6 +33,7 @@ from group_coordinator.tables.compaction import compaction as local_compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
 from group_coordinator.tables.compaction.rows import Retention, StoredLogEntry
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import GROUP_KEY
 from tests.support.log_rows import Log, member
 
@@ -70,10 +71,21 @@ def on_the_driver(spark: SparkSession, catalog: TableCatalog) -> Take:
 
 
 @pytest.fixture
-def merged_on_the_driver(on_the_driver: Take, monkeypatch: pytest.MonkeyPatch) -> Take:
-    """Spark computes the rows, as of many records; a table in a local folder is merged without it."""
+def of_the_log_table(
+    spark: SparkSession, catalog: TableCatalog, on_the_driver: Take, monkeypatch: pytest.MonkeyPatch
+) -> Take:
+    """As of many rows: the driver reads them from coordinator_log, without Java."""
     monkeypatch.setattr(append, "MOST_ROWS", 0)
-    return on_the_driver
+    monkeypatch.setattr(spark_compaction, "compact", refuse)
+    logged: set[int] = set()
+
+    def take(log: Log, application: str) -> None:
+        if log.batch_id not in logged:
+            logged.add(log.batch_id)
+            put_into_the_table(log, spark, catalog)
+        on_the_driver(log, application)
+
+    return take
 
 
 @pytest.fixture
@@ -121,7 +133,7 @@ def rows(catalog: TableCatalog) -> Rows:
     return read
 
 
-@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "merged_on_the_driver"])
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "of_the_log_table"])
 def test_a_log_becomes_tables(
     request: pytest.FixtureRequest, table_has: TableHas, rows: Rows, way: str
 ) -> None:
@@ -207,7 +219,7 @@ def a_minute_later() -> Log:
     return log
 
 
-@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "merged_on_the_driver"])
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "of_the_log_table"])
 def test_a_group_may_be_called_anything(
     request: pytest.FixtureRequest, table_has: TableHas, way: str
 ) -> None:
@@ -247,7 +259,7 @@ def a_leave() -> Log:
     return log
 
 
-@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "merged_on_the_driver"])
+@pytest.mark.parametrize("way", ["on_the_driver", "by_spark", "of_the_log_table"])
 def test_a_consumer_group_becomes_tables(
     request: pytest.FixtureRequest, table_has: TableHas, rows: Rows, way: str
 ) -> None:
@@ -329,18 +341,58 @@ def second(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def test_few_records_with_more_bytes_than_the_driver_may_hold_go_by_spark(
+def test_a_large_log_is_applied_by_spark(
     spark: SparkSession, catalog: TableCatalog, rows: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A commit may have 4 KB of metadata, a group's record a megabyte."""
     log = Log()
     log.commit("simple", "orders", 0, 5)
-
-    def refuse(*_: object) -> None:
-        raise AssertionError
-
+    put_into_the_table(log, spark, catalog)
     monkeypatch.setattr(append, "MOST_BYTES", 100)
+    monkeypatch.setattr(local_compaction, "_MOST_BYTES", 100)
     monkeypatch.setattr(local_compaction, "compact", refuse)
+
     Compaction(catalog, "test", RETENTION, "large").apply(log.frame(spark), 0)
 
     assert [row["committed_offset"] for row in rows("offsets")] == [5]
+
+
+def test_records_that_maintenance_has_removed_since_are_applied_too(
+    spark: SparkSession, catalog: TableCatalog, rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log()
+    log.commit("simple", "orders", 0, 5)
+    put_into_the_table(log, spark, catalog)
+    log.commit("simple", "orders", 1, 6)
+    monkeypatch.setattr(append, "MOST_ROWS", 0)
+
+    Compaction(catalog, "test", RETENTION, "late").apply(log.frame(spark), 0)
+
+    assert [row["committed_offset"] for row in rows("offsets")] == [5, 6]
+
+
+def test_the_driver_applies_records_of_any_number_of_groups(
+    catalog: TableCatalog, rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_compaction, "_ROWS_AT_ONCE", 40_000)
+    names = [f"group-{number}" for number in range(50_000)]
+    commits, later = Log(), Log(batch_id=1)
+    for name in names:
+        commits.commit(name, "orders", 0, 5)
+        later.commit(name, "orders", 0, 6)
+
+    for log in (commits, later):
+        transaction = Transaction("many", log.batch_id)
+        local_compaction.compact(catalog, "test", log.entries(), RETENTION, transaction)
+
+    found = [(row["group_id"], row["committed_offset"], row["batch_id"]) for row in rows("offsets")]
+    assert sorted(found) == sorted((name, 6, 1) for name in names)
+    assert [row["offset_count"] for row in rows("groups")] == [1] * len(names)
+
+
+def put_into_the_table(log: Log, spark: SparkSession, catalog: TableCatalog) -> None:
+    catalog.save(log.frame(spark).write.format("delta").mode("append"), COORDINATOR_LOG.name)
+
+
+def refuse(*_: object) -> None:
+    raise AssertionError

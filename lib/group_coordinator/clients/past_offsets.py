@@ -17,7 +17,7 @@ from group_coordinator.clients.errors import NotRestorableError
 from group_coordinator.clients.query_results import without_views
 from group_coordinator.clients.sql_tables import query, rows
 from group_coordinator.core.model.config import CoordinatorConfig
-from group_coordinator.tables.views.definition import in_datafusion
+from group_coordinator.tables.views.definition import in_datafusion, is_one_of
 
 Topics: TypeAlias = Mapping[str, Collection[int] | None]
 """Chosen partitions by topic, None: all of the topic. Without topics all partitions are chosen."""
@@ -141,8 +141,7 @@ class PastTables:
 
     def _are(self, group_ids: Collection[str]) -> str:
         of_cluster = f"cluster_id = {in_datafusion(self.cluster_id)}"
-        names = ", ".join(map(in_datafusion, group_ids))
-        return f"{of_cluster} AND group_id IN ({names})" if names else of_cluster
+        return f"{of_cluster} AND {is_one_of('group_id', group_ids)}" if group_ids else of_cluster
 
 
 def _are_of(topics: Topics) -> str:

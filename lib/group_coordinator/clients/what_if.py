@@ -19,7 +19,7 @@ from group_coordinator.codecs.records.record_types import OF_SHARE_GROUPS, OF_ST
 from group_coordinator.core.model.records import Reason, Record
 from group_coordinator.runtime.what_if import StreamsAsConsumers, TimedRecord, WhatIf
 from group_coordinator.tables.timestamps import shown_ms
-from group_coordinator.tables.views.definition import in_datafusion
+from group_coordinator.tables.views.definition import is_one_of
 
 _INSTANT = pa.timestamp("ms", "UTC")
 SCHEMA = pa.schema(
@@ -63,8 +63,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     condition = as_of_time.has_seen("event_time")
     if groups:
-        names = ", ".join(map(in_datafusion, groups))
-        condition += f" AND group_id IN ({names})"
+        condition += f" AND {is_one_of('group_id', groups)}"
     unseen = set(groups)
     for (cluster_id, group_id), log in log_by_group(builder, _COLUMNS, condition):
         unseen.discard(group_id)

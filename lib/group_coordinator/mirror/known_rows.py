@@ -23,7 +23,7 @@ from group_coordinator.tables.compaction.rows import ROW_TYPES, GroupRows, Reten
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, TableDefinition
 from group_coordinator.tables.state_tables import GROUPS, MEMBERS, OFFSETS
-from group_coordinator.tables.views.definition import in_datafusion
+from group_coordinator.tables.views.definition import in_datafusion, is_one_of
 
 
 class MirrorBatch(NamedTuple):
@@ -138,4 +138,4 @@ def _of_cluster(batch: MirrorBatch) -> str:
 
 
 def _of_groups(batch: MirrorBatch, groups: Sequence[str]) -> str:
-    return f"{_of_cluster(batch)} AND group_id IN ({', '.join(map(in_datafusion, groups))})"
+    return f"{_of_cluster(batch)} AND {is_one_of(GROUP_ID.name, groups)}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from group_coordinator.report.phrases import NOTHING, count, time_text
 from group_coordinator.tables.timestamps import FIRST_MS
-from group_coordinator.tables.views.definition import floor_of, in_datafusion
+from group_coordinator.tables.views.definition import floor_of, in_datafusion, is_one_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_STEPS = 150
@@ -40,7 +40,7 @@ class Scope(NamedTuple):
     def is_of_groups(self) -> str:
         if self.groups is None:
             return "true"
-        return f"group_id IN ({', '.join(map(in_datafusion, self.groups))})"
+        return is_one_of("group_id", self.groups)
 
     @property
     def step_s(self) -> int:

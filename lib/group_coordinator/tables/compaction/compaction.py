@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import TypeAlias
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
@@ -31,17 +34,33 @@ from group_coordinator.tables.compaction.rows import (
     Retention,
     StoredLogEntry,
     from_arrow,
+    in_milliseconds,
     to_arrow,
 )
 from group_coordinator.tables.compaction.spark import Change, apply_entries
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
-from group_coordinator.tables.definition import CLUSTER_ID, GROUP_KEY, TableDefinition
+from group_coordinator.tables.definition import (
+    BATCH_ID,
+    CLUSTER_ID,
+    GROUP_ID,
+    GROUP_KEY,
+    TableDefinition,
+)
 from group_coordinator.tables.storage_errors import CONFLICTS
 from group_coordinator.tables.thinning import LEFT_TO_MAINTENANCE
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_names_in
-from group_coordinator.tables.views.definition import in_datafusion
+from group_coordinator.tables.views.definition import in_datafusion, is_one_of
 
 _log = logging.getLogger(__name__)
+
+_MOST_ROWS = 1_000_000
+"""Rows that the driver applies. It takes half a minute for a million commits; Spark's Java would first have to compile its code."""
+_MOST_BYTES = 256 * 1024 * 1024
+_ROWS_AT_ONCE = 50_000
+"""Rows that are objects of Python at the same time, next to the other rows of their groups."""
+
+Entries: TypeAlias = dict[GroupKey, list[StoredLogEntry]]
 
 
 def compact(
@@ -57,56 +76,61 @@ def compact(
     """
     if not log.num_rows:
         return
-    entries: dict[GroupKey, list[StoredLogEntry]] = defaultdict(list)
-    for row in from_arrow(log):
-        key = GroupKey(*(row[name] for name in GroupKey._fields))
-        entries[key].append(StoredLogEntry(*(row[name] for name in StoredLogEntry._fields)))
-    before = _rows_of_groups(catalog, cluster_id, entries)
-    is_mirrored = any(entry.is_mirrored for log in entries.values() for entry in log)
     # Our own log has names next to the ids, and needs no other table.
-    topic_names = (
-        topic_names_in(catalog.location(TOPIC_IDS.name), cluster_id) if is_mirrored else {}
+    is_mirrored = log["inferred"].null_count < log.num_rows
+    names = topic_names_in(catalog.location(TOPIC_IDS.name), cluster_id) if is_mirrored else {}
+    present = {each.name: DeltaTable(catalog.location(each.name)) for each in COMPACTED}
+    changed: dict[str, list[pa.Table]] = defaultdict(list)
+    for entries in _some_groups(log):
+        before = _rows_of_groups(present, entries)
+        changes: dict[str, list[Change]] = defaultdict(list)
+        for key, of_group in entries.items():
+            for change in apply_entries(key, before[key], of_group, retention, names):
+                changes[change.table].append(change)
+        for table, of_table in changes.items():
+            changed[table].append(_source(table, of_table))
+    # A table without changes gets no commit.
+    for definition in (each for each in COMPACTED if each.name in changed):
+        once = Transaction(f"{transaction.app_id}:{definition.name}", transaction.version)
+        _merge(catalog, definition, pa.concat_tables(changed[definition.name]), cluster_id, once)
+
+
+def _some_groups(log: pa.Table) -> Iterator[Entries]:
+    """Yield the entries of some groups at a time, in the order of the groups, so that equal input gives equal files."""
+    columns = log.select([*GroupKey._fields, *StoredLogEntry._fields]).sort_by(GROUP_ID.name)
+    rows = chain.from_iterable(
+        zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        for batch in in_milliseconds(columns).to_batches(_ROWS_AT_ONCE)
     )
-    changes = [
-        change
-        # Sorted, so that equal input gives equal files.
-        for key in sorted(entries)
-        for change in apply_entries(key, before[key], entries[key], retention, topic_names)
-    ]
-    _merge_all(catalog, cluster_id, changes, transaction)
+    some: Entries = {}
+    count = 0
+    for key, of_group in groupby(rows, key=itemgetter(0, 1)):
+        some[GroupKey(*key)] = entries = [StoredLogEntry(*entry) for _, _, *entry in of_group]
+        count += len(entries)
+        if count >= _ROWS_AT_ONCE:
+            yield some
+            some, count = {}, 0
+    if some:
+        yield some
 
 
 def _rows_of_groups(
-    catalog: TableCatalog, cluster_id: str, groups: Iterable[GroupKey]
-) -> dict[GroupKey, GroupRows]:
+    present: Mapping[str, DeltaTable], groups: Collection[GroupKey]
+) -> Mapping[GroupKey, GroupRows]:
     found: dict[GroupKey, GroupRows] = defaultdict(GroupRows)
-    wanted = ", ".join(sorted({in_datafusion(key.group_id) for key in groups}))
-    for definition in COMPACTED:
-        table = QueryBuilder().register("present", DeltaTable(catalog.location(definition.name)))
-        of_cluster = f"SELECT * FROM present WHERE cluster_id = {in_datafusion(cluster_id)}"  # noqa: S608 - numbers and escaped names
-        rows = table.execute(f"{of_cluster} AND group_id IN ({wanted})")
+    [cluster_id] = {key.cluster_id for key in groups}
+    of_groups = is_one_of(GROUP_ID.name, [key.group_id for key in groups])
+    asked = f"SELECT * FROM present WHERE cluster_id = {in_datafusion(cluster_id)} AND {of_groups}"  # noqa: S608 - escaped names
+    for table, of_version in present.items():
+        rows = QueryBuilder().register("present", of_version).execute(asked)
         for columns in from_arrow(pa.table(rows)):
-            row = convert(columns, ROW_TYPES[definition.name])
+            row = convert(columns, ROW_TYPES[table])
             found[row.group_key].add(row)
     return found
 
 
-def _merge_all(
-    catalog: TableCatalog, cluster_id: str, changes: list[Change], transaction: Transaction
-) -> None:
-    by_table: dict[str, list[Change]] = defaultdict(list)
-    for change in changes:
-        by_table[change.table].append(change)
-    for definition in COMPACTED:
-        # A table without changes gets no commit.
-        if definition.name in by_table:
-            application = f"{transaction.app_id}:{definition.name}"
-            rows = _source(definition, by_table[definition.name])
-            once = Transaction(application, transaction.version)
-            _merge(catalog, definition, rows, cluster_id, once)
-
-
-def _source(definition: TableDefinition, changes: list[Change]) -> pa.Table:
+def _source(table: str, changes: list[Change]) -> pa.Table:
+    [definition] = [each for each in COMPACTED if each.name == table]
     rows = to_arrow((change.row for change in changes), definition.no_rows().schema)
     return rows.append_column("delete", pa.array([change.delete for change in changes]))
 
@@ -172,26 +196,38 @@ class Compaction:
         _TRIES(self._apply, entries_of(log.where(is_ours)), Transaction(self.application, version))
 
     def _apply(self, log: DataFrame, transaction: Transaction) -> None:
-        # The deltalake package is faster for few rows, and holds all of them in memory.
-        size = None if self.catalog.direct_root is None else size_of(log)
-        by_driver = size is not None and size.fits_the_driver
-        _log.debug(
-            "compaction: spark_batch=%d by_driver=%s %s", transaction.version, by_driver, size
-        )
-        if by_driver:
-            compact(self.catalog, self.cluster_id, log.toArrow(), self.retention, transaction)
-            return
-        by_package = None if self.catalog.direct_root is None else self._merge_rows
-        spark.compact(
-            self.catalog,
-            self.cluster_id,
-            log,
-            self.retention,
-            transaction,
-            merge_at_driver=by_package,
-        )
+        rows = None if self.catalog.direct_root is None else self._rows_for_the_driver(log)
+        by_driver = rows is not None
+        _log.debug("compaction: spark_batch=%d by_driver=%s", transaction.version, by_driver)
+        if rows is None:
+            spark.compact(self.catalog, self.cluster_id, log, self.retention, transaction)
+        else:
+            compact(self.catalog, self.cluster_id, rows, self.retention, transaction)
 
-    def _merge_rows(self, definition: TableDefinition, rows: DataFrame, once: Transaction) -> None:
-        schema = definition.no_rows().schema.append(pa.field("delete", pa.bool_()))
-        source = rows.toArrow().select(schema.names).cast(schema)
-        _merge(self.catalog, definition, source, self.cluster_id, once)
+    def _rows_for_the_driver(self, log: DataFrame) -> pa.Table | None:
+        size = size_of(log)
+        if size.fits_the_driver:
+            return log.toArrow()
+        if size.rows > _MOST_ROWS or size.bytes > _MOST_BYTES:
+            return None
+        # Spark would hold them in Java first, whose heap may be too small: its collecting then never ends.
+        [(first, last)] = log.agg(F.min(BATCH_ID.name), F.max(BATCH_ID.name)).collect()
+        rows = self._rows_of_batches(first, last)
+        # Rows that maintenance has removed since are in the files of this batch only.
+        return rows if rows.num_rows == size.rows else None
+
+    def _rows_of_batches(self, first: int, last: int) -> pa.Table:
+        columns = [*GROUP_KEY, *StoredLogEntry._fields]
+        of_cluster = f"cluster_id = {in_datafusion(self.cluster_id)}"
+        types = ", ".join(map(str, COMPACTED_TYPES))
+        table = DeltaTable(self.catalog.location(COORDINATOR_LOG.name))
+        rows = (
+            QueryBuilder()
+            .register("log", table)
+            .execute(
+                f"SELECT {', '.join(columns)} FROM log WHERE {of_cluster} "  # noqa: S608 - numbers and an escaped name
+                f"AND batch_id BETWEEN {first} AND {last} AND record_type IN ({types})"
+            )
+        )
+        schema = COORDINATOR_LOG.no_rows().schema
+        return pa.table(rows).cast(pa.schema([schema.field(name) for name in columns]))

@@ -226,10 +226,15 @@ def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
 
 
 def from_arrow(table: pa.Table) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = in_milliseconds(table).to_pylist()
+    return rows
+
+
+def in_milliseconds(table: pa.Table) -> pa.Table:
+    """Return the table with integers for its times."""
     between = _with_instants(table.schema, _MILLISECONDS)
     milliseconds = _with_instants(between, pa.int64())
-    rows: list[dict[str, Any]] = table.cast(between, safe=False).cast(milliseconds).to_pylist()
-    return rows
+    return table.cast(between, safe=False).cast(milliseconds)
 
 
 _MILLISECONDS = pa.timestamp("ms", "UTC")

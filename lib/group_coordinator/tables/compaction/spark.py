@@ -6,7 +6,7 @@ A group's rows are changed by new entries of its log, in plain Python, on the dr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial, reduce
 from itertools import chain, groupby, islice
@@ -133,10 +133,6 @@ def condition(cluster_id: str, ranges: Sequence[Range] | None, table: str) -> Co
     return of_cluster & reduce(Column.__or__, within)
 
 
-MergeAtDriver: TypeAlias = Callable[[TableDefinition, DataFrame, Transaction], None]
-"""Merges rows, with the column `delete`, into a table that the deltalake package can write."""
-_MOST_MERGED_BYTES = 128 * 1024 * 1024
-"""JSON of the rows that the driver merges, for which the package takes a sixth of the time of Spark's MERGE."""
 CHANGES = "changes of the tables that follow from the log"
 """Name of the changes in Spark's UI."""
 TopicNames: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -162,12 +158,8 @@ def compact(
     log: DataFrame,
     retention: Retention,
     transaction: Transaction,
-    merge_at_driver: MergeAtDriver | None = None,
 ) -> None:
-    """Apply a part of a cluster's log to the state tables; each table takes one version of an application once.
-
-    Without `merge_at_driver` Spark merges the rows of all tables.
-    """
+    """Apply a part of a cluster's log to the state tables; each table takes one version of an application once."""
     ranges = touched_groups(log)
     touched = condition(cluster_id, ranges, "present")
     present = {
@@ -185,15 +177,9 @@ def compact(
     names = {cluster_id: topic_names(log.sparkSession, catalog, cluster_id)}
     with _kept(_changes(reduce(DataFrame.union, before, _entries(log)), retention, names)) as kept:
         # A MERGE without changes would still read its table and commit.
-        json_bytes = kept.groupBy("table").agg(F.sum(F.octet_length("rows"))).collect()
-        changed = {row[0]: row[1] for row in json_bytes}
+        [(changed,)] = kept.agg(F.collect_set("table")).collect()
         for table in (table for table in COMPACTED if table.name in changed):
             application = f"{transaction.app_id}:{table.name}"
-            fits = table.name not in empty and changed[table.name] <= _MOST_MERGED_BYTES
-            if merge_at_driver is not None and fits:
-                mark = Transaction(application, transaction.version)
-                merge_at_driver(table, _rows(kept, table), mark)
-                continue
             with once(log.sparkSession, application, transaction.version):
                 if table.name in empty:
                     _write_first(catalog, cluster_id, table, _rows(kept, table))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from string import Template
 from typing import NamedTuple
@@ -211,3 +211,19 @@ def is_ahead(offset: str, committed_at: str, end: str, sampled_at: str) -> str:
 def in_datafusion(text: str) -> str:
     # Unlike in Spark's SQL, a backslash stands for itself.
     return "'" + text.replace("'", "''") + "'"
+
+
+_LONGEST_LIST = 1_000
+
+
+def is_one_of(column: str, texts: Collection[str]) -> str:
+    """Return the condition that a column has one of these texts, in DataFusion's SQL. At least one text is needed.
+
+    DataFusion needs stack for each text of a list: 30,000 end the process. Only lists and ranges are compared with the
+    statistics of files.
+    """
+    if len(texts) <= _LONGEST_LIST:
+        return f"{column} IN ({', '.join(map(in_datafusion, texts))})"
+    first, last = in_datafusion(min(texts)), in_datafusion(max(texts))
+    values = ", ".join(f"({in_datafusion(text)})" for text in texts)
+    return f"{column} BETWEEN {first} AND {last} AND {column} IN (VALUES {values})"
