@@ -31,37 +31,6 @@ IDS_SINCE = 10
 """First version of OffsetCommit and OffsetFetch with topic ids. The job gets names, in the version before."""
 
 
-def ids_without_name(api: str, version: int, body: Body, known: TopicCache) -> list[str]:
-    """Ids of a request's topics whose names the gateway does not know."""
-    if not _goes_by_id(api, version):
-        return []
-    entries = [body] if api == "OffsetCommit" else body["groups"]
-    ids = (topic["topicId"] for entry in entries for topic in entry["topics"] or ())
-    return [each for each in dict.fromkeys(ids) if known.name_of(each) is None]
-
-
-def with_names(api: str, version: int, body: Body, known: TopicCache) -> Body:
-    """Add the name next to each topic's id. A topic without a name does not exist, whatever a later look-up finds."""
-
-    def named(topics: Iterable[Body]) -> list[Body]:
-        names = ((topic, known.name_of(topic["topicId"])) for topic in topics)
-        return [topic if name is None else {**topic, "name": name} for topic, name in names]
-
-    if not _goes_by_id(api, version):
-        return body
-    if api == "OffsetCommit":
-        return {**body, "topics": named(body["topics"])}
-    groups = [
-        group if group["topics"] is None else {**group, "topics": named(group["topics"])}
-        for group in body["groups"]
-    ]
-    return {**body, "groups": groups}
-
-
-def _goes_by_id(api: str, version: int) -> bool:
-    return api in {"OffsetCommit", "OffsetFetch"} and version >= IDS_SINCE
-
-
 def grown(topics: Iterable[Body], known: TopicCache) -> list[str]:
     """Names of topics that are unknown, or have fewer partitions than the request names."""
     return [

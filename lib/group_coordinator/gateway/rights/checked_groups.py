@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from group_coordinator.clients.channel import Body
@@ -27,7 +27,7 @@ from group_coordinator.gateway.groups.error_responses import (
     no_offset,
     together,
 )
-from group_coordinator.gateway.groups.offset_topics import TopicCache
+from group_coordinator.gateway.groups.offset_topics import IDS_SINCE, TopicCache
 from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.rights import ClientRights, shows_more_than_asked, visible
 
@@ -144,10 +144,10 @@ class CheckedGroups:
         if fields is not None and len(body[fields.asked]) > error_responses.MOST_GROUPS:
             return self._first_ones(fields, api, version, body, caller=caller, holder=holder)
         rights = holder.rights
-        unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
+        unknown_ids = _ids_without_name(api, version, body, self._topics)
         looks_behind = rights.is_checked and shows_more_than_asked(api, body)
         if not looks_behind and not unknown_ids and not _is_about_many(api, version, body):
-            body = offset_topics.with_names(api, version, body, self._topics)
+            body = _with_names(api, version, body, self._topics)
             if rights.are_known([*needed(api, version, body)]):
                 return self._groups.answer(api, version, body, caller)
         holder.hold_requests()
@@ -182,10 +182,10 @@ class CheckedGroups:
     async def _checked(
         self, api: str, version: int, body: Body, caller: Caller, rights: ClientRights
     ) -> Awaitable[Body]:
-        unknown_ids = offset_topics.ids_without_name(api, version, body, self._topics)
+        unknown_ids = _ids_without_name(api, version, body, self._topics)
         if unknown_ids:
             await self._topics.look_for(topic_ids=unknown_ids)
-        body = offset_topics.with_names(api, version, body, self._topics)
+        body = _with_names(api, version, body, self._topics)
         denied = await rights.denied([*needed(api, version, body)])
         response = await self._permitted(api, version, body, caller, denied)
         if rights.is_checked and shows_more_than_asked(api, body):
@@ -306,3 +306,34 @@ async def _in_order(altered: Body, response: Awaitable[Body]) -> Body:
     groups = await response
     others = {**groups, "responses": []}
     return merged("IncrementalAlterConfigs", altered["resources"], groups, others)
+
+
+def _ids_without_name(api: str, version: int, body: Body, known: TopicCache) -> list[str]:
+    """Ids of a request's topics whose names the gateway does not know."""
+    if not _goes_by_id(api, version):
+        return []
+    entries = [body] if api == "OffsetCommit" else body["groups"]
+    ids = (topic["topicId"] for entry in entries for topic in entry["topics"] or ())
+    return [each for each in dict.fromkeys(ids) if known.name_of(each) is None]
+
+
+def _with_names(api: str, version: int, body: Body, known: TopicCache) -> Body:
+    """Add the name next to each topic's id. A topic without a name does not exist, whatever a later look-up finds."""
+
+    def named(topics: Iterable[Body]) -> list[Body]:
+        names = ((topic, known.name_of(topic["topicId"])) for topic in topics)
+        return [topic if name is None else {**topic, "name": name} for topic, name in names]
+
+    if not _goes_by_id(api, version):
+        return body
+    if api == "OffsetCommit":
+        return {**body, "topics": named(body["topics"])}
+    groups = [
+        group if group["topics"] is None else {**group, "topics": named(group["topics"])}
+        for group in body["groups"]
+    ]
+    return {**body, "groups": groups}
+
+
+def _goes_by_id(api: str, version: int) -> bool:
+    return api in {"OffsetCommit", "OffsetFetch"} and version >= IDS_SINCE
