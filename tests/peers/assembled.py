@@ -11,7 +11,7 @@ from group_coordinator.gateway.groups.group_apis import GroupApis
 from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_tables import GroupSettings
 from group_coordinator.gateway.job.delivery import Deduplication, RequestTimeouts
-from group_coordinator.gateway.job.sightings import Sighting
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from tests.peers.in_process_job import InProcessJob
 
@@ -48,5 +48,7 @@ class InProcessGroups:
         )
 
     def _see(self, sighting: Sighting) -> None:
-        self._listing.see(sighting)
-        self._settings.see(sighting)
+        if sighting.kind is SightingKind.SETTINGS:
+            self._settings.note_altered(sighting.group_id)
+        else:
+            self._listing.see(sighting)

@@ -18,7 +18,7 @@ from group_coordinator.gateway.groups.group_listing import AllGroups
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupSettings
 from group_coordinator.gateway.groups.offset_topics import TopicCache
 from group_coordinator.gateway.job.delivery import Deduplication, RequestTimeouts
-from group_coordinator.gateway.job.sightings import Sighting
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.checked_groups import CheckedGroups
@@ -177,8 +177,10 @@ class Groups:
         return member_id
 
     def _see(self, sighting: Sighting) -> None:
-        self._listing.see(sighting)
-        self._settings.see(sighting)
+        if sighting.kind is SightingKind.SETTINGS:
+            self._settings.note_altered(sighting.group_id)
+        else:
+            self._listing.see(sighting)
 
 
 def join_body(group_id: str, member_id: str = "") -> Body:

@@ -8,7 +8,6 @@ from msgspec import json
 from group_coordinator.clients.channel import Body
 from group_coordinator.gateway.groups.group_tables import GroupSettings
 from group_coordinator.gateway.job.job_channel import GroupRequest
-from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from tests.unit.gateway.groups_driver import ORDERS, Groups, Topics, join_body
 from tests.unit.gateway.stage import in_loop
 
@@ -362,7 +361,7 @@ async def test_a_list_asks_about_five_hundred_groups_those_that_were_altered_las
     job = SilentJob()
     settings = GroupSettings(job, None, 1_000)
     for number in range(1_200):
-        settings.see(Sighting(str(number), 0, SightingKind.SETTINGS))
+        settings.note_altered(str(number))
 
     for _ in range(3):
         await settings.groups()
@@ -379,7 +378,7 @@ async def test_long_names_of_altered_groups_are_not_all_kept() -> None:
     job = SilentJob()
     settings = GroupSettings(job, None, 1_000)
     for number in range(500):
-        settings.see(Sighting(str(number).ljust(32_000), 0, SightingKind.SETTINGS))
+        settings.note_altered(str(number).ljust(32_000))
 
     await settings.groups()
     assert len(job.asked) == 130

@@ -34,7 +34,7 @@ from group_coordinator.gateway.job.job_channel import (
     NoAnswerError,
 )
 from group_coordinator.gateway.job.replica import Replica
-from group_coordinator.gateway.job.sightings import Sighting
+from group_coordinator.gateway.job.sightings import Sighting, SightingKind
 from group_coordinator.gateway.job.transaction_ends import TransactionEnds
 from group_coordinator.gateway.login import Caller
 from group_coordinator.settings import Settings
@@ -227,8 +227,10 @@ class _GroupsByJob:
             await asyncio.to_thread(self._channel.close)
 
     def _see(self, sighting: Sighting) -> None:
-        self._listing.see(sighting)
-        self._group_settings.see(sighting)
+        if sighting.kind is SightingKind.SETTINGS:
+            self._group_settings.note_altered(sighting.group_id)
+        else:
+            self._listing.see(sighting)
 
     def _figures(self) -> Mapping[str, int]:
         return {} if self._channel.replica is None else self._channel.replica.figures()

@@ -57,8 +57,6 @@ class GroupsById:
 
     def see(self, sighting: Sighting) -> None:
         """Apply a response to its group; a response older than the known state changes nothing."""
-        if sighting.kind is SightingKind.SETTINGS:
-            return
         seen = self._seen.get(sighting.group_id) or _Seen()
         if sighting.at_ms < seen.at_ms:
             return

@@ -19,7 +19,7 @@ from group_coordinator.clients.channel import Body
 from group_coordinator.core.model.responses import ConfigSource
 from group_coordinator.gateway.job.delivery import RecentEntries
 from group_coordinator.gateway.job.job_channel import ASKER, GroupRequest, JobClient, NoAnswerError
-from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup, Sighting, SightingKind
+from group_coordinator.gateway.job.sightings import CONSUMERS, ListedGroup
 from group_coordinator.tables.delta_errors import in_one_line, open_table
 
 _GROUPS = """
@@ -142,9 +142,8 @@ class GroupSettings:
         self._asking: set[asyncio.Task[None]] = set()
         self._has_settings: RecentEntries[str, bool] = RecentEntries(_MOST_BYTES)
 
-    def see(self, sighting: Sighting) -> None:
-        if sighting.kind is SightingKind.SETTINGS:
-            self._altered[sighting.group_id] = None
+    def note_altered(self, group_id: str) -> None:
+        self._altered[group_id] = None
 
     async def groups(self) -> list[str]:
         """Sorted ids of the groups; a group need not exist."""
