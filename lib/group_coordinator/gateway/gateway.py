@@ -60,7 +60,7 @@ class Gateway:
 
     def __init__(self, options: GatewayOptions, view: ClusterView, groups: GroupPart) -> None:
         self._options = options
-        self._view = view
+        self.view = view
         self.counters = Counters()
         self.login_timeout_s = options.limits.login_timeout_ms / 1000
         self._admission = Admission(options.limits, self.counters)
@@ -88,11 +88,11 @@ class Gateway:
 
     async def open(self) -> None:
         """Accept connections. Raises OSError: a port is in use, or the address is not this machine's."""
-        self._listeners.open(self._view.brokers)
+        self._listeners.open(self.view.brokers)
 
     def __str__(self) -> str:
         listen, host = self._options.listen, self._options.advertised_host
-        nodes = {node: self._listeners.address_of(node) for node in sorted(self._view.brokers)}
+        nodes = {node: self._listeners.address_of(node) for node in sorted(self.view.brokers)}
         at_ports = ", ".join(f"node {n} at {a.port}" for n, a in nodes.items() if a is not None)
         return f"Gateway at {listen}, clients see {host}: {at_ports}"
 
@@ -123,10 +123,10 @@ class Gateway:
 
     def nodes_without_port(self) -> Mapping[int, str]:
         found = self._listeners.without_port.items()
-        return {node: why for node, why in found if node in self._view.brokers}
+        return {node: why for node, why in found if node in self.view.brokers}
 
     def open_ports(self) -> None:
-        for node in self._view.brokers:
+        for node in self.view.brokers:
             self._listeners.address_of(node)
         self._listeners.try_again()
 
@@ -160,22 +160,19 @@ class Gateway:
     def login(self, failed: Callable[[], None]) -> Login:
         return Login(
             failed,
-            is_wanted=self._view.access.wants_login,
+            is_wanted=self.view.access.wants_login,
             subject_claim=self._options.subject_claim,
         )
-
-    def has_authorizer(self) -> bool:
-        return self._view.has_authorizer
 
     async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None:
         """Try the broker's addresses in turn, for a client of a host. Raises OSError: no address can be reached."""
         loop = asyncio.get_running_loop()
         failures = []
-        for broker in self._view.addresses_of(node_id):
+        for broker in self.view.addresses_of(node_id):
             try:
                 async with self._turns[broker].turn(host), asyncio.timeout(CONNECT_TIMEOUT_S):
                     await loop.create_connection(
-                        lambda: upstream, *broker, ssl=self._view.access.of_clients.tls
+                        lambda: upstream, *broker, ssl=self.view.access.of_clients.tls
                     )
             # The bootstrap port tries all brokers, a node's port only its own.
             except OSError as error:  # TimeoutError is one
@@ -238,8 +235,8 @@ class Gateway:
 
     def show(self, node_id: int, broker: Address) -> Address | None:
         """Address of a broker for clients. A new broker gets its port before the response that names it leaves."""
-        self._view.learn_broker(node_id, broker)
+        self.view.learn_broker(node_id, broker)
         return self._listeners.address_of(node_id)
 
     def _nodes_with_ports(self) -> list[int]:
-        return [node for node in self._view.brokers if self._listeners.address_of(node) is not None]
+        return [node for node in self.view.brokers if self._listeners.address_of(node) is not None]

@@ -17,6 +17,7 @@ from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.api_versions import PENDING_APIS
 from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
+from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.connections.admission import ReadQueue, Share, Shares
 from group_coordinator.gateway.connections.pipeline import (
     MOST_OPEN_REQUESTS,
@@ -39,12 +40,12 @@ class ConnectionHost(Protocol):
     login_timeout_s: float
     shares: Shares
     unknown: ReadQueue
+    view: ClusterView
 
     @property
     def router(self) -> Router: ...
 
     def login(self, failed: Callable[[], None]) -> Login: ...
-    def has_authorizer(self) -> bool: ...
     async def connect(self, node_id: int | None, upstream: TcpConnection, host: str) -> None: ...
     def came(self, connection: ClientConnection) -> None: ...
     def went(self, connection: ClientConnection) -> None: ...
@@ -74,7 +75,7 @@ class ClientConnection:
         if not self.login.is_accepted:
             # Brokers handle the steps of a login in order too.
             self.pipeline.most_open = 1
-        self.rights = ClientRights(self.pipeline.ask_aside, gateway.has_authorizer)
+        self.rights = ClientRights(self.pipeline.ask_aside, lambda: gateway.view.has_authorizer)
         # The reader needs the pipeline, and the pipeline the line to the client: both are linked here.
         self._reader = RequestReader(self.pipeline, gateway.router, self)
         self.client = TcpConnection(self, self._reader.follower(), gateway.unknown)
