@@ -7,7 +7,6 @@ rewritten, or a hidden feature.
 
 from __future__ import annotations
 
-from asyncio import Future
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from typing import Any, NamedTuple, TypeAlias
@@ -179,32 +178,3 @@ class ForwardedRequest(NamedTuple):
 
     request: bytes | bytearray
     rewriting: Rewriting | None
-
-
-class PipelineEntry:
-    """Pending request. Responses leave in the order of requests."""
-
-    __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version", "waiting_bytes")
-
-    def __init__(
-        self, api: ServedApi, version: int, correlation_id: int, rewriting: Rewriting | None = None
-    ) -> None:
-        self.api = api
-        self.version = version
-        self.correlation_id = correlation_id
-        self.rewriting = rewriting
-        """None: the broker's response is forwarded unchanged, or the response is local."""
-        self.size = 0
-        """bytes of the request, if they count for its client's limit."""
-        self.waiting_bytes = 0
-        """bytes of the response, if it counts as waiting."""
-        self.answer: bytes | None = None
-        """Response to send; None: it is still to come, or it is forwarded."""
-
-
-class GatewayRequest(NamedTuple):
-    """Request of the gateway itself on a client's connection to a broker. The client does not get the response."""
-
-    api: str
-    version: int
-    answer: Future[dict[str, Any]]

@@ -65,7 +65,7 @@ class RequestRouter:
         self._checked = CheckedGroups(NodeShares(groups, coordinators), topics)
         self._addresses = addresses
         self._coordinators = coordinators
-        self._counters = counters
+        self.counters = counters
         self.own_topics = own_topics
         self._plans: dict[str, Callable[[ClientRequest, Body, Client], Plan]] = {
             "FindCoordinator": self._find_coordinator,
@@ -98,12 +98,6 @@ class RequestRouter:
     def rewriting(self, api: str, version: int) -> Rewriting | None:
         """Function that rewrites the broker's responses; None: they are forwarded unchanged."""
         return self._addresses.rewriting(api, version)
-
-    def count(self, api: ServedApi, version: int, node_id: int | None) -> None:
-        self._counters.count_request(api, version, node_id)
-
-    def count_refused(self, api: ServedApi | None, version: int) -> None:
-        self._counters.count_refused(api, version)
 
     def _about_topics(self, request: ClientRequest, client: Client) -> Plan:
         principal, api = client.login.principal, request.api.name
@@ -206,7 +200,7 @@ class RequestRouter:
 
         async def timed() -> Body:
             found = await response
-            self._counters.count_answer(api, monotonic() - asked_at_s)
+            self.counters.count_answer(api, monotonic() - asked_at_s)
             return found
 
         # A client may leave before its broker answers the rest. The future then ends without a reader.

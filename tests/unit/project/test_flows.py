@@ -52,7 +52,7 @@ LIMITS = {
     "heartbeat": 38,
     "mirror decode": 2,
     "describe": 24,
-    "gateway join": 26,
+    "gateway join": 22,
 }
 """Files that a flow passes at most. The aims are 24, 22, 38, 5, 16 and 20."""
 JOIN = {

@@ -21,11 +21,11 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Awaitable, Callable
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
-from group_coordinator.gateway.api_versions import GatewayRequest, PipelineEntry
+from group_coordinator.gateway.api_versions import Rewriting, ServedApi
 from group_coordinator.gateway.cluster.broker_links import CLIENT_ID
 from group_coordinator.gateway.connections.admission import Share
 from group_coordinator.gateway.connections.tcp_connection import TcpConnection
@@ -34,6 +34,35 @@ from group_coordinator.gateway.frames import FrameError, FrameFollower, FrameRou
 MOST_OPEN_REQUESTS = 100
 """Limit of pending requests. A connection at the limit is read again after its next response."""
 _ASIDES_CORRELATION_ID = 0
+
+
+class PipelineEntry:
+    """Pending request. Responses leave in the order of requests."""
+
+    __slots__ = ("answer", "api", "correlation_id", "rewriting", "size", "version", "waiting_bytes")
+
+    def __init__(
+        self, api: ServedApi, version: int, correlation_id: int, rewriting: Rewriting | None = None
+    ) -> None:
+        self.api = api
+        self.version = version
+        self.correlation_id = correlation_id
+        self.rewriting = rewriting
+        """None: the broker's response is forwarded unchanged, or the response is local."""
+        self.size = 0
+        """bytes of the request, if they count for its client's limit."""
+        self.waiting_bytes = 0
+        """bytes of the response, if it counts as waiting."""
+        self.answer: bytes | None = None
+        """Response to send; None: it is still to come, or it is forwarded."""
+
+
+class GatewayRequest(NamedTuple):
+    """Request of the gateway itself on a client's connection to a broker. The client does not get the response."""
+
+    api: str
+    version: int
+    answer: Future[dict[str, Any]]
 
 
 class Pipeline:

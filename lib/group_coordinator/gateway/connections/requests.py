@@ -15,12 +15,11 @@ from group_coordinator.gateway.api_versions import (
     ClientRequest,
     ForwardedRequest,
     LocalResponse,
-    PipelineEntry,
     Rewriting,
     Route,
     ServedApi,
 )
-from group_coordinator.gateway.connections.pipeline import Pipeline
+from group_coordinator.gateway.connections.pipeline import Pipeline, PipelineEntry
 from group_coordinator.gateway.connections.produce_request import (
     ClosedTopics,
     ProducedTopics,
@@ -28,6 +27,7 @@ from group_coordinator.gateway.connections.produce_request import (
     only_topic,
     read_beginning,
 )
+from group_coordinator.gateway.counters import Counters
 from group_coordinator.gateway.frames import SIZE, FrameError, FrameFollower, FrameRoute
 from group_coordinator.gateway.login import Caller
 from group_coordinator.gateway.rights.checked_groups import RightsHolder
@@ -72,9 +72,9 @@ class Router(Protocol):
     def too_large(self, api: ServedApi, version: int, correlation_id: int) -> bytes | None: ...
     @property
     def own_topics(self) -> ClosedTopics: ...
+    @property
+    def counters(self) -> Counters: ...
     def rewriting(self, api: str, version: int) -> Rewriting | None: ...
-    def count(self, api: ServedApi, version: int, node_id: int | None) -> None: ...
-    def count_refused(self, api: ServedApi | None, version: int) -> None: ...
 
 
 class RequestReader:
@@ -83,6 +83,7 @@ class RequestReader:
     def __init__(self, pipeline: Pipeline, router: Router, client: Client) -> None:
         self._pipeline = pipeline
         self._router = router
+        self._counters = router.counters
         self._own_topics = router.own_topics
         self._search = TopicSearch(router.own_topics, client.login)
         self._client = client
@@ -139,7 +140,7 @@ class RequestReader:
         if pays:
             pending.size = size
             self._pipeline.share.take(size)
-        self._router.count(api, pending.version, self._client.node_id)
+        self._counters.count_request(api, pending.version, self._client.node_id)
         self.is_collecting = size <= most_bytes
         return FrameRoute.COLLECT if self.is_collecting else FrameRoute.DROP
 
@@ -169,7 +170,7 @@ class RequestReader:
         _log.debug(
             "api=%s correlation_id=%d route=broker", pending.api.name, pending.correlation_id
         )
-        self._router.count(pending.api, pending.version, self._client.node_id)
+        self._counters.count_request(pending.api, pending.version, self._client.node_id)
         if wants_answer:
             pending.rewriting = self._router.rewriting(pending.api.name, pending.version)
             self._pipeline.expect(pending)
@@ -234,7 +235,7 @@ class RequestReader:
         if api is API_VERSIONS:
             return api
         if api is None or version not in api.versions:
-            self._router.count_refused(api, version)
+            self._counters.count_refused(api, version)
             name = f"API {key}" if api is None else api.name
             raise FrameError(f"{name} in version {version} is not served")
         return api
