@@ -6,9 +6,10 @@ an event loop. The base has the settings, the channel, and the exchange of reque
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, wraps
 from types import MethodType
@@ -21,14 +22,42 @@ from group_coordinator.clients.errors import ChannelError
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
+Outcome = TypeVar("Outcome")
 
 
 class BlockingClient:
     """Client whose operations return their results."""
 
+    async def _until(self, reply: Future[Outcome]) -> Outcome:
+        return reply.result()
+
+    async def _by_sender(self, work: Callable[[], Outcome]) -> Outcome:
+        return work()
+
+    async def _aside(self, work: Callable[[], Outcome]) -> Outcome:
+        return work()
+
 
 class AsyncioClient:
-    """Client whose operations are coroutines."""
+    """Client whose operations are coroutines. A single thread sends, as sending waits while Kafka is unreachable."""
+
+    async def _until(self, reply: Future[Outcome]) -> Outcome:
+        # The channel's thread completes its futures, which asyncio cannot await.
+        return await asyncio.wrap_future(reply)
+
+    async def _by_sender(self, work: Callable[[], Outcome]) -> Outcome:
+        return await asyncio.get_running_loop().run_in_executor(self._sender, work)
+
+    async def _aside(self, work: Callable[[], Outcome]) -> Outcome:
+        return await asyncio.to_thread(work)
+
+    @cached_property
+    def _sender(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(max_workers=1, thread_name_prefix="admin-sender")
+
+    def _end_sender(self) -> None:
+        # The caller is the executor's own thread, which ends after this task.
+        self.__dict__.pop("_sender").shutdown(wait=False)
 
 
 class ClientMethod(Generic[Arguments, Answer]):
@@ -74,12 +103,11 @@ def _blocking(coroutine: Callable[..., Coroutine[Any, Any, Answer]]) -> Callable
 
 
 CLIENT_ID = "group-coordinator-admin"
-Outcome = TypeVar("Outcome")
 Key = TypeVar("Key")
 
 
 class AdminBase(ABC):
-    """Operations that connect with the first request. Subclasses define how to wait."""
+    """Operations that connect with the first request. BlockingClient and AsyncioClient define how to wait."""
 
     def __init__(  # noqa: PLR0913 - one a setting
         self,
