@@ -6,7 +6,8 @@ The classes of Kafka's errors are named as in kafka-python; each docstring is Ka
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from group_coordinator.core.model.errors import ErrorCode
 
@@ -122,6 +123,19 @@ def error_for(code: int, message: str | None = None) -> CoordinatorResponseError
     )
     unknown.code = code
     return unknown
+
+
+def error_in(body: Mapping[str, Any]) -> CoordinatorResponseError | None:
+    """Error of a whole response; the response to an unreadable event has no other field."""
+    code = body.get("errorCode", 0)
+    return error_for(code, body.get("errorMessage")) if code else None
+
+
+def raise_error(body: Mapping[str, Any]) -> None:
+    """Raise the error of a whole response, if there is an error."""
+    error = error_in(body)
+    if error is not None:
+        raise error
 
 
 class UnknownTopicOrPartitionError(CoordinatorResponseError):

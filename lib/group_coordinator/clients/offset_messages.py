@@ -10,8 +10,14 @@ from typing import Any, TypeAlias
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.channel import Body, Request
-from group_coordinator.clients.errors import CoordinatorResponseError, UnknownError, error_for
-from group_coordinator.clients.results import PartitionResults, error_in, raise_error
+from group_coordinator.clients.errors import (
+    CoordinatorResponseError,
+    UnknownError,
+    error_for,
+    error_in,
+    raise_error,
+)
+from group_coordinator.clients.results import PartitionResults
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,7 @@ from typing import Generic, TypeVar
 
 from kafka import TopicPartition
 
-from group_coordinator.clients.channel import Body
-from group_coordinator.clients.errors import ClientError, CoordinatorResponseError, error_for
-
-
-def error_in(body: Body) -> CoordinatorResponseError | None:
-    """Error of a whole response; the response to an unreadable event has no other field."""
-    code = body.get("errorCode", 0)
-    return error_for(code, body.get("errorMessage")) if code else None
-
-
-def raise_error(body: Body) -> None:
-    """Raise the error of a whole response, if there is an error."""
-    error = error_in(body)
-    if error is not None:
-        raise error
-
+from group_coordinator.clients.errors import ClientError
 
 Entry = TypeVar("Entry")
 Answer = TypeVar("Answer")

@@ -15,9 +15,10 @@ from group_coordinator.clients.errors import (
     NotAConsumerGroupError,
     UnknownError,
     error_for,
+    error_in,
 )
 from group_coordinator.clients.member.classic import assigned_partitions
-from group_coordinator.clients.results import MemberResults, MemberToRemove, error_in
+from group_coordinator.clients.results import MemberResults, MemberToRemove
 from group_coordinator.core.model.errors import ErrorCode
 
 CONSUMER_PROTOCOL_TYPES = frozenset({"", "consumer"})

@@ -19,13 +19,12 @@ from group_coordinator.clients.admin.descriptions import (
 )
 from group_coordinator.clients.admin.operation import AdminBase, ClientMethod
 from group_coordinator.clients.channel import Body, Request
-from group_coordinator.clients.errors import CoordinatorResponseError
+from group_coordinator.clients.errors import CoordinatorResponseError, error_in
 from group_coordinator.clients.results import (
     GroupResponses,
     GroupResults,
     MemberResults,
     MemberToRemove,
-    error_in,
 )
 from group_coordinator.tables.roots import is_folder
 
