@@ -150,6 +150,8 @@ def client_options(command_config: Path | None) -> dict[str, Any]:
 
     Standard error has the properties without effect. Raises click.UsageError: the file cannot be used; the message names the property.
     """
+    if command_config is None:
+        return {}
     properties = given_properties(command_config)
     return python_options(properties, str(command_config), reported=properties)
 
