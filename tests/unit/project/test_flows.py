@@ -51,7 +51,7 @@ LIMITS = {
     "timer": 22,
     "heartbeat": 38,
     "mirror decode": 2,
-    "describe": 24,
+    "describe": 19,
     "gateway join": 22,
 }
 """Files that a flow passes at most. The aims are 24, 22, 38, 5, 16 and 20."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from group_coordinator.cli.groups import actions, reset, usage
 from group_coordinator.cli.groups import output as layout
 from group_coordinator.cli.groups.actions import ActionContext
 from group_coordinator.cli.groups.describe import has_lag
-from group_coordinator.cli.groups.options import aim_of, chosen, groups_options, is_chosen, shown_by
+from group_coordinator.cli.groups.options import Options, aim_of, groups_options, shown_by
 from group_coordinator.cli.groups.output import FORMATS
 from group_coordinator.cli.shared_options import command_config_option, settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError
+from group_coordinator.core.topics import InvalidPatternError, check_pattern, matching_names
 from group_coordinator.settings import JobSettings
 
 
@@ -85,13 +87,38 @@ def admin_of(job: JobSettings, connection: Connection, timeout_ms: int) -> Admin
     )
 
 
+def _is_chosen(options: Options) -> Callable[[str], bool]:
+    """Return a filter for groups by --regex; without the option it accepts all groups."""
+    regex = options["regex"]
+    if regex is None:
+        return lambda _: True
+    try:
+        check_pattern(regex)
+    except InvalidPatternError as error:
+        raise click.UsageError(
+            f"The regular expression `{regex}` is invalid: {error.description}."
+        ) from error
+    return lambda group: bool(matching_names(regex, [group]))
+
+
+def _chosen(admin: AdminClient, options: Options) -> Collection[str]:
+    """Groups of the command; the tables have the groups for all groups or a pattern."""
+    if options["all-groups"] or options["regex"] is not None:
+        is_wanted = _is_chosen(options)
+        listed = [listing.group_id for listing in admin.list_consumer_groups()]
+        return [group for group in listed if is_wanted(group)]
+    # A repeated option counts once.
+    groups: Collection[str] = dict.fromkeys(options["group"])
+    return groups
+
+
 def _list(session: ActionContext, options: dict[str, Any]) -> bool:
     states, types = usage.states(options["state"]), usage.types(options["type"])
-    return actions.list_groups(session, is_chosen(options), states, types)
+    return actions.list_groups(session, _is_chosen(options), states, types)
 
 
 def _describe(session: ActionContext, options: dict[str, Any]) -> bool:
-    groups = chosen(session.admin, options)
+    groups = _chosen(session.admin, options)
     verbose = options["verbose"]
     if options["members"]:
         assignments = layout.ASSIGNMENTS if verbose else layout.END_OF_LINE
@@ -105,7 +132,7 @@ def _describe(session: ActionContext, options: dict[str, Any]) -> bool:
 
 
 def _delete(session: ActionContext, options: dict[str, Any]) -> bool:
-    return actions.delete_groups(session, chosen(session.admin, options))
+    return actions.delete_groups(session, _chosen(session.admin, options))
 
 
 def _reset_offsets(session: ActionContext, options: dict[str, Any]) -> bool:
@@ -113,7 +140,7 @@ def _reset_offsets(session: ActionContext, options: dict[str, Any]) -> bool:
         # As in Kafka's tool, a reset without --execute is a dry run.
         click.echo(reset.DRY_RUN, err=True)
     request = reset.ResetRequest(aim_of(options), options["execute"], shown_by(options))
-    return reset.reset_offsets(session, chosen(session.admin, options), request)
+    return reset.reset_offsets(session, _chosen(session.admin, options), request)
 
 
 def _delete_offsets(session: ActionContext, options: dict[str, Any]) -> bool:

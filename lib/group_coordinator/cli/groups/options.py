@@ -1,13 +1,13 @@
 """Options of `groups`: the options of Kafka's kafka-consumer-groups with Java's forms of times, and some options of other tools.
 
-They choose groups, partitions and a scenario.
+Those of a reset become its partitions, its scenario and its output.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from group_coordinator.cli.shared_options import (
     bootstrap_server_option,
     with_options,
 )
-from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.reset_plan import (
     Scenario,
     ShiftBy,
@@ -35,7 +34,6 @@ from group_coordinator.clients.reset_plan import (
     ToOffset,
     ToTime,
 )
-from group_coordinator.core.topics import InvalidPatternError, check_pattern, matching_names
 
 _DURATION = re.compile(
     r"(?P<sign>[-+]?)P(?:(?P<days>[-+]?\d+)D)?"
@@ -212,31 +210,6 @@ def groups_options(function: Function) -> Function:
 
 
 Options = Mapping[str, Any]
-
-
-def is_chosen(options: Options) -> Callable[[str], bool]:
-    """Return a filter for groups by --regex; without the option it accepts all groups."""
-    regex = options["regex"]
-    if regex is None:
-        return lambda _: True
-    try:
-        check_pattern(regex)
-    except InvalidPatternError as error:
-        raise click.UsageError(
-            f"The regular expression `{regex}` is invalid: {error.description}."
-        ) from error
-    return lambda group: bool(matching_names(regex, [group]))
-
-
-def chosen(admin: AdminClient, options: Options) -> Collection[str]:
-    """Groups of the command; the tables have the groups for all groups or a pattern."""
-    if options["all-groups"] or options["regex"] is not None:
-        is_wanted = is_chosen(options)
-        listed = [listing.group_id for listing in admin.list_consumer_groups()]
-        return [group for group in listed if is_wanted(group)]
-    # A repeated option counts once.
-    groups: Collection[str] = dict.fromkeys(options["group"])
-    return groups
 
 
 def aim_of(options: Options) -> reset.Aiming:
