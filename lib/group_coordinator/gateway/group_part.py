@@ -27,6 +27,10 @@ class GroupPart(Protocol):
     async def groups_with_settings(self) -> Sequence[str]: ...
 
 
+AnswerGroups: TypeAlias = Callable[[str, int, Body, Caller], Awaitable[Body]]
+"""Function with the arguments and the result of `GroupPart.answer`."""
+
+
 class GroupService(NamedTuple):
     part: GroupPart
     checks: Sequence[Check]

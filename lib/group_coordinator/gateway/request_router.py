@@ -62,7 +62,7 @@ class RequestRouter:
         own_topics: OwnTopics,
     ) -> None:
         self._groups = groups
-        self._checked = CheckedGroups(NodeShares(groups, coordinators), topics)
+        self._checked = CheckedGroups(NodeShares(groups, coordinators).answer, topics)
         self._addresses = addresses
         self._coordinators = coordinators
         self.counters = counters

@@ -92,7 +92,7 @@ def answered(
     groups: GroupPart, topics: TopicCache, api: str, version: int, body: Body, caller: Caller
 ) -> asyncio.Future[Body]:
     """The answer to a client that may do everything."""
-    checked = CheckedGroups(groups, topics)
+    checked = CheckedGroups(groups.answer, topics)
     return asyncio.ensure_future(checked.answer(api, version, body, caller, Everybody()))
 
 

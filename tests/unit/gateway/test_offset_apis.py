@@ -173,7 +173,7 @@ class Judged:
 async def test_what_has_no_name_when_rights_are_judged_does_not_exist_afterwards() -> None:
     groups = Groups()
     topics = [commit(0, topicId=REFUNDS)]
-    checked = CheckedGroups(groups.apis, groups.topics)
+    checked = CheckedGroups(groups.apis.answer, groups.topics)
     caller = Caller("billing", "/10.0.0.7", "User:billing", None)
 
     answer = await checked.answer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import nlargest
 
@@ -233,7 +233,7 @@ def _entry(group_id: str, group: ListedGroup) -> Body:
 
 
 class NodeShares:
-    """GroupPart that lists only a node's groups at its port: clients merge the lists of all nodes."""
+    """Lists only a node's groups at its port: clients merge the lists of all nodes."""
 
     def __init__(self, groups: GroupPart, coordinators: Coordinators) -> None:
         self._groups = groups
@@ -244,12 +244,6 @@ class NodeShares:
         if api != "ListGroups" or caller.node_id is None:
             return response
         return self._share(response, caller.node_id)
-
-    def expect(self, group_id: str, caller: Caller) -> None:
-        self._groups.expect(group_id, caller)
-
-    async def groups_with_settings(self) -> Sequence[str]:
-        return await self._groups.groups_with_settings()
 
     async def _share(self, response: Awaitable[Body], node_id: int) -> Body:
         found = await response

@@ -18,7 +18,7 @@ from group_coordinator.core.acls import (
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
 from group_coordinator.gateway.api_versions import GROUP_APIS
-from group_coordinator.gateway.group_part import GroupPart
+from group_coordinator.gateway.group_part import AnswerGroups
 from group_coordinator.gateway.groups import error_responses, offset_topics
 from group_coordinator.gateway.groups.config_requests import merged
 from group_coordinator.gateway.groups.error_responses import (
@@ -127,8 +127,8 @@ class RightsHolder(Protocol):
 class CheckedGroups:
     """Sends the permitted part of a request to the job."""
 
-    def __init__(self, groups: GroupPart, topics: TopicCache) -> None:
-        self._groups = groups
+    def __init__(self, answer: AnswerGroups, topics: TopicCache) -> None:
+        self._answer = answer
         self._topics = topics
 
     def answer(
@@ -149,7 +149,7 @@ class CheckedGroups:
         if not looks_behind and not unknown_ids and not _is_about_many(api, version, body):
             body = _with_names(api, version, body, self._topics)
             if rights.are_known([*needed(api, version, body)]):
-                return self._groups.answer(api, version, body, caller)
+                return self._answer(api, version, body, caller)
         holder.hold_requests()
 
         async def checked() -> Awaitable[Body]:
@@ -199,7 +199,7 @@ class CheckedGroups:
         fields = error_responses.fields_of(api, version)
 
         def ask(rest: Body) -> Awaitable[Body]:
-            return self._groups.answer(api, version, rest, caller)
+            return self._answer(api, version, rest, caller)
 
         if fields is not None:
             return await self._several(fields, api, version, body, denied=denied, ask=ask)
