@@ -131,13 +131,6 @@ def error_in(body: Mapping[str, Any]) -> CoordinatorResponseError | None:
     return error_for(code, body.get("errorMessage")) if code else None
 
 
-def raise_error(body: Mapping[str, Any]) -> None:
-    """Raise the error of a whole response, if there is an error."""
-    error = error_in(body)
-    if error is not None:
-        raise error
-
-
 class UnknownTopicOrPartitionError(CoordinatorResponseError):
     """This server does not host this topic-partition."""
 

@@ -10,13 +10,7 @@ from typing import Any, TypeAlias
 from kafka import OffsetAndMetadata, TopicPartition
 
 from group_coordinator.clients.channel import Body, Request
-from group_coordinator.clients.errors import (
-    CoordinatorResponseError,
-    UnknownError,
-    error_for,
-    error_in,
-    raise_error,
-)
+from group_coordinator.clients.errors import ClientError, UnknownError, error_for, error_in
 from group_coordinator.clients.results import PartitionResults
 
 
@@ -121,15 +115,21 @@ def fetched_partitions(body: Body) -> dict[TopicPartition, OffsetAndMetadata | N
 
     CoordinatorResponseError: of the response, of the group, or of a partition.
     """
-    raise_error(body)
+    _raise_error(body)
     [group] = body["groups"]
-    raise_error(group)
+    _raise_error(group)
     offsets = {}
     for topic in group["topics"]:
         for partition in topic["partitions"]:
-            raise_error(partition)
+            _raise_error(partition)
             offsets[TopicPartition(topic["name"], partition["partitionIndex"])] = _offset(partition)
     return offsets
+
+
+def _raise_error(body: Body) -> None:
+    error = error_in(body)
+    if error is not None:
+        raise error
 
 
 def _offset(partition: Body) -> OffsetAndMetadata | None:
@@ -154,7 +154,7 @@ def partition_results(body: Body, partitions: Iterable[TopicPartition]) -> Parti
     return PartitionResults(errors, error_in(body))
 
 
-def _partition_error(code: int | None) -> CoordinatorResponseError | None:
+def _partition_error(code: int | None) -> ClientError | None:
     if code is None:
         return UnknownError("The response does not mention the partition.")
     return error_for(code) if code else None
