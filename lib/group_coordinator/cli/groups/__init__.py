@@ -10,12 +10,9 @@ import click
 
 from group_coordinator import settings
 from group_coordinator.cli.client_properties.options import client_options, connection_of
-from group_coordinator.cli.groups import actions, reset, usage
-from group_coordinator.cli.groups import output as layout
-from group_coordinator.cli.groups.actions import ActionContext
-from group_coordinator.cli.groups.describe import has_lag
+from group_coordinator.cli.groups import actions, describe, reset, usage
 from group_coordinator.cli.groups.options import Options, aim_of, groups_options, shown_by
-from group_coordinator.cli.groups.output import FORMATS
+from group_coordinator.cli.groups.output import FORMATS, ActionContext, print_failure
 from group_coordinator.cli.shared_options import command_config_option, settings_options
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.connection import Connection
@@ -69,7 +66,7 @@ def command(
         with ActionContext(admin, connection, output) as session:
             went_well = _ACTIONS[action](session, choices)
     except ClientError as error:
-        actions.print_failure(error)
+        print_failure(error)
         went_well = False
     output.end()
     context.exit(0 if went_well else 1)
@@ -121,14 +118,14 @@ def _describe(session: ActionContext, options: dict[str, Any]) -> bool:
     groups = _chosen(session.admin, options)
     verbose = options["verbose"]
     if options["members"]:
-        assignments = layout.ASSIGNMENTS if verbose else layout.END_OF_LINE
-        return actions.describe_members(session, groups, assignments)
+        assignments = describe.ASSIGNMENTS if verbose else describe.END_OF_LINE
+        return describe.describe_members(session, groups, assignments)
     if options["state"] is not None:
-        states = layout.STATES_VERBOSE if verbose else layout.STATES
-        return actions.describe_states(session, groups, states)
-    offsets = layout.OFFSETS_VERBOSE if verbose else layout.OFFSETS
-    is_wanted = has_lag if options["only-with-lag"] else lambda _: True
-    return actions.describe_offsets(session, groups, offsets, is_wanted)
+        states = describe.STATES_VERBOSE if verbose else describe.STATES
+        return describe.describe_states(session, groups, states)
+    offsets = describe.OFFSETS_VERBOSE if verbose else describe.OFFSETS
+    is_wanted = describe.has_lag if options["only-with-lag"] else lambda _: True
+    return describe.describe_offsets(session, groups, offsets, is_wanted)
 
 
 def _delete(session: ActionContext, options: dict[str, Any]) -> bool:

@@ -1,22 +1,16 @@
-"""Actions of `groups`: each prints its outcome and returns True if all of it succeeded."""
+"""Actions of `groups` on lists and deletions: each prints its outcome and returns True if all of it succeeded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
-from typing import Self
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
 
 import click
 from kafka import TopicPartition
 
-from group_coordinator.cli.groups import describe
-from group_coordinator.cli.groups import output as layout
-from group_coordinator.cli.groups.output import Output, show_table
+from group_coordinator.cli.groups.output import ActionContext, TextColumn, print_error, table
 from group_coordinator.cli.groups.usage import TopicChoice
-from group_coordinator.clients.admin.client import AdminClient
-from group_coordinator.clients.admin.descriptions import GroupDescription
-from group_coordinator.clients.cluster.cluster import Cluster
-from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import (
     ClientError,
     CoordinatorResponseError,
@@ -24,29 +18,6 @@ from group_coordinator.clients.errors import (
 )
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.topics import InvalidPatternError, check_pattern
-
-
-class ActionContext:
-    """Coordinator, brokers, and output of an action. The brokers are connected at the first use."""
-
-    def __init__(self, admin: AdminClient, connection: Connection, output: Output) -> None:
-        self.admin = admin
-        self.output = output
-        self._connection = connection
-
-    @cached_property
-    def cluster(self) -> Cluster:
-        return Cluster(self._connection)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # The property may never have been used.
-        if "cluster" in self.__dict__:
-            self.cluster.close()
-        self.admin.close()
-
 
 _GROUP_LEVEL = frozenset(
     {
@@ -63,24 +34,20 @@ _PARTITION_LEVEL = frozenset(
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
 )
-FAILED = "Executing consumer group command failed due to "
 UNKNOWN_PARTITION = -1
 """Kafka's partition number for a topic that does not exist."""
 
 
-def print_error(message: str) -> None:
-    """Print an error in the words of Kafka's tool, but to stderr: Kafka prints it to stdout."""
-    click.echo(f"\nError: {message}", err=True)
-
-
-def print_failure(error: ClientError) -> None:
-    print_error(f"{FAILED}{error.kafka_text}")
-
-
-def print_failure_of_group(group: str, error: ClientError) -> None:
-    # Kafka's fixed messages never name a group, even if they contain its letters.
-    is_named = group and group in str(error) and str(error) != type(error).__doc__
-    print_error(f"{FAILED}{error.kafka_text}" + ("" if is_named else f" (group '{group}')"))
+_LISTED = TextColumn("GROUP", attrgetter("group_id"), 25, margin=10)
+_TYPE = TextColumn("TYPE", lambda listing: listing.group_type.capitalize(), 20)
+_STATE = TextColumn("STATE", attrgetter("state"), 20)
+LISTING = {
+    frozenset[str](): (_LISTED,),
+    frozenset({"type"}): (_LISTED, _TYPE),
+    frozenset({"state"}): (_LISTED, _STATE),
+    frozenset({"type", "state"}): (_LISTED, _TYPE, _STATE),
+}
+"""Columns of --list by the wanted columns next to the name."""
 
 
 def list_groups(
@@ -97,9 +64,9 @@ def list_groups(
     ]
     asked = {"state": states, "type": types}
     wanted = frozenset(name for name, values in asked.items() if values is not None)
-    columns = layout.LISTING[wanted]
+    columns = LISTING[wanted]
     if wanted:
-        session.output.say(layout.table(columns, listings))
+        session.output.say(table(columns, listings))
     else:
         for listing in listings:
             session.output.say(listing.group_id)
@@ -107,95 +74,70 @@ def list_groups(
     return True
 
 
-def describe_offsets(
-    session: ActionContext,
-    groups: Collection[str],
-    columns: Sequence[layout.TextColumn],
-    is_wanted: Callable[[describe.OffsetLine], bool],
-) -> bool:
-    descriptions = session.admin.describe_consumer_groups(groups)
-    # Groups with an error have no rows.
-    living = _living(descriptions.values())
-    offsets = session.admin.list_offsets_of_groups([group.group_id for group in living])
-    ends = session.cluster.end_offsets(
-        {partition for committed in offsets.values() for partition in committed}
-        # Assigned partitions without a commit have a row too.
-        | {partition for group in living for partition in describe.assigned_partitions(group)}
-    )
-    for group in living:
-        every = describe.offset_rows(group, offsets[group.group_id], ends)
-        rows = [row for row in every if is_wanted(row)]
-        if rows or not every:
-            _print_notice(group)
-        if rows:
-            show_table(session.output, columns, rows)
-    return _print_failures(descriptions.values())
+def _error(error: ClientError | None) -> str | None:
+    return error.kafka_text if error else None
 
 
-def describe_members(
-    session: ActionContext, groups: Collection[str], last: Sequence[layout.TextColumn]
-) -> bool:
-    descriptions = session.admin.describe_consumer_groups(groups)
-    for group in _living(descriptions.values()):
-        _print_notice(group)
-        rows = describe.member_rows(group)
-        show_table(session.output, layout.member_columns(rows, last), rows)
-    return _print_failures(descriptions.values())
+DELETIONS = (
+    TextColumn("GROUP", lambda row: row[0]),
+    TextColumn("ERROR", lambda row: _error(row[1])),
+)
+"""Columns of documents only."""
 
 
-def describe_states(
-    session: ActionContext, groups: Collection[str], columns: Sequence[layout.TextColumn]
-) -> bool:
-    admin = session.admin
-    descriptions = admin.describe_consumer_groups(groups)
-    living = _living(descriptions.values())
-    names = [group.group_id for group in living]
-    leaders = session.cluster.leaders_of_keys(admin.events_topic, names)
-    for group in living:
-        _print_notice(group)
-        row = describe.StateRow(group, leaders.get(group.group_id))
-        show_table(session.output, columns, [row])
-    return _print_failures(descriptions.values())
-
-
-def _living(groups: Collection[GroupDescription]) -> list[GroupDescription]:
-    return sorted(
-        (group for group in groups if group.error is None), key=lambda group: group.group_id
-    )
-
-
-def _print_notice(group: GroupDescription) -> None:
-    notice = describe.notice(group)
-    if notice is not None:
-        click.echo(notice, err=True)
-
-
-def _print_failures(groups: Collection[GroupDescription]) -> bool:
-    # Errors follow the tables, so that a wrong name does not hide the other groups as in Kafka's tool.
-    failed = {group.group_id: group.error for group in groups if group.error is not None}
-    for group, error in failed.items():
-        print_failure_of_group(group, error)
-    return not failed
+def _quoted(groups: Collection[str]) -> str:
+    return ", ".join(f"'{group}'" for group in groups)
 
 
 def delete_groups(session: ActionContext, groups: Collection[str]) -> bool:
     results = session.admin.delete_consumer_groups(groups)
     failed = {group: error for group, error in results.errors.items() if error is not None}
     deleted = [group for group in results if group not in failed]
-    session.output.record(layout.DELETIONS, list(results.errors.items()))
+    session.output.record(DELETIONS, list(results.errors.items()))
     if not failed:
         session.output.say(
-            f"Deletion of requested consumer groups ({describe.quoted(deleted)}) was successful."
+            f"Deletion of requested consumer groups ({_quoted(deleted)}) was successful."
         )
         return True
     print_error("Deletion of some consumer groups failed:")
     for group, error in failed.items():
         click.echo(f"* Group '{group}' could not be deleted due to: {error.kafka_text}", err=True)
     if deleted:
-        session.output.say(
-            f"\nThese consumer groups were deleted successfully: {describe.quoted(deleted)}"
-        )
+        session.output.say(f"\nThese consumer groups were deleted successfully: {_quoted(deleted)}")
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStatus:
+    """Result of the deletion of a partition's offset; partition -1 is a topic that does not exist."""
+
+    partition: TopicPartition
+    error: ClientError | None
+
+    @property
+    def text(self) -> str:
+        return f"Error: {self.error.kafka_text}" if self.error else "Successful"
+
+
+def _known_partition(row: PartitionStatus) -> int | None:
+    return int(row.partition.partition) if row.partition.partition >= 0 else None
+
+
+PARTITION_STATUSES = (
+    TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
+    TextColumn("PARTITION", _known_partition, 10),
+    TextColumn("STATUS", attrgetter("text"), field="error", plain=lambda row: _error(row.error)),
+)
+
+
+def partition_statuses(
+    errors: Mapping[TopicPartition, ClientError | None],
+) -> list[PartitionStatus]:
+    # Kafka's tool compares topic and partition as one text: t10 comes before t2.
+    return [
+        PartitionStatus(partition, errors[partition])
+        for partition in sorted(errors, key=lambda one: f"{one.topic}{one.partition}")
+    ]
 
 
 def delete_offsets(session: ActionContext, group: str, topics: Collection[TopicChoice]) -> bool:
@@ -219,7 +161,7 @@ def delete_offsets(session: ActionContext, group: str, topics: Collection[TopicC
         session.output.say(f"Request succeeded for deleting offsets from group {group}.")
     else:
         print_error(_summary(first))
-    show_table(session.output, layout.PARTITION_STATUSES, describe.partition_statuses(errors))
+    session.show_table(PARTITION_STATUSES, partition_statuses(errors))
     return first is None
 
 

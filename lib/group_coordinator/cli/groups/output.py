@@ -1,19 +1,23 @@
-"""Output of `groups`: tables, byte for byte as kafka-consumer-groups prints them, or a JSON or YAML document."""
+"""Context and output of the actions of `groups`.
+
+Tables are byte for byte those of kafka-consumer-groups; other formats are a JSON or a YAML document.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self
 
 import click
 import yaml
-from kafka import TopicPartition
 from msgspec import json
 
-from group_coordinator.cli.groups.describe import PartitionStatus, StateRow
 from group_coordinator.cli.user_errors import visible_json
+from group_coordinator.clients.admin.client import AdminClient
+from group_coordinator.clients.cluster.cluster import Cluster
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import ClientError
 
 _MISSING = "-"
@@ -60,147 +64,6 @@ def _field(column: TextColumn) -> str:
 
 def _text(value: object) -> str:
     return _MISSING if value is None else str(value)
-
-
-def _coordinator(row: StateRow) -> str | None:
-    broker = row.coordinator
-    return f"{broker.host}:{broker.port}  ({broker.broker_id})" if broker else None
-
-
-def _broker(row: StateRow) -> object:
-    broker = row.coordinator
-    return {"host": broker.host, "port": broker.port, "id": broker.broker_id} if broker else None
-
-
-def _partitions(partitions: Collection[TopicPartition]) -> object:
-    return [{"topic": topic, "partition": number} for topic, number in sorted(partitions)]
-
-
-def _error(error: ClientError | None) -> str | None:
-    return error.kafka_text if error else None
-
-
-def _known_partition(row: PartitionStatus) -> int | None:
-    return int(row.partition.partition) if row.partition.partition >= 0 else None
-
-
-def _of_member(attribute: str) -> Callable[[Any], object]:
-    return lambda row: getattr(row.member, attribute) if row.member else None
-
-
-_LISTED = TextColumn("GROUP", attrgetter("group_id"), 25, margin=10)
-_TYPE = TextColumn("TYPE", lambda listing: listing.group_type.capitalize(), 20)
-_STATE = TextColumn("STATE", attrgetter("state"), 20)
-LISTING = {
-    frozenset[str](): (_LISTED,),
-    frozenset({"type"}): (_LISTED, _TYPE),
-    frozenset({"state"}): (_LISTED, _STATE),
-    frozenset({"type", "state"}): (_LISTED, _TYPE, _STATE),
-}
-"""Columns of --list by the wanted columns next to the name."""
-
-_GROUP = TextColumn("GROUP", attrgetter("group_id"), margin=0)
-_LEADER_EPOCH = TextColumn("LEADER-EPOCH", attrgetter("leader_epoch"))
-OFFSETS_VERBOSE = (
-    _GROUP,
-    TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
-    TextColumn("PARTITION", attrgetter("partition.partition"), 10),
-    _LEADER_EPOCH,
-    TextColumn("CURRENT-OFFSET", attrgetter("offset")),
-    TextColumn("LOG-END-OFFSET", attrgetter("end_offset")),
-    TextColumn("LAG", attrgetter("lag")),
-    TextColumn("CONSUMER-ID", _of_member("member_id"), margin=0),
-    TextColumn("HOST", _of_member("host"), margin=0),
-    TextColumn("CLIENT-ID", _of_member("client_id"), 0),
-)
-OFFSETS = tuple(column for column in OFFSETS_VERBOSE if column is not _LEADER_EPOCH)
-
-MEMBERS = (
-    _GROUP,
-    TextColumn("CONSUMER-ID", _of_member("member_id"), margin=0),
-    TextColumn("HOST", _of_member("host"), margin=0),
-    TextColumn("CLIENT-ID", _of_member("client_id"), margin=0),
-    TextColumn("#PARTITIONS", lambda row: len(row.member.assignment), field="partition_count"),
-)
-END_OF_LINE = (TextColumn("", lambda _: "", 0, field=""),)
-"""Column without a text: Kafka's tool leaves a blank where the verbose columns would begin."""
-ASSIGNMENTS = (
-    TextColumn("CURRENT-EPOCH", attrgetter("member.member_epoch")),
-    TextColumn(
-        "CURRENT-ASSIGNMENT",
-        attrgetter("assignment"),
-        20,
-        margin=0,
-        plain=lambda row: _partitions(row.member.assignment),
-    ),
-    TextColumn("TARGET-EPOCH", attrgetter("target_epoch")),
-    TextColumn(
-        "TARGET-ASSIGNMENT",
-        attrgetter("target_assignment"),
-        20,
-        margin=0,
-        plain=lambda row: _partitions(row.member.target_assignment),
-    ),
-)
-UPGRADED = (TextColumn("UPGRADED", attrgetter("upgraded"), 0, plain=attrgetter("member.upgraded")),)
-"""Last column of --members --verbose, while members of both protocols are in the group."""
-INSTANCE = (
-    TextColumn("GROUP-INSTANCE-ID", lambda row: row.member.group_instance_id or "", 17, margin=0),
-)
-"""Third column of --members, if a member of the group is static."""
-
-_STATES = (
-    TextColumn("GROUP", attrgetter("group.group_id"), margin=0),
-    TextColumn("COORDINATOR (ID)", _coordinator, 25, margin=0, field="coordinator", plain=_broker),
-    TextColumn("ASSIGNMENT-STRATEGY", lambda row: row.group.partition_assignor or None, 20),
-    TextColumn("STATE", attrgetter("group.state"), 20),
-)
-_MEMBER_COUNT = TextColumn("#MEMBERS", lambda row: len(row.group.members), 0, field="member_count")
-STATES = (*_STATES, _MEMBER_COUNT)
-STATES_VERBOSE = (
-    *_STATES,
-    TextColumn("GROUP-EPOCH", attrgetter("group.group_epoch")),
-    TextColumn("TARGET-ASSIGNMENT-EPOCH", attrgetter("group.target_assignment_epoch"), 25),
-    _MEMBER_COUNT,
-)
-
-PARTITION_STATUSES = (
-    TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
-    TextColumn("PARTITION", _known_partition, 10),
-    TextColumn("STATUS", attrgetter("text"), field="error", plain=lambda row: _error(row.error)),
-)
-DELETIONS = (
-    TextColumn("GROUP", lambda row: row[0]),
-    TextColumn("ERROR", lambda row: _error(row[1])),
-)
-"""Columns of documents only."""
-
-
-class NewOffset(NamedTuple):
-    """New offset of a partition in a reset."""
-
-    group_id: str
-    partition: TopicPartition
-    offset: int
-
-
-def new_offset_columns(groups: Collection[str]) -> list[TextColumn]:
-    """Columns of --reset-offsets, wide enough for groups without rows too."""
-    wide_enough = max([_GROUP.width, *map(len, groups)])
-    return [
-        _GROUP._replace(width=wide_enough),
-        TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
-        TextColumn("PARTITION", attrgetter("partition.partition"), 10),
-        TextColumn("NEW-OFFSET", attrgetter("offset"), 0),
-    ]
-
-
-def member_columns(rows: Sequence[Any], last: Sequence[TextColumn]) -> list[TextColumn]:
-    """Columns of --members, with the instance ids if a member is static."""
-    instance = INSTANCE if any(row.member.group_instance_id for row in rows) else ()
-    is_mixed = {row.member.upgraded for row in rows} >= {True, False}
-    upgraded = UPGRADED if last is ASSIGNMENTS and is_mixed else ()
-    return [*MEMBERS[:2], *instance, *MEMBERS[2:], *last, *upgraded]
 
 
 class Output(Protocol):
@@ -264,7 +127,46 @@ FORMATS: Mapping[str, Callable[[], Output]] = {
 }
 
 
-def show_table(output: Output, columns: Sequence[TextColumn], rows: Sequence[object]) -> None:
-    """Print a table below an empty line, and record its rows."""
-    output.say(f"\n{table(columns, rows)}")
-    output.record(columns, rows)
+class ActionContext:
+    """Coordinator, brokers, and output of an action. The brokers are connected at the first use."""
+
+    def __init__(self, admin: AdminClient, connection: Connection, output: Output) -> None:
+        self.admin = admin
+        self.output = output
+        self._connection = connection
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        return Cluster(self._connection)
+
+    def show_table(self, columns: Sequence[TextColumn], rows: Sequence[object]) -> None:
+        """Print a table below an empty line, and record its rows."""
+        self.output.say(f"\n{table(columns, rows)}")
+        self.output.record(columns, rows)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The property may never have been used.
+        if "cluster" in self.__dict__:
+            self.cluster.close()
+        self.admin.close()
+
+
+FAILED = "Executing consumer group command failed due to "
+
+
+def print_error(message: str) -> None:
+    """Print an error in the words of Kafka's tool, but to stderr: Kafka prints it to stdout."""
+    click.echo(f"\nError: {message}", err=True)
+
+
+def print_failure(error: ClientError) -> None:
+    print_error(f"{FAILED}{error.kafka_text}")
+
+
+def print_failure_of_group(group: str, error: ClientError) -> None:
+    # Kafka's fixed messages never name a group, even if they contain its letters.
+    is_named = group and group in str(error) and str(error) != type(error).__doc__
+    print_error(f"{FAILED}{error.kafka_text}" + ("" if is_named else f" (group '{group}')"))

@@ -6,20 +6,20 @@ import csv
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 from kafka import TopicPartition
 
-from group_coordinator.cli.groups import output as layout
-from group_coordinator.cli.groups.actions import (
+from group_coordinator.cli.groups.output import (
     FAILED,
     ActionContext,
+    TextColumn,
     print_error,
     print_failure_of_group,
 )
-from group_coordinator.cli.groups.output import show_table
 from group_coordinator.cli.shared_options import LAST_INT32, LAST_INT64, whole_number
 from group_coordinator.clients.admin.descriptions import GroupDescription
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError, NothingToShiftError
@@ -246,14 +246,36 @@ def _execute(session: ActionContext, group: str, plan: ResetPlan) -> bool:
     return True
 
 
+class _NewOffset(NamedTuple):
+    """New offset of a partition in a reset."""
+
+    group_id: str
+    partition: TopicPartition
+    offset: int
+
+
+_GROUP = TextColumn("GROUP", attrgetter("group_id"), margin=0)
+
+
+def _new_offset_columns(groups: Collection[str]) -> list[TextColumn]:
+    """Columns of --reset-offsets, wide enough for groups without rows too."""
+    wide_enough = max([_GROUP.width, *map(len, groups)])
+    return [
+        _GROUP._replace(width=wide_enough),
+        TextColumn("TOPIC", attrgetter("partition.topic"), margin=0),
+        TextColumn("PARTITION", attrgetter("partition.partition"), 10),
+        TextColumn("NEW-OFFSET", attrgetter("offset"), 0),
+    ]
+
+
 def show_offsets(session: ActionContext, offsets: Mapping[str, Offsets]) -> None:
     rows = [
-        layout.NewOffset(group, partition, offset)
+        _NewOffset(group, partition, offset)
         for group, of_group in offsets.items()
         for partition, offset in of_group.items()
     ]
     if offsets:
-        show_table(session.output, layout.new_offset_columns(offsets), rows)
+        session.show_table(_new_offset_columns(offsets), rows)
     else:
         session.output.say("")
 

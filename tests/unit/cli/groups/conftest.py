@@ -13,7 +13,7 @@ from kafka import TopicPartition
 from pyarrow import Table
 
 from group_coordinator.cli import groups
-from group_coordinator.cli.groups import actions
+from group_coordinator.cli.groups import output
 from group_coordinator.clients.admin.client import AdminClient
 from tests.unit.cli.groups.brokers_in_process import BrokersInProcess
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
@@ -63,7 +63,7 @@ def run(
 ) -> Run:
     """`groups`, with the coordinator and brokers of this process; its tables list the group billing, and others."""
     monkeypatch.setattr(groups, "AdminClient", partial(AdminClient, channel=coordinator))
-    monkeypatch.setattr(actions, "Cluster", lambda _: brokers)
+    monkeypatch.setattr(output, "Cluster", lambda _: brokers)
     listed = ["archive", "billing", "console-consumer-1", "console-consumer-2"]
     columns = {
         "cluster_id": ["default"] * len(listed),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kafka import OffsetAndMetadata, TopicPartition
 
-from group_coordinator.cli.groups import describe
-from group_coordinator.cli.groups import output as layout
+from group_coordinator.cli.groups import actions, describe
+from group_coordinator.cli.groups.output import table
 from group_coordinator.clients.admin.descriptions import (
     GroupDescription,
     GroupListing,
@@ -94,7 +94,7 @@ def test_listing_with_types_and_states() -> None:
         GroupListing("stable-group-with-a-long-name", "classic", "Stable", "consumer"),
     ]
 
-    text = layout.table(layout.LISTING[frozenset({"type", "state"})], listings)
+    text = table(actions.LISTING[frozenset({"type", "state"})], listings)
 
     assert lines(text) == [
         "GROUP                                   TYPE                 STATE               ",
@@ -104,7 +104,7 @@ def test_listing_with_types_and_states() -> None:
 
 
 def test_listing_of_no_groups() -> None:
-    text = layout.table(layout.LISTING[frozenset({"state"})], [])
+    text = table(actions.LISTING[frozenset({"state"})], [])
 
     assert text == "GROUP                     STATE               "
 
@@ -112,7 +112,7 @@ def test_listing_of_no_groups() -> None:
 def test_offsets_of_a_stable_group() -> None:
     rows = describe.offset_rows(STABLE, {}, ENDS)
 
-    assert lines(layout.table(layout.OFFSETS, rows)) == [
+    assert lines(table(describe.OFFSETS, rows)) == [
         "GROUP                         TOPIC                PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             CONSUMER-ID                                HOST            CLIENT-ID",
         "stable-group-with-a-long-name orders               0          -               4               -               alpha-8bae30c5-9e73-458f-8ba8-941e15d7450d /127.0.0.1      alpha",
         "stable-group-with-a-long-name payments-and-refunds 0          -               2               -               alpha-8bae30c5-9e73-458f-8ba8-941e15d7450d /127.0.0.1      alpha",
@@ -127,12 +127,12 @@ def test_offsets_that_nobody_reads() -> None:
 
     rows = describe.offset_rows(SIMPLE, offsets, ENDS)
 
-    assert lines(layout.table(layout.OFFSETS, rows)) == [
+    assert lines(table(describe.OFFSETS, rows)) == [
         "GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             CONSUMER-ID     HOST            CLIENT-ID",
         "simple-group    orders          0          2               4               2               -               -               -",
         "simple-group    orders          1          9               3               -6              -               -               -",
     ]
-    assert lines(layout.table(layout.OFFSETS_VERBOSE, rows)) == [
+    assert lines(table(describe.OFFSETS_VERBOSE, rows)) == [
         "GROUP           TOPIC           PARTITION  LEADER-EPOCH    CURRENT-OFFSET  LOG-END-OFFSET  LAG             CONSUMER-ID     HOST            CLIENT-ID",
         "simple-group    orders          0          -               2               4               2               -               -               -",
         "simple-group    orders          1          0               9               3               -6              -               -               -",
@@ -148,7 +148,7 @@ def test_lag_needs_a_topic_that_exists() -> None:
 def test_members_of_a_stable_group() -> None:
     rows = describe.member_rows(STABLE)
 
-    assert lines(layout.table(layout.member_columns(rows, layout.END_OF_LINE), rows)) == [
+    assert lines(table(describe.member_columns(rows, describe.END_OF_LINE), rows)) == [
         "GROUP                         CONSUMER-ID                                HOST            CLIENT-ID       #PARTITIONS     ",
         "stable-group-with-a-long-name gamma-944854a7-1531-459b-a570-c369a45f9847 /127.0.0.1      gamma           1               ",
         "stable-group-with-a-long-name alpha-8bae30c5-9e73-458f-8ba8-941e15d7450d /127.0.0.1      alpha           3               ",
@@ -159,7 +159,7 @@ def test_members_of_a_stable_group() -> None:
 def test_members_with_assignments() -> None:
     rows = describe.member_rows(STABLE)[:2]
 
-    assert lines(layout.table(layout.member_columns(rows, layout.ASSIGNMENTS), rows)) == [
+    assert lines(table(describe.member_columns(rows, describe.ASSIGNMENTS), rows)) == [
         "GROUP                         CONSUMER-ID                                HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT                TARGET-EPOCH    TARGET-ASSIGNMENT   ",
         "stable-group-with-a-long-name gamma-944854a7-1531-459b-a570-c369a45f9847 /127.0.0.1      gamma           1               -               orders:2                          -               -                   ",
         "stable-group-with-a-long-name alpha-8bae30c5-9e73-458f-8ba8-941e15d7450d /127.0.0.1      alpha           3               -               orders:0;payments-and-refunds:0,1 -               -                   ",
@@ -169,12 +169,12 @@ def test_members_with_assignments() -> None:
 def test_members_of_both_protocols() -> None:
     rows = describe.member_rows(MOVING)
 
-    assert lines(layout.table(layout.member_columns(rows, layout.ASSIGNMENTS), rows)) == [
+    assert lines(table(describe.member_columns(rows, describe.ASSIGNMENTS), rows)) == [
         "GROUP           CONSUMER-ID                              HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT    UPGRADED",
         "moving-group    old-8bae30c5-9e73-458f-8ba8-941e15d7450d /127.0.0.1      old             2               4               orders:0,1           5               orders:0             false",
         "moving-group    rrcMLkrqRw61HaKM72SUyg                   /127.0.0.1      new             0               5               -                    5               orders:1,2           true",
     ]
-    assert lines(layout.table(layout.member_columns(rows, layout.END_OF_LINE), rows))[0] == (
+    assert lines(table(describe.member_columns(rows, describe.END_OF_LINE), rows))[0] == (
         "GROUP           CONSUMER-ID                              HOST            CLIENT-ID       #PARTITIONS     "
     )
 
@@ -182,7 +182,7 @@ def test_members_of_both_protocols() -> None:
 def test_members_of_the_consumer_protocol_alone_need_no_column_for_it() -> None:
     rows = describe.member_rows(MOVING)[1:]
 
-    assert lines(layout.table(layout.member_columns(rows, layout.ASSIGNMENTS), rows)) == [
+    assert lines(table(describe.member_columns(rows, describe.ASSIGNMENTS), rows)) == [
         "GROUP           CONSUMER-ID            HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT   ",
         "moving-group    rrcMLkrqRw61HaKM72SUyg /127.0.0.1      new             0               5               -                    5               orders:1,2          ",
     ]
@@ -197,7 +197,7 @@ def test_topics_of_an_assignment_are_sorted_with_their_partitions() -> None:
 def test_the_state_of_a_consumer_group() -> None:
     row = describe.StateRow(MOVING, Broker("127.0.0.1", 39092, 1))
 
-    assert lines(layout.table(layout.STATES_VERBOSE, [row])) == [
+    assert lines(table(describe.STATES_VERBOSE, [row])) == [
         "GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                GROUP-EPOCH     TARGET-ASSIGNMENT-EPOCH   #MEMBERS",
         "moving-group    127.0.0.1:39092  (1)      uniform              Reconciling          6               5                         2",
     ]
@@ -207,7 +207,7 @@ def test_the_state_of_a_consumer_group() -> None:
 def test_static_members() -> None:
     rows = describe.member_rows(STATIC)
 
-    assert lines(layout.table(layout.member_columns(rows, layout.ASSIGNMENTS), rows)) == [
+    assert lines(table(describe.member_columns(rows, describe.ASSIGNMENTS), rows)) == [
         "GROUP           CONSUMER-ID                                     GROUP-INSTANCE-ID HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT   ",
         "static-group    instance-1-5fd60185-5e69-47d4-83d6-5167183ee929 instance-1        /127.0.0.1      st              3               -               orders:0,1,2         -               -                   ",
     ]
@@ -216,7 +216,7 @@ def test_static_members() -> None:
 def test_members_of_an_empty_group() -> None:
     rows = describe.member_rows(SIMPLE)
 
-    text = layout.table(layout.member_columns(rows, layout.END_OF_LINE), rows)
+    text = table(describe.member_columns(rows, describe.END_OF_LINE), rows)
 
     assert (
         text == "GROUP           CONSUMER-ID     HOST            CLIENT-ID       #PARTITIONS     "
@@ -226,18 +226,18 @@ def test_members_of_an_empty_group() -> None:
 def test_states() -> None:
     row = describe.StateRow(STABLE, Broker("127.0.0.1", 39092, 1))
 
-    assert lines(layout.table(layout.STATES, [row])) == [
+    assert lines(table(describe.STATES, [row])) == [
         "GROUP                         COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                #MEMBERS",
         "stable-group-with-a-long-name 127.0.0.1:39092  (1)      range                Stable               3",
     ]
-    assert lines(layout.table(layout.STATES_VERBOSE, [row])) == [
+    assert lines(table(describe.STATES_VERBOSE, [row])) == [
         "GROUP                         COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                GROUP-EPOCH     TARGET-ASSIGNMENT-EPOCH   #MEMBERS",
         "stable-group-with-a-long-name 127.0.0.1:39092  (1)      range                Stable               -               -                         3",
     ]
 
 
 def test_the_state_of_a_simple_group() -> None:
-    text = layout.table(layout.STATES, [describe.StateRow(SIMPLE, None)])
+    text = table(describe.STATES, [describe.StateRow(SIMPLE, None)])
 
     assert lines(text)[1] == (
         "simple-group    -                         -                    Empty                0"
@@ -245,7 +245,7 @@ def test_the_state_of_a_simple_group() -> None:
 
 
 def test_statuses_of_deleted_offsets() -> None:
-    statuses = describe.partition_statuses(
+    statuses = actions.partition_statuses(
         {
             PAYMENTS[0]: None,
             TopicPartition("orders", 9): UnknownTopicOrPartitionError(),
@@ -255,7 +255,7 @@ def test_statuses_of_deleted_offsets() -> None:
         }
     )
 
-    assert lines(layout.table(layout.PARTITION_STATUSES, statuses)) == [
+    assert lines(table(actions.PARTITION_STATUSES, statuses)) == [
         "TOPIC                PARTITION  STATUS         ",
         "missing              -          Error: org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not host this topic-partition.",
         "orders               0          Error: org.apache.kafka.common.errors.GroupSubscribedToTopicException: Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it.",

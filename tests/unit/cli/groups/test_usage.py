@@ -12,8 +12,8 @@ from pyarrow import table
 
 from group_coordinator import __version__
 from group_coordinator.cli.groups import command, usage
-from group_coordinator.cli.groups.actions import print_failure_of_group
 from group_coordinator.cli.groups.options import duration_ms, timestamp_ms
+from group_coordinator.cli.groups.output import print_failure_of_group
 from group_coordinator.cli.groups.usage import TopicChoice
 from group_coordinator.cli.main import main
 from group_coordinator.clients.errors import ClientError, GroupIdNotFoundError, NonEmptyGroupError
