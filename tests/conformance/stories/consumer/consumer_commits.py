@@ -116,6 +116,7 @@ def administrators_commit_to_an_empty_group(s: ConsumerScript) -> None:
     s.commit("orders-0=1", also=COMMITTED)
     s.commit("orders-0=1", version=2, retention=5_000, also=COMMITTED)
     s.commit("orders-0=1", version=9, member="m1", generation=-1, also=COMMITTED)
+    s.commit("orders-0=1", version=9, member="m1", generation=-2, also=COMMITTED)
     s.commit("orders-0=1", version=9, member="m1", generation=2, error=UNKNOWN)
     s.look()
 
@@ -180,7 +181,10 @@ def a_member_commits_in_a_transaction(s: ConsumerScript) -> None:
     s.txn_commit("orders-0=1", member="m1", generation=2)
     s.txn_commit("orders-0=2", member="m1", generation=3, error=ILLEGAL_GENERATION)
     s.txn_commit("orders-0=2", member="m1", generation=1, error=ILLEGAL_GENERATION)
+    s.txn_commit("orders-0=2", member="m1", generation=-1, error=ILLEGAL_GENERATION)
     s.txn_commit("orders-0=2", member="m2", generation=2, error=UNKNOWN)
+    s.txn_commit("orders-0=2", generation=-2, error=UNKNOWN)
+    s.txn_commit("orders-0=2", instance="i1", error=UNKNOWN)
     s.txn_commit("orders-1=2", version=0)
     s.fetch("orders-0", version=9, member="m1", sent_epoch=2, stable=True, error=(0, 88))
     s.end_txn()

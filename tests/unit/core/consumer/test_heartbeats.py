@@ -153,15 +153,6 @@ def test_without_topics_there_is_nothing_to_match() -> None:
     assert joined.records[2].value == ResolvedRegex((), 1, 1_000)
 
 
-def test_an_instance_that_is_there_is_not_released() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"], instance_id="i")
-
-    for member_id in ("m2", "m1"):
-        answer = driver.consumers.join(member_id, ["orders"], instance_id="i").response
-        assert answer.error is ErrorCode.UNRELEASED_INSTANCE_ID
-
-
 def test_whoever_comes_back_under_the_instance_id_gets_it_all() -> None:
     driver = cluster()
     driver.consumers.join("m1", ["orders"], instance_id="i")
@@ -176,30 +167,6 @@ def test_whoever_comes_back_under_the_instance_id_gets_it_all() -> None:
     assert current(driver, "m2") == CurrentAssignment(2, 0, STABLE, {ORD: {0: 0, 1: 0, 2: 0}}, {})
     assert driver.group.consumer is not None
     assert list(driver.group.consumer.members) == ["m2"]
-
-
-def test_the_old_id_is_fenced_and_a_strange_instance_unknown() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"], instance_id="i")
-    driver.consumers.leave("m1", for_a_while=True)
-    driver.consumers.join("m2", ["orders"], instance_id="i")
-
-    assert driver.consumers.beat("m1", epoch=2).response.error is ErrorCode.FENCED_INSTANCE_ID
-    assert driver.consumers.leave("m1").response.error is ErrorCode.FENCED_INSTANCE_ID
-    stranger = driver.consumers.beat("m2", group_instance_id="j").response
-    assert stranger.error is ErrorCode.UNKNOWN_MEMBER_ID
-
-
-def test_the_last_subscriber_takes_a_pattern_along() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", topic_regex="o.*")
-    driver.consumers.join("m2", topic_regex="o.*")
-
-    assert "-Regex" not in kinds(driver.consumers.leave("m1").records)
-    assert kinds(driver.consumers.leave("m2").records) == [
-        "-Current", "-Target", "-Member", "-Regex", "+GroupEpoch",
-        "+TargetEpoch",
-    ]  # fmt: skip
 
 
 def test_a_new_pattern_takes_the_place_of_the_old_one() -> None:
@@ -230,15 +197,6 @@ def test_no_pattern_any_more() -> None:
     assert outcome.response.assignment == {BIL: (0,)}
 
 
-def test_an_invalid_pattern_of_a_known_member_is_refused() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"])
-
-    answer = driver.consumers.beat("m1", topic_regex="[").response
-
-    assert answer.error is ErrorCode.INVALID_REGULAR_EXPRESSION
-
-
 def test_the_epoch_before_is_fine_for_one_that_has_nothing_new() -> None:
     driver = two_members_sharing_orders()
     has = {ORD: list(current(driver, "m1").assigned[ORD])}
@@ -260,20 +218,3 @@ def test_one_who_leaves_for_a_while_keeps_everything_at_epoch_minus_2() -> None:
     assert kinds(outcome.records) == ["+Current"]
     assert current(driver, "m1") == CurrentAssignment(-2, 0, STABLE, {ORD: {0: 0, 1: 0, 2: 0}}, {})
     assert (outcome.response.member_epoch, outcome.response.heartbeat_interval_ms) == (-2, 0)
-
-
-def test_the_assignment_waits_for_its_interval_and_a_heartbeat() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"])
-
-    joined = driver.sleep(999) and driver.consumers.join("m2", ["bills"])
-    assert kinds(joined.records) == ["+Member", "+GroupEpoch", "+Current"]
-    assert (joined.response.member_epoch, joined.response.assignment) == (2, {})
-    assert driver.group.consumer is not None
-    assert driver.group.consumer.state is ConsumerState.ASSIGNING
-
-    driver.sleep(1)
-    beat = driver.consumers.beat("m2")
-
-    assert kinds(beat.records) == ["+Target", "+TargetEpoch", "+Current"]
-    assert (beat.response.member_epoch, beat.response.assignment) == (3, {BIL: (0,)})

@@ -76,16 +76,3 @@ def test_where_no_topic_exists_the_group_is_not_even_asked() -> None:
     assert error_of(driver.commit({"nowhere": {0: 1}}, "m", 1)) is (
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     )
-
-
-@pytest.mark.parametrize("topics", [(), (ORDERS,)])
-def test_an_unknown_topic_id_is_refused(topics: tuple[Topic, ...]) -> None:
-    driver = GroupDriver()
-    if topics:
-        driver.learn_topics(*topics)
-    request = requests.commit(topic=None, topic_id="AAAAAAAAAAAAAAAAAAAAAQ")
-
-    outcome = driver.send(request, 10)
-
-    assert error_of(outcome) is ErrorCode.UNKNOWN_TOPIC_ID
-    assert outcome.records == ()

