@@ -6,14 +6,13 @@ import pytest
 
 from group_coordinator.core import coordinator
 from group_coordinator.core.model.classic_member import ReplyAddress
-from group_coordinator.core.model.errors import CoordinatorError, ErrorCode
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import GroupRecord, OffsetRecord, Reason
 from group_coordinator.core.model.requests import Heartbeat, RequestContext, Tick
 from group_coordinator.core.model.responses import HeartbeatResponse, Reply
 from group_coordinator.testing import GroupDriver
-from tests.unit.core import requests
-from tests.unit.core.groups_in_every_state import GROUPS_IN_EVERY_STATE, membership_of, state_of
+from tests.unit.core.groups_in_every_state import membership_of, state_of
 
 TICKET = ReplyAddress("topic-0-1", "c-1", 4)
 
@@ -52,21 +51,6 @@ def test_a_tick_is_time_and_nothing_else() -> None:
     assert step == coordinator.Step(4_000, [], [])
     assert membership_of(driver) == before
     assert driver.group.clock_ms == 4_000
-
-
-@pytest.mark.parametrize("name", GROUPS_IN_EVERY_STATE)
-def test_who_decides_changes_nothing(name: str) -> None:
-    driver, ids = GROUPS_IN_EVERY_STATE[name][0]()
-    before = deepcopy(driver.group)
-
-    for request in (requests.join(), requests.leave((ids[0] if ids else "", None))):
-        coordinator.decide(driver.group, request, context(driver.now_ms), driver.config)
-    with pytest.raises(CoordinatorError, match="UNKNOWN_MEMBER_ID"):
-        coordinator.decide(
-            driver.group, requests.join("nobody"), context(driver.now_ms), driver.config
-        )
-
-    assert driver.group == before
 
 
 # The order of deadlines.

@@ -17,8 +17,6 @@ from group_coordinator.core.model.records import (
 from group_coordinator.core.model.timers import NEVER_MS, Timer, session_timer
 from group_coordinator.core.model.topic_offsets import CommittedOffset
 from group_coordinator.core.replay import replay
-from group_coordinator.testing import GroupDriver
-from tests.unit.core.groups_in_every_state import membership_of
 from tests.unit.core.requests import committed_offset, protocol, unreadable
 
 OFFSET = committed_offset(leader_epoch=5, metadata="note")
@@ -187,36 +185,3 @@ def test_a_groups_tombstone_leaves_offsets_alone() -> None:
 
     assert group.membership is None
     assert group.offsets == {"orders": {0: OFFSET}}
-
-
-def test_the_log_of_a_life_gives_the_group_of_its_last_generation() -> None:
-    driver = GroupDriver()
-    leader, follower = driver.form(2)
-    driver.commit({"orders": {0: 1, 1: 2}, "refunds": {0: 3}}, leader, 1)
-    driver.delete_offsets({"refunds": [0]})
-    driver.join(leader, topics=["orders", "refunds"])
-    driver.join(follower)
-    driver.sync(follower, 2)
-    driver.sync(leader, 2, {follower: {"orders": [0, 1]}})
-
-    rebuilt = driver.rebuilt()
-
-    assert rebuilt.offsets == driver.group.offsets
-    assert list(rebuilt.offsets) == ["orders"]
-    assert rebuilt.membership is not None
-    live = membership_of(driver)
-    assert rebuilt.membership.members == live.members
-    assert rebuilt.membership.subscribed_topics == live.subscribed_topics
-    assert (rebuilt.membership.generation, rebuilt.membership.leader) == (2, leader)
-    assert set(rebuilt.membership.timers) == {session_timer(leader), session_timer(follower)}
-    assert set(rebuilt.membership.timers.values()) == {Timer(16_000, 6_000)}
-
-
-def test_a_life_that_is_over_leaves_nothing() -> None:
-    driver = GroupDriver()
-    (member_id,) = driver.form()
-    driver.commit({"orders": {0: 1}}, member_id, 1)
-    driver.leave(member_id)
-    driver.delete()
-
-    assert driver.rebuilt() == Group("g")

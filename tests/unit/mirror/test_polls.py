@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.mirror.admin_source import ObservedGroups, packed, unpacked
+from group_coordinator.mirror.admin_source import ObservedGroups, packed
 from group_coordinator.mirror.observed_records import RecordChange, Records
 
 KEY = '{"type":1,"data":{"group":"%s","topic":"orders","partition":0}}'
@@ -135,25 +133,3 @@ def test_a_group_with_an_error_stays_as_it_is(caplog: pytest.LogCaptureFixture) 
     assert caplog.messages == [
         "group a cannot be polled, and stays as it is: GROUP_AUTHORIZATION_FAILED"
     ]
-
-
-OFFSETS = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2))
-
-
-@given(st.lists(OFFSETS, max_size=6))
-def test_the_rows_of_all_polls_make_the_groups_of_the_last_poll(
-    polls: list[dict[str, int]],
-) -> None:
-    known, made = ObservedGroups({}, list), dict[str, Records]()
-    for offsets in polls:
-        for group, _, found in known.changed([at(*each) for each in offsets.items()]):
-            records = made.setdefault(group, {})
-            for change in found:
-                records.pop(change.key, None)
-                if change.value is not None:
-                    records[change.key] = change.value
-
-    last = polls[-1] if polls else {}
-    expected = {group: {KEY % group: value(offset)} for group, offset in last.items()}
-    assert {group: records for group, records in made.items() if records} == expected
-    assert {group: unpacked(content) for group, content in known.groups.items()} == expected

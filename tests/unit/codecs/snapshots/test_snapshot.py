@@ -190,15 +190,6 @@ def test_a_group_comes_back(group: Group) -> None:
         assert list(restored.membership.members) == list(group.membership.members)
 
 
-def test_a_restored_group_can_be_changed() -> None:
-    restored = snapshots.load("g", snapshots.dump(group_with_everything()))
-
-    assert restored.membership is not None
-    restored.membership.pending_joins.add("p3")
-    restored.membership.timers.pop(JOIN_TIMER)
-    restored.offsets["orders"][3] = PLAIN
-
-
 @pytest.mark.parametrize("version", [4, 2], ids=["of the future", "without an upcaster"])
 def test_an_unknown_version_is_named(version: int) -> None:
     for layout in ([version, "whatever"], [version, *LAYOUT[1:]]):

@@ -177,17 +177,6 @@ def test_members_are_replaced_and_unchanged_ones_left_alone() -> None:
     assert tables.rows.members["a"].updated_at == 0
 
 
-def test_a_stretch_may_be_folded_again() -> None:
-    tables = Tables()
-    log = Log()
-    log.commit("g", "orders", 0, 42)
-    log.group("g", [member("a", ["payments"], {})])
-    log.forget("g", "orders", 0)
-    log.commit("g", "orders", 1, 42)
-    assert tables.take(log) != []
-    assert tables.take(log) == []
-
-
 def test_entries_count_in_the_order_of_their_batches() -> None:
     tables = Tables()
     late, early = Log(batch_id=2, now_ms=5_000), Log(batch_id=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import structs, to_builtins
+from msgspec import to_builtins
 
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
@@ -33,10 +33,8 @@ from group_coordinator.tables.compaction.rows import (
     OwnedPartition,
     ResolvedPattern,
     StoredLogEntry,
-    TableRow,
     TargetPartition,
 )
-from group_coordinator.testing import GroupDriver
 from tests.support.log_rows import Log, member
 from tests.unit.tables.compaction.test_apply_entries import Tables, entries
 
@@ -208,11 +206,6 @@ def test_a_rebalance_in_the_next_stretch_goes_on_from_the_rows() -> None:
     assert b.subscribed_regex == "pay.*"
 
 
-def test_the_same_once_more_changes_nothing() -> None:
-    tables = joined()
-    assert tables.take_entries(log_of(*JOINED, at_ms=9_000, batch_id=9)) == []
-
-
 def test_a_group_is_empty_since_its_last_member_left_also_when_that_is_read_once_more() -> None:
     """The member that leaves last is no row any more when the other comes and goes once more."""
     tables = joined()
@@ -368,47 +361,3 @@ def test_a_groups_retention_moves_the_forecasts_of_topics_without_subscribers() 
 
     assert tables.expires_at("orders") is None
     assert tables.expires_at("pay") == tables.group.next_expiration == 30_000
-
-
-def rebalanced() -> GroupDriver:
-    """Two members of which one waits for the other's partitions, and a third that came and went."""
-    driver = GroupDriver()
-    orders, pay = Topic("orders", ORDERS, 3), Topic("pay", PAY, 1)
-    driver.learn_topics(orders, pay)
-    driver.consumers.join("a", ["orders"], instance_id="i")
-    driver.commit({"orders": {0: 1}, "pay": {0: 2}})
-    driver.sleep(1_000)
-    driver.consumers.join("b", ["orders"], topic_regex="p.*")
-    driver.sleep(1_000)
-    driver.consumers.beat("b")
-    driver.consumers.beat("a", {ORDERS: [0, 1, 2]})
-    driver.consumers.join("c", ["orders"])
-    driver.consumers.leave("c")
-    return driver
-
-
-def test_any_cut_of_the_log_leaves_what_the_group_has() -> None:
-    driver = rebalanced()
-    entries = log_of(*driver.log, at_ms=driver.now_ms, topics=driver.group.topics)
-    whole = Tables()
-    whole.take_entries(entries)
-    consumers = driver.group.consumer
-    assert consumers is not None
-    assert sorted(whole.rows.members) == sorted(consumers.members) == ["a", "b"]
-    assert whole.group.state == str(consumers.state)
-    assert whole.group.generation_or_epoch == consumers.epoch
-    assert whole.rows.members["b"].subscribed_regex == "p.*"
-
-    for cut in range(len(entries)):
-        tables = Tables()
-        tables.take_entries(entries[:cut])
-        tables.take_entries(entries[cut:])
-        assert content(tables) == content(whole), cut
-
-
-def content(tables: Tables) -> dict[str, dict[object, TableRow]]:
-    """The rows without what changed them."""
-    return {
-        table: {key: structs.replace(row, updated_at=0, batch_id=0) for key, row in rows.items()}
-        for table, rows in tables.rows.by_table().items()
-    }
