@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner, Result
 from kafka import OffsetAndMetadata, TopicPartition
 from pyarrow import parquet
 
-from group_coordinator.cli import export, restore
-from group_coordinator.cli.main import main
+from group_coordinator.cli import export
 from group_coordinator.clients.admin.client import AdminClient
-from tests.support.claims import claimed_by_job
-from tests.support.group_history import tables_of
-from tests.unit.cli.groups.brokers_in_process import BrokersInProcess
+from tests.unit.cli.conftest import BEFORE, ORDERS_0, ORDERS_1, REFUNDS_0, Run
 from tests.unit.clients.billing import new_member
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
-ORDERS_0, ORDERS_1, REFUNDS_0 = (
-    TopicPartition("orders", 0),
-    TopicPartition("orders", 1),
-    TopicPartition("refunds", 0),
-)
-LOGS = {ORDERS_0: (10, 50), ORDERS_1: (0, 60), REFUNDS_0: (5, 5)}
 BILLING = {ORDERS_0: OffsetAndMetadata(40, "page 4", 3), ORDERS_1: OffsetAndMetadata(60, "", -1)}
 WAGES = {REFUNDS_0: OffsetAndMetadata(5, "", -1)}
 RESET = {ORDERS_0: OffsetAndMetadata(10, "", -1), ORDERS_1: OffsetAndMetadata(0, "", -1)}
 COMMITTED_AT = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
-BEFORE = "--as-of 2023-11-14T22:13:50Z"
-"""Half a minute after the commits, and before the reset."""
-Run = Callable[[str], Result]
 COLUMNS = {
     "cluster_id": pa.string(),
     "group_id": pa.string(),
@@ -48,38 +32,6 @@ COLUMNS = {
     "commit_timestamp": pa.timestamp("us", "UTC"),
     "topic_id": pa.string(),
 }
-
-
-@pytest.fixture
-def coordinator() -> CoordinatorInProcess:
-    return CoordinatorInProcess()
-
-
-@pytest.fixture
-def admin(coordinator: CoordinatorInProcess) -> AdminClient:
-    return AdminClient(channel=coordinator)
-
-
-@pytest.fixture
-def run(
-    coordinator: CoordinatorInProcess,
-    admin: AdminClient,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Run:
-    """A command in a folder for files, with the tables that compaction has made of the log so far."""
-    monkeypatch.setattr(restore, "admin_of", lambda *_: admin)
-    monkeypatch.setattr(restore, "Cluster", lambda _: BrokersInProcess(LOGS))
-    monkeypatch.chdir(tmp_path)
-    runs = count(1)
-
-    def command(line: str) -> Result:
-        root = tables_of(tmp_path / f"tables-{next(runs)}", coordinator)
-        claimed_by_job(root, "test")
-        arguments = [*shlex.split(line), "--cluster", "test", "--tables", str(root)]
-        return CliRunner().invoke(main, arguments, catch_exceptions=False)
-
-    return command
 
 
 @pytest.fixture(autouse=True)

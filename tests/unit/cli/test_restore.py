@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from kafka import OffsetAndMetadata, TopicPartition
+from kafka import OffsetAndMetadata
 
-from group_coordinator.cli import restore
-from group_coordinator.cli.main import main
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.errors import NotRestorableError
 from group_coordinator.clients.past_offsets import Owner, owner_of
 from group_coordinator.clients.sql_tables import query
 from tests.support.claims import claimed_by_job, claimed_by_mirror
 from tests.support.group_history import tables_of
+from tests.unit.cli.conftest import BEFORE, ORDERS_0, ORDERS_1, REFUNDS_0, Run
 from tests.unit.cli.groups.brokers_in_process import BrokersInProcess
 from tests.unit.clients.billing import new_member
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
-ORDERS_0, ORDERS_1, REFUNDS_0 = (
-    TopicPartition("orders", 0),
-    TopicPartition("orders", 1),
-    TopicPartition("refunds", 0),
-)
-LOGS = {ORDERS_0: (10, 50), ORDERS_1: (0, 60), REFUNDS_0: (5, 5)}
 COMMITTED = {
     ORDERS_0: OffsetAndMetadata(40, "page 4", 3),
     ORDERS_1: OffsetAndMetadata(60, "", -1),
     REFUNDS_0: OffsetAndMetadata(5, "", -1),
 }
 HEADINGS = "group_id,topic,partition,offset_now,offset_then,new_offset,written,note"
-BEFORE = "--as-of 2023-11-14T22:13:50Z"
-"""Half a minute after the commits, and before the reset."""
 DRY_RUN = "Nothing was written: add --execute to write the new offsets.\n"
 RESET_OF_ALICE = (
     "billing: as of 2023-11-14 22:14:19.999Z, before a reset of 2 partitions by User:alice\n"
@@ -46,44 +33,11 @@ NO_RESET = (
     "the view audit has no reset or rewind of biling in cluster test: give a time by --as-of, or repeat the command "
     "when the tables have the reset"
 )
-Run = Callable[[str], Result]
 
 
 @pytest.fixture
-def coordinator() -> CoordinatorInProcess:
-    return CoordinatorInProcess()
-
-
-@pytest.fixture
-def admin(coordinator: CoordinatorInProcess) -> AdminClient:
-    return AdminClient(channel=coordinator)
-
-
-@pytest.fixture
-def brokers() -> BrokersInProcess:
-    return BrokersInProcess(LOGS)
-
-
-@pytest.fixture
-def run(
-    coordinator: CoordinatorInProcess,
-    admin: AdminClient,
-    brokers: BrokersInProcess,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Run:
-    """`restore` with the tables that compaction has made of the log so far."""
-    monkeypatch.setattr(restore, "admin_of", lambda *_: admin)
-    monkeypatch.setattr(restore, "Cluster", lambda _: brokers)
-    runs = count(1)
-
-    def command(line: str) -> Result:
-        root = tables_of(tmp_path / str(next(runs)), coordinator)
-        claimed_by_job(root, "test")
-        arguments = [*shlex.split(line), "--cluster", "test", "--tables", str(root)]
-        return CliRunner().invoke(main, ["restore", *arguments], catch_exceptions=False)
-
-    return command
+def run(run: Run) -> Run:
+    return lambda line: run(f"restore {line}")
 
 
 @pytest.fixture(autouse=True)

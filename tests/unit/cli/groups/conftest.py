@@ -18,11 +18,6 @@ from group_coordinator.clients.admin.client import AdminClient
 from tests.unit.cli.groups.brokers_in_process import BrokersInProcess
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
-LOGS = {
-    TopicPartition("orders", 0): (10, 50),
-    TopicPartition("orders", 1): (0, 60),
-    TopicPartition("refunds", 0): (5, 5),
-}
 BILLING = {TopicPartition("orders", 0): 40, TopicPartition("orders", 1): 60}
 
 
@@ -35,23 +30,6 @@ class Said(NamedTuple):
 
 
 Run = Callable[[str], Said]
-
-
-@pytest.fixture
-def coordinator() -> CoordinatorInProcess:
-    return CoordinatorInProcess()
-
-
-@pytest.fixture
-def brokers() -> BrokersInProcess:
-    return BrokersInProcess(LOGS)
-
-
-@pytest.fixture
-def admin(coordinator: CoordinatorInProcess) -> AdminClient:
-    """Commits as an administrator does, before the command comes."""
-
-    return AdminClient(channel=coordinator)
 
 
 @pytest.fixture

@@ -10,12 +10,11 @@ from group_coordinator.cli.groups.reset import DRY_RUN
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.sql_tables import query
 from tests.support.group_history import tables_of
+from tests.unit.cli.conftest import ORDERS_0, ORDERS_1, REFUNDS_0
 from tests.unit.cli.groups.brokers_in_process import BrokersInProcess
-from tests.unit.cli.groups.conftest import BILLING, LOGS, Run
+from tests.unit.cli.groups.conftest import BILLING, Run
 from tests.unit.clients.billing import new_member
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
-
-ORDERS_0, ORDERS_1, REFUNDS_0 = LOGS
 
 
 @pytest.fixture(autouse=True)
