@@ -15,7 +15,7 @@ from group_coordinator.runtime.basis import unpacked_acls
 from group_coordinator.runtime.update_group import UpdateContext
 from group_coordinator.settings import Settings
 from group_coordinator.streaming.checkpoint.batch_settings import StatesRead, basis_of, pin
-from group_coordinator.streaming.checkpoint.folder import CheckpointFolder, DamagedFileError
+from group_coordinator.streaming.checkpoint.folder import DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.operator.worker_function import in_this_task
 from group_coordinator.streaming.task_properties import ACLS_PROPERTY, AclLog
@@ -27,109 +27,117 @@ READER = Acls(rules("ALLOW User:a READ GROUP billing"))
 NOBODY = Acls(())
 
 
+class AclRuns:
+    """Runs on one checkpoint, whose last run had rules, and what their tasks know."""
+
+    def __init__(self, spark: SparkSession, settings: Settings) -> None:
+        self.spark = spark
+        self.settings = settings
+        pin(spark, replace(settings, job=replace(settings.job, acls_source="file")))
+        self.folder = coordinator_folder(spark, settings.job)
+
+    def plan(self, batch_id: int) -> None:
+        self.folder.write(f"offsets/{batch_id}", "v1")
+
+    def end(self, batch_id: int) -> None:
+        self.folder.write(f"commits/{batch_id}", "v1")
+
+    def log(self) -> AclLog:
+        return AclLog(self.spark, self.folder, lambda _: {})
+
+    def run_with(self, acls: Acls) -> AclLog:
+        """A run whose first query is about to begin."""
+        log = self.log()
+        log.take(acls)
+        log.before_query()
+        return log
+
+    def run_with_gateways(self, acls: Acls | None, ticks: Ticks) -> AclLog:
+        """A run whose gateways answer, and whose first query is about to begin."""
+        StatesRead(self.folder).note()
+        log = AclLog(self.spark, self.folder, ticks.write)
+        if acls is not None:
+            log.take(acls)
+        log.start(ticks.write)
+        log.before_query()
+        return log
+
+    def may_read(self, *, checks_acls: bool = True) -> bool | None:
+        """Whether a task of this thread lets User:a read the group; None: it lets everybody do everything."""
+        context = UpdateContext(
+            self.settings.coordinator,
+            "group-events",
+            0,
+            timers_suspended=False,
+            checks_acls=checks_acls,
+        )
+
+        def asked(_: int) -> bool | None:
+            acls = in_this_task(context).acls
+            if acls is None:
+                return None
+            identities = acls.identities(RequestSender("User:a", "127.0.0.1"))
+            assert identities is not None
+            return acls.allows(identities, Operation.READ, ResourceType.GROUP, "billing")
+
+        [answer] = self.spark.sparkContext.parallelize([0], 1).map(asked).collect()
+        return answer
+
+
 @pytest.fixture
-def folder(spark: SparkSession, configured: Settings) -> CheckpointFolder:
-    """Of a checkpoint whose last run had rules."""
-    pin(spark, replace(configured, job=replace(configured.job, acls_source="file")))
-    return coordinator_folder(spark, configured.job)
-
-
-@pytest.fixture(autouse=True)
-def no_rules_for_others(spark: SparkSession) -> Iterator[None]:
-    yield
+def runs(spark: SparkSession, configured: Settings) -> Iterator[AclRuns]:
+    yield AclRuns(spark, configured)
     spark.sparkContext.setLocalProperty(ACLS_PROPERTY, None)
 
 
-def plan(folder: CheckpointFolder, batch_id: int) -> None:
-    folder.write(f"offsets/{batch_id}", "v1")
-
-
-def end(folder: CheckpointFolder, batch_id: int) -> None:
-    folder.write(f"commits/{batch_id}", "v1")
-
-
-def run_with(acls: Acls, spark: SparkSession, folder: CheckpointFolder) -> AclLog:
-    """A run whose first query is about to begin."""
-    log = AclLog(spark, folder, lambda _: {})
-    log.take(acls)
-    log.before_query()
-    return log
-
-
-def may_read(spark: SparkSession, settings: Settings, *, checks_acls: bool = True) -> bool | None:
-    """Whether a task of this thread lets User:a read the group; None: it lets everybody do everything."""
-    context = UpdateContext(
-        settings.coordinator, "group-events", 0, timers_suspended=False, checks_acls=checks_acls
-    )
-
-    def asked(_: int) -> bool | None:
-        acls = in_this_task(context).acls
-        if acls is None:
-            return None
-        identities = acls.identities(RequestSender("User:a", "127.0.0.1"))
-        assert identities is not None
-        return acls.allows(identities, Operation.READ, ResourceType.GROUP, "billing")
-
-    [answer] = spark.sparkContext.parallelize([0], 1).map(asked).collect()
-    return answer
-
-
-def test_tasks_know_the_rules_that_were_there_when_their_batch_began(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
-    log = run_with(READER, spark, folder)
+def test_tasks_know_the_rules_that_were_there_when_their_batch_began(runs: AclRuns) -> None:
+    log = runs.run_with(READER)
     log.begin(0, {})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
     log.take(NOBODY)
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
     log.begin(1, {})
-    assert may_read(spark, configured) is False
-    assert may_read(spark, configured, checks_acls=False) is None
+    assert runs.may_read() is False
+    assert runs.may_read(checks_acls=False) is None
 
 
-def test_a_batch_that_is_done_again_goes_by_the_rules_that_it_began_with(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
-    killed = run_with(READER, spark, folder)
-    plan(folder, 0)
+def test_a_batch_that_is_done_again_goes_by_the_rules_that_it_began_with(runs: AclRuns) -> None:
+    killed = runs.run_with(READER)
+    runs.plan(0)
     killed.begin(0, {})
 
-    again = run_with(NOBODY, spark, folder)
+    again = runs.run_with(NOBODY)
     again.begin(0, {})
-    assert may_read(spark, configured) is True
-    end(folder, 0)
-    plan(folder, 1)
+    assert runs.may_read() is True
+    runs.end(0)
+    runs.plan(1)
     again.begin(1, {})
-    assert may_read(spark, configured) is False
+    assert runs.may_read() is False
 
 
-def test_a_batch_that_was_planned_and_not_begun_has_rules_too(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
+def test_a_batch_that_was_planned_and_not_begun_has_rules_too(runs: AclRuns) -> None:
     """The next run may have been told to go by none: it ends that batch with its own settings."""
-    run_with(READER, spark, folder)
-    plan(folder, 0)
+    runs.run_with(READER)
+    runs.plan(0)
 
-    again = AclLog(spark, folder, lambda _: {})
+    again = runs.log()
     again.before_query()
     again.begin(0, {})
 
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
 
-def test_a_query_that_fails_and_begins_anew_goes_by_the_same_rules(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
-    log = run_with(READER, spark, folder)
-    plan(folder, 0)
+def test_a_query_that_fails_and_begins_anew_goes_by_the_same_rules(runs: AclRuns) -> None:
+    log = runs.run_with(READER)
+    runs.plan(0)
     log.begin(0, {})
     log.take(NOBODY)
 
     log.before_query()
     log.begin(0, {})
 
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
 
 @pytest.mark.parametrize(
@@ -141,77 +149,71 @@ def test_a_query_that_fails_and_begins_anew_goes_by_the_same_rules(
     ],
 )
 def test_rules_of_an_open_batch_that_are_damaged_are_told_before_it_begins(
-    spark: SparkSession, folder: CheckpointFolder, cut: int, fault: str
+    runs: AclRuns, cut: int, fault: str
 ) -> None:
-    run_with(READER, spark, folder)
-    plan(folder, 0)
-    kept = folder.read("acls/0")
+    runs.run_with(READER)
+    runs.plan(0)
+    kept = runs.folder.read("acls/0")
     assert kept is not None
-    folder.write("acls/0", kept[:cut])
+    runs.folder.write("acls/0", kept[:cut])
 
-    again = AclLog(spark, folder, lambda _: {})
+    again = runs.log()
     again.take(NOBODY)
     with pytest.raises(DamagedFileError) as refused:
         again.before_query()
 
     assert str(refused.value) == (
-        f"{folder.location}/acls/0 is damaged ({fault}): restore a copy of it, or move the checkpoint away and "
+        f"{runs.folder.location}/acls/0 is damaged ({fault}): restore a copy of it, or move the checkpoint away and "
         "start again: the start then names the next step"
     )
-    assert folder.read("acls/0") == kept[:cut]
+    assert runs.folder.read("acls/0") == kept[:cut]
 
 
-def test_damaged_rules_that_no_batch_needs_are_replaced(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
-    run_with(READER, spark, folder)
-    folder.write("acls/0", "")
+def test_damaged_rules_that_no_batch_needs_are_replaced(runs: AclRuns) -> None:
+    runs.run_with(READER)
+    runs.folder.write("acls/0", "")
 
-    run_with(NOBODY, spark, folder).begin(0, {})
+    runs.run_with(NOBODY).begin(0, {})
 
-    assert may_read(spark, configured) is False
+    assert runs.may_read() is False
 
 
-def test_rules_that_kafka_4_4_would_not_take_are_known_as_they_are(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
+def test_rules_that_kafka_4_4_would_not_take_are_known_as_they_are(runs: AclRuns) -> None:
     """Brokers before it check no hosts."""
-    log = AclLog(spark, folder, lambda _: {})
+    log = runs.log()
     odd = rules("ALLOW User:b READ GROUP billing FROM 10.0.0.0/33", "DENY nobody ALL GROUP other")
     log.take(Acls((*READER.rules, *odd)))
     log.before_query()
     log.begin(0, {})
 
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
 
 def test_an_open_batch_that_a_version_without_rules_began_goes_by_those_of_now(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+    runs: AclRuns,
 ) -> None:
-    long_ago = run_with(NOBODY, spark, folder)
-    plan(folder, 0)
+    long_ago = runs.run_with(NOBODY)
+    runs.plan(0)
     long_ago.begin(0, {})
-    pin(spark, configured)  # as a run without rules does
+    pin(runs.spark, runs.settings)  # as a run without rules does
 
-    now = run_with(READER, spark, folder)
+    now = runs.run_with(READER)
     now.begin(0, {})
 
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
 
-def test_rules_of_a_run_long_ago_do_not_come_back(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
-    log = run_with(READER, spark, folder)
+def test_rules_of_a_run_long_ago_do_not_come_back(runs: AclRuns) -> None:
+    log = runs.run_with(READER)
     log.begin(0, {})
 
-    without = AclLog(spark, folder, lambda _: {})
+    without = runs.log()
     without.before_query()
     without.begin(0, {})
 
-    assert folder.read_newest("acls") is None
+    assert runs.folder.read_newest("acls") is None
     with pytest.raises(PythonException, match="the batch has no ACLs"):
-        may_read(spark, configured)
+        runs.may_read()
 
 
 class Ticks:
@@ -231,44 +233,27 @@ class Ticks:
         return self.ends
 
 
-def run_with_gateways(
-    acls: Acls | None, ticks: Ticks, spark: SparkSession, folder: CheckpointFolder
-) -> AclLog:
-    """A run whose gateways answer, and whose first query is about to begin."""
-    StatesRead(folder).note()
-    log = AclLog(spark, folder, ticks.write)
-    if acls is not None:
-        log.take(acls)
-    log.start(ticks.write)
-    log.before_query()
-    return log
-
-
-def test_changed_acls_count_from_the_batch_behind_all_their_ticks(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
+def test_changed_acls_count_from_the_batch_behind_all_their_ticks(runs: AclRuns) -> None:
     ticks = Ticks()
-    log = run_with_gateways(READER, ticks, spark, folder)
+    log = runs.run_with_gateways(READER, ticks)
     log.begin(0, {})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
     ticks.ends = {0: 10, 1: 20}
     log.take(NOBODY)
     log.take(NOBODY)
     log.begin(1, {0: 10, 1: 19})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
     log.begin(2, {0: 9, 1: 20})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
     log.begin(3, {0: 10, 1: 20})
-    assert may_read(spark, configured) is False
+    assert runs.may_read() is False
     assert ticks.announced == [READER, NOBODY]
 
 
-def test_acls_that_change_twice_wait_for_the_last_ticks(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
+def test_acls_that_change_twice_wait_for_the_last_ticks(runs: AclRuns) -> None:
     ticks = Ticks()
-    log = run_with_gateways(NOBODY, ticks, spark, folder)
+    log = runs.run_with_gateways(NOBODY, ticks)
     log.begin(0, {})
     ticks.ends = {0: 10, 1: 10}
     log.take(Acls((), ("User:b",)))
@@ -276,23 +261,23 @@ def test_acls_that_change_twice_wait_for_the_last_ticks(
     log.take(READER)
 
     log.begin(1, {0: 11, 1: 11})
-    assert may_read(spark, configured) is False
+    assert runs.may_read() is False
     log.begin(2, {0: 12, 1: 12})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
 
 def test_acls_that_cannot_be_announced_are_not_used_and_those_before_are_announced_again(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+    runs: AclRuns,
 ) -> None:
     """A gateway may have seen some of the Ticks, and would wait for ACLs that never count."""
     ticks = Ticks()
-    log = run_with_gateways(READER, ticks, spark, folder)
+    log = runs.run_with_gateways(READER, ticks)
     log.begin(0, {})
     ticks.can_write = False
     with pytest.raises(BrokerUnreachableError):
         log.take(NOBODY)
     log.begin(1, {0: 99, 1: 99})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
     ticks.can_write = True
     log.take(READER)
@@ -300,70 +285,66 @@ def test_acls_that_cannot_be_announced_are_not_used_and_those_before_are_announc
 
 
 def test_acls_of_the_last_run_count_for_the_events_before_the_ticks_of_a_start(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+    runs: AclRuns,
 ) -> None:
-    run_with(READER, spark, folder).begin(0, {})
+    runs.run_with(READER).begin(0, {})
     ticks = Ticks()
     ticks.ends = {0: 7, 1: 7}
 
-    killed = run_with_gateways(NOBODY, ticks, spark, folder)
+    killed = runs.run_with_gateways(NOBODY, ticks)
     killed.begin(1, {0: 3, 1: 7})
-    assert may_read(spark, configured) is True
-    again = run_with_gateways(NOBODY, ticks, spark, folder)
+    assert runs.may_read() is True
+    again = runs.run_with_gateways(NOBODY, ticks)
     again.begin(2, {0: 4, 1: 7})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
     again.begin(3, {0: 7, 1: 7})
-    assert may_read(spark, configured) is False
+    assert runs.may_read() is False
 
 
-def test_without_gateways_the_acls_of_a_start_count_at_once(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
-    run_with(READER, spark, folder).begin(0, {})
-    log = AclLog(spark, folder, lambda _: {})
+def test_without_gateways_the_acls_of_a_start_count_at_once(runs: AclRuns) -> None:
+    runs.run_with(READER).begin(0, {})
+    log = runs.log()
     log.take(NOBODY)
     log.start(lambda _: {0: 7, 1: 7})
     log.before_query()
 
     log.begin(1, {0: 3, 1: 7})
 
-    assert may_read(spark, configured) is False
+    assert runs.may_read() is False
 
 
 def test_a_run_without_acls_reads_the_events_before_its_ticks_with_those_of_the_last_run(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
+    runs: AclRuns,
 ) -> None:
     """The batch that begins behind the Ticks may still belong to the query with ACLs."""
-    run_with(READER, spark, folder).begin(0, {})
+    runs.run_with(READER).begin(0, {})
     ticks = Ticks()
-    log = run_with_gateways(None, ticks, spark, folder)
+    log = runs.run_with_gateways(None, ticks)
     log.begin(1, {0: 1, 1: 1})
-    assert may_read(spark, configured) is True
+    assert runs.may_read() is True
 
-    pin(spark, configured)  # as its own query does
+    pin(runs.spark, runs.settings)  # as its own query does
     log.before_query()
-    assert folder.read_newest("acls") is None
+    assert runs.folder.read_newest("acls") is None
     assert ticks.announced == [None]
 
 
-def test_tasks_know_the_basis_that_was_announced(
-    spark: SparkSession, configured: Settings, folder: CheckpointFolder
-) -> None:
+def test_tasks_know_the_basis_that_was_announced(runs: AclRuns) -> None:
     ticks = Ticks()
-    run_with_gateways(READER, ticks, spark, folder).begin(0, {})
+    runs.run_with_gateways(READER, ticks).begin(0, {})
     context = UpdateContext(
-        configured.coordinator,
+        runs.settings.coordinator,
         "group-events",
         0,
         timers_suspended=False,
         checks_acls=True,
-        basis=basis_of(configured),
+        basis=basis_of(runs.settings),
     )
 
     def basis_id(_: int) -> str | None:
         basis = in_this_task(context).basis
         return None if basis is None else basis.id
 
-    found = spark.sparkContext.parallelize([0], 1).map(basis_id).collect()
-    assert found == [basis_of(configured, ticks.packed).id]
-    assert found != [basis_of(configured).id]
+    found = runs.spark.sparkContext.parallelize([0], 1).map(basis_id).collect()
+    assert found == [basis_of(runs.settings, ticks.packed).id]
+    assert found != [basis_of(runs.settings).id]
