@@ -16,7 +16,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from tests.broker.clients.fleet import DEADLINE_S
 from tests.broker.clients.kafka_as_coordinator import KafkaAsCoordinator
-from tests.broker.clients.topics import NewTopics, Topics
+from tests.broker.clients.topics import NewTopics, Topics, channel_of
 from tests.support.until import until
 
 _numbers = count(1)
@@ -92,12 +92,7 @@ def coordinator(broker: EmbeddedBroker, topics: Topics) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def channel(broker: EmbeddedBroker, topics: Topics) -> Iterator[RequestChannel]:
-    with RequestChannel(
-        Connection(broker.bootstrap_servers),
-        events_topic=topics.events,
-        responses_topic=topics.responses,
-        request_timeout_ms=20_000,
-    ) as opened:
+    with channel_of(broker, topics) as opened:
         yield opened
 
 

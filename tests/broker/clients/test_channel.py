@@ -24,7 +24,7 @@ from group_coordinator.clients.errors import (
     TopicMissingError,
 )
 from group_coordinator.local.broker import EmbeddedBroker
-from tests.broker.clients.topics import NewTopics, Topics
+from tests.broker.clients.topics import NewTopics, Topics, channel_of
 from tests.support.until import until
 
 pytestmark = pytest.mark.kafka
@@ -183,12 +183,7 @@ def test_two_channels_do_not_mix(
     broker: EmbeddedBroker, topics: Topics, channel: RequestChannel, respond: Respond
 ) -> None:
     respond(answer)
-    with RequestChannel(
-        Connection(broker.bootstrap_servers),
-        events_topic=topics.events,
-        responses_topic=topics.responses,
-        request_timeout_ms=20_000,
-    ) as other:
+    with channel_of(broker, topics) as other:
         replies = [one.send(heartbeat(name)) for one, name in ((channel, "a"), (other, "b"))]
 
         assert [reply.result(TIMEOUT_S)["of"] for reply in replies] == ["a", "b"]
@@ -228,12 +223,7 @@ def test_a_lost_request_does_not_harm_the_next(channel: RequestChannel, respond:
 
 
 def test_a_closed_channel_answers_nobody(broker: EmbeddedBroker, topics: Topics) -> None:
-    channel = RequestChannel(
-        Connection(broker.bootstrap_servers),
-        events_topic=topics.events,
-        responses_topic=topics.responses,
-        request_timeout_ms=20_000,
-    )
+    channel = channel_of(broker, topics)
     reply = channel.send(heartbeat("billing"))
 
     channel.close()

@@ -175,15 +175,6 @@ MISTAKES = {
         | {"body": {"groupId": "g", "topics": [], "version": 2**62 + 1}},
         "body.version = 4611686018427387905: Expected `int` <= 4611686018427387904",
     ),
-    "a topic known twice": (
-        event(
-            "TopicMetadata",
-            0,
-            groupId="g",
-            topics=[{"name": "a", "topicId": "A" * 22, "numPartitions": 1}] * 2,
-        ),
-        "body.topics.name = a: appears twice",
-    ),
 }
 
 

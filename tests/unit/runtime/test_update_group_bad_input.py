@@ -33,11 +33,7 @@ NO_CORRELATION = {"correlationId": None}
             "groupId = 'h': differs from the record's key",
         ),
         (row(None, 2_000, 7), "the value is null"),
-        (row(b"", 2_000, 7), "not JSON: Input data was truncated"),
         (row(b"offset", 2_000, 7), "not JSON: JSON is malformed: invalid character (byte 0)"),
-        (row(b"[]", 2_000, 7), "event: Expected `object`, got `array`"),
-        (row(b"{}", 2_000, 7), "event: Object missing required field `api`"),
-        (row({"api": "Offset", "version": 0}, 2_000, 7), "api = Offset: unknown"),
         (
             row(COMMIT | NO_CORRELATION | {"version": 11}, 2_000, 7),
             "version = 11: OffsetCommit is supported from 1 to 10",

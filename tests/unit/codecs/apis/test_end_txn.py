@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -10,43 +11,36 @@ from group_coordinator.core.model.requests import EndTxn
 from group_coordinator.core.model.responses import EndTxnResponse
 from tests.unit.codecs.apis.messages import read, written_fields
 
-
-def test_a_marker() -> None:
-    body = {"groupId": "g", "producerId": 17, "producerEpoch": 1, "committed": False}
-    assert read("EndTxn", 0, body) == EndTxn(
-        group_id="g", producer_id=17, is_commit=False, producer_epoch=1
-    )
+BODY = {"groupId": "g", "producerId": 17, "committed": True}
+MARKER = EndTxn(group_id="g", producer_id=17, is_commit=True)
 
 
-@pytest.mark.parametrize("said", [{}, {"markerOffset": None, "sinceOffset": None}])
-def test_a_marker_need_not_say_where_it_is(said: dict[str, None]) -> None:
-    body = {"groupId": "g", "producerId": 17, "committed": True} | said
-    assert read("EndTxn", 0, body) == EndTxn(group_id="g", producer_id=17, is_commit=True)
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            {"producerEpoch": 1, "committed": False},
+            MARKER.replace(producer_epoch=1, is_commit=False),
+        ),
+        ({"markerOffset": 7, "sinceOffset": 0}, MARKER.replace(marker_offset=7, since_offset=0)),
+        ({"markerOffset": None, "sinceOffset": None}, MARKER),
+        ({}, MARKER),
+    ],
+    ids=["an abort of an epoch", "where it is", "that it is nowhere", "nothing of it"],
+)
+def test_a_marker_may_say(said: dict[str, Any], expected: EndTxn) -> None:
+    assert read("EndTxn", 0, BODY | said) == expected
 
 
-def test_a_marker_says_where_it_is() -> None:
-    place = {"markerOffset": 7, "sinceOffset": 0}
-    body = {"groupId": "g", "producerId": 17, "committed": True} | place
-    expected = EndTxn(group_id="g", producer_id=17, is_commit=True, marker_offset=7, since_offset=0)
-    assert read("EndTxn", 0, body) == expected
-
-
-def test_no_record_is_before_the_first_one() -> None:
-    body = {"groupId": "g", "producerId": 17, "committed": True, "markerOffset": -1}
-    with pytest.raises(InvalidEventError, match=re.escape("body.markerOffset = -1")):
-        read("EndTxn", 0, body)
-
-
-def test_a_marker_has_a_producer() -> None:
-    body = {"groupId": "g", "producerId": -1, "committed": True}
-    with pytest.raises(InvalidEventError, match=re.escape("body.producerId = -1")):
-        read("EndTxn", 0, body)
+@pytest.mark.parametrize("field", ["markerOffset", "producerId"])
+def test_no_place_and_no_producer_is_below_0(field: str) -> None:
+    with pytest.raises(InvalidEventError, match=re.escape(f"body.{field} = -1")):
+        read("EndTxn", 0, BODY | {field: -1})
 
 
 @pytest.mark.parametrize("field", ["groupId", "producerId", "committed"])
 def test_a_marker_says_whom_it_is_about(field: str) -> None:
-    body = {"groupId": "g", "producerId": 17, "committed": True}
-    del body[field]
+    body = {name: value for name, value in BODY.items() if name != field}
     with pytest.raises(InvalidEventError, match=f"missing required field `{field}`"):
         read("EndTxn", 0, body)
 

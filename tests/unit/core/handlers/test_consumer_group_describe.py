@@ -6,7 +6,7 @@ from group_coordinator.core.acls import ALL_OPERATIONS
 from group_coordinator.core.model import requests
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumer_groups import BILLS, ORD, ORDERS, cluster
+from tests.unit.core.consumer_groups import ORD, ORDERS, cluster
 
 
 def test_a_reconciling_group() -> None:
@@ -28,16 +28,6 @@ def test_a_reconciling_group() -> None:
     assert (second.assignment, second.target) == ((), ((ORDERS, (2,)),))
     assert second.member.metadata.topic_regex == "b.*"
     assert answer.operations is None
-
-
-def test_topics_that_are_gone_are_left_out() -> None:
-    driver = cluster()
-    driver.consumers.join("m1", ["orders"])
-    driver.learn_topics(BILLS, deleted=[ORDERS])
-
-    (member,) = driver.consumers.describe().response.members
-
-    assert (member.assignment, member.target) == ((), ())
 
 
 def test_operations_are_told_to_who_asks() -> None:
