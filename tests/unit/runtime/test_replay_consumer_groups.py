@@ -20,25 +20,6 @@ def join(member_id: str, **more: Any) -> Json:
     return event("ConsumerGroupHeartbeat", 1, "c", groupId="g", memberId=member_id, **body)
 
 
-def test_a_join_writes_kafkas_records_and_is_answered() -> None:
-    conversation = replay()
-    say(conversation, topics(0, 2))
-
-    *records, answer = say(conversation, {"at": 1_000, "event": join("m")})
-
-    assert [record["key"]["type"] for record in records] == [5, 3, 7, 6, 8]
-    assert {record["reason"] for record in records} == {"join"}
-    assert answer["body"] == {
-        "throttleTimeMs": 0,
-        "errorCode": 0,
-        "errorMessage": None,
-        "memberId": "m",
-        "memberEpoch": 2,
-        "heartbeatIntervalMs": 5_000,
-        "assignment": {"topicPartitions": [{"topicId": ORDERS_ID, "partitions": [0, 1]}]},
-    }
-
-
 def test_a_consumer_group_is_described_by_its_members() -> None:
     conversation = replay()
     say(conversation, topics(0, 2))

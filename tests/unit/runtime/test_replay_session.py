@@ -30,12 +30,6 @@ def test_a_commit_gives_a_record_and_a_response() -> None:
     ]
 
 
-def test_nobody_is_answered_who_did_not_ask() -> None:
-    outputs = say(replay(), {"at": 1_000, "event": commit("g")})
-
-    assert [output["kind"] for output in outputs] == ["record"]
-
-
 def test_deadlines_of_all_groups_fire_in_order_of_time_then_of_group_id() -> None:
     conversation = replay("offsets.retention.ms=1000", "offsets.retention.check.interval.ms=1000")
     say(conversation, {"at": 500, "event": commit("late")})

@@ -247,11 +247,6 @@ def test_a_group_needs_a_name() -> None:
             f"Can't SUBTRACT to key {RETENTION} because its type is not LIST.",
         ),
         (
-            [setting(RETENTION, "0")],
-            40,
-            f"Invalid value 0 for configuration {RETENTION}: Value must be at least 1, or -1 to remove the setting",
-        ),
-        (
             [ConfigChange("nope", ConfigOperation.SUBTRACT, "1")],
             40,
             "Can't SUBTRACT to key nope because its type is not LIST.",
