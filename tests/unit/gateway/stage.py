@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from functools import wraps
 from itertools import count
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeAlias
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster.addresses import Address
-from group_coordinator.gateway.cluster.broker_access import BrokerAccess
+from group_coordinator.gateway.cluster.broker_access import PLAIN_ACCESS, BrokerAccess
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.connections.admission import NO_LIMITS, ConnectionLimits
 from group_coordinator.gateway.gateway import Gateway, GatewayOptions
@@ -227,6 +227,16 @@ async def staged(
             await gateway.drain(0.0)
             view.close()
             await settled()
+
+
+@asynccontextmanager
+async def viewed(
+    access: BrokerAccess = PLAIN_ACCESS, *, lookup_interval_ms: int = 1000
+) -> AsyncIterator[tuple[ScriptedBroker, ClusterView]]:
+    """A broker, and the view of a gateway that has not looked yet."""
+    async with ScriptedBroker() as broker:
+        with closing(ClusterView([broker.address], NEVER_MS, access, lookup_interval_ms)) as view:
+            yield broker, view
 
 
 def free_block() -> int:

@@ -14,7 +14,7 @@ from group_coordinator.gateway.cluster.broker_links import FAILURES, BrokerLinks
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from group_coordinator.gateway.health_port import cluster_check, first_trouble
 from tests.unit.gateway.scripted_broker import NODE, ORDERS_ID, RACK, Asked, ScriptedBroker
-from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, in_loop, until
+from tests.unit.gateway.stage import LOOPBACK, NEVER_MS, in_loop, until, viewed
 
 NOBODY = Address(LOOPBACK, 1)
 
@@ -45,8 +45,7 @@ async def test_what_is_in_the_cluster() -> None:
 
 @in_loop
 async def test_without_an_answer_all_stays_and_later_another_connection_is_tried() -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (broker, view):
         await view.look_again()
         for writer in tuple(broker.writers):
             writer.transport.abort()
@@ -58,13 +57,11 @@ async def test_without_an_answer_all_stays_and_later_another_connection_is_tried
 
         assert after_the_failure == {NODE}
         assert set(view.brokers) == {NODE, 2}
-        view.close()
 
 
 @in_loop
 async def test_those_who_ask_while_a_look_is_on_its_way_share_the_next_one() -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (broker, view):
         await view.look_again()
         del broker.answers["Metadata"]
         looks = [asyncio.create_task(view.look_again())]
@@ -76,7 +73,6 @@ async def test_those_who_ask_while_a_look_is_on_its_way_share_the_next_one() -> 
         await asyncio.gather(*looks)
 
         assert broker.is_idle()
-        view.close()
 
 
 def test_newcomers_are_spread_over_the_brokers() -> None:
@@ -92,11 +88,9 @@ def test_newcomers_are_spread_over_the_brokers() -> None:
 
 @in_loop
 async def test_a_gateway_is_ready_while_the_brokers_answer_it() -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (_broker, view):
         before = first_trouble([lambda: None, cluster_check(view), lambda: "another"])
         await view.look_again()
-        view.close()
 
         assert before == "no broker has shown the brokers and topics of the cluster for 10 seconds"
         assert first_trouble([cluster_check(view)]) is None
@@ -119,12 +113,11 @@ LOGIN = BrokerAccess(
 
 @in_loop
 async def test_a_login_that_fails_is_told_without_the_password() -> None:
-    async with ScriptedBroker() as broker:
+    async with viewed(LOGIN) as (broker, view):
         broker.answers["SaslAuthenticate"] = lambda _asked: {
             "errorCode": 58,
             "errorMessage": "Authentication failed",
         }
-        view = ClusterView([broker.address], NEVER_MS, LOGIN)
         await view.look_again()
 
         assert view.age_s() is None
@@ -135,12 +128,11 @@ async def test_a_login_that_fails_is_told_without_the_password() -> None:
 
 @in_loop
 async def test_a_mechanism_that_brokers_do_not_know_is_told_with_those_that_they_do() -> None:
-    async with ScriptedBroker() as broker:
+    async with viewed(LOGIN) as (broker, view):
         broker.answers["SaslHandshake"] = lambda _asked: {
             "errorCode": 33,
             "mechanisms": ["GSSAPI", "OAUTHBEARER"],
         }
-        view = ClusterView([broker.address], NEVER_MS, LOGIN)
         await view.look_again()
 
         assert view.trouble is not None
@@ -154,8 +146,7 @@ async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(broker_links, "get_sasl_mechanism", lambda _name: without_library)
 
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS, LOGIN)
+    async with viewed(LOGIN) as (_broker, view):
         await view.look_again()
 
         assert view.trouble is not None
@@ -164,12 +155,10 @@ async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.Mo
 
 @in_loop
 async def test_a_defect_of_a_look_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (_broker, view):
         monkeypatch.setattr(view, "_add", lambda _found: {}["nothing of this name"])
         with pytest.raises(KeyError, match="nothing of this name"):
             await view.look_again()
-        view.close()
 
 
 @in_loop
@@ -177,16 +166,14 @@ async def test_before_its_session_ends_it_logs_in_again(monkeypatch: pytest.Monk
     now_s = time.monotonic()
     monkeypatch.setattr(broker_links, "monotonic", lambda: now_s)
 
-    async with ScriptedBroker() as broker:
+    async with viewed(LOGIN) as (broker, view):
         broker.session_ms = 60_000
-        view = ClusterView([broker.address], NEVER_MS, LOGIN)
         connections = []
         for step_s in (0.0, 53.0, 2.0):
             now_s += step_s
             await view.look_again()
             assert view.trouble is None
             connections.append(view._link)  # noqa: SLF001 - nothing else tells
-        view.close()
 
         assert connections[0] is connections[1]
         assert connections[1] is not connections[2]
@@ -197,8 +184,7 @@ async def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -
     now_s = time.monotonic()
     monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (broker, view):
         assert view.has_authorizer
         await view.look_again()
         assert not view.has_authorizer
@@ -209,7 +195,6 @@ async def test_whether_there_is_an_authorizer(monkeypatch: pytest.MonkeyPatch) -
         now_s += 0.2
         await view.look_again()
         assert view.has_authorizer
-        view.close()
 
 
 @in_loop
@@ -258,8 +243,7 @@ async def test_a_broker_that_never_said_whether_it_has_an_authorizer_may_have_on
 
 @in_loop
 async def test_without_a_broker_a_topic_stays_as_it_was() -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (_broker, view):
         await view.look_again()
         view.brokers, view._bootstrap = {1: NOBODY}, ()  # noqa: SLF001 - as if it had moved
         view.close()

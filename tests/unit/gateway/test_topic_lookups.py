@@ -12,9 +12,8 @@ import pytest
 
 from group_coordinator.codecs import wire
 from group_coordinator.gateway.cluster import cluster_view
-from group_coordinator.gateway.cluster.cluster_view import ClusterView
 from tests.unit.gateway.scripted_broker import NODE, ORDERS_ID, Asked, ScriptedBroker
-from tests.unit.gateway.stage import NEVER_MS, in_loop
+from tests.unit.gateway.stage import in_loop, viewed
 
 REFUNDS_ID = "AAAAAAAAAAAAAAAAAAAABA"
 
@@ -51,8 +50,7 @@ class Looks:
 )
 @in_loop
 async def test_a_new_topic_is_asked_for_alone(names: list[str], topic_ids: list[str]) -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (broker, view):
         await view.look_again()
         looks = Looks(broker)
         await view.look_for(names, topic_ids)
@@ -61,7 +59,6 @@ async def test_a_new_topic_is_asked_for_alone(names: list[str], topic_ids: list[
         assert view.knows("orders")
         assert len(looks.asked) == 1
         assert len(looks.asked[0]) == 1
-        view.close()
 
 
 @in_loop
@@ -69,8 +66,7 @@ async def test_a_missing_topic_is_asked_for_once_a_while(monkeypatch: pytest.Mon
     now_s = time.monotonic()
     monkeypatch.setattr(cluster_view, "monotonic", lambda: now_s)
 
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=1_000)
+    async with viewed(lookup_interval_ms=1_000) as (broker, view):
         looks = Looks(broker)
         for _ in range(50):
             await view.look_for(["nope"], ["AAAAAAAAAAAAAAAAAAAABQ"])
@@ -79,13 +75,11 @@ async def test_a_missing_topic_is_asked_for_once_a_while(monkeypatch: pytest.Mon
         now_s += 1.1
         await view.look_for(["nope"])
         assert len(looks.asked) == 3
-        view.close()
 
 
 @in_loop
 async def test_who_looks_for_topics_meanwhile_shares_the_next_look() -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
+    async with viewed(lookup_interval_ms=100) as (broker, view):
         await view.look_again()
         looks = Looks(broker)
         began_s = time.monotonic()
@@ -98,24 +92,20 @@ async def test_who_looks_for_topics_meanwhile_shares_the_next_look() -> None:
         assert time.monotonic() - began_s >= 0.1
         # What is above a thousand stays unknown, until the gateway looks at all topics.
         assert [len(topics) for topics in looks.asked] == [1, 1_000]
-        view.close()
 
 
 @in_loop
 async def test_a_name_that_no_topic_can_have_is_asked_of_nobody() -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS)
+    async with viewed() as (broker, view):
         looks = Looks(broker)
         await view.look_for(["x" * 250])
 
         assert looks.asked == []
-        view.close()
 
 
 @in_loop
 async def test_a_topic_that_was_made_anew_is_known_by_its_new_id_alone() -> None:
-    async with ScriptedBroker() as broker:
-        view = ClusterView([broker.address], NEVER_MS, lookup_interval_ms=100)
+    async with viewed(lookup_interval_ms=100) as (broker, view):
         broker.answers["Metadata"] = lambda _asked: {
             **broker.metadata(),
             "topics": [{**REFUNDS, "topicId": ORDERS_ID}],
@@ -132,7 +122,6 @@ async def test_a_topic_that_was_made_anew_is_known_by_its_new_id_alone() -> None
 
         assert ids == (REFUNDS_ID, None)
         assert (view.knows("refunds"), view.name_of(REFUNDS_ID)) == (False, None)
-        view.close()
 
 
 @in_loop
@@ -146,12 +135,10 @@ async def test_all_topics_are_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(wire, "response_elements", recorded)
 
-    async with ScriptedBroker() as broker:
+    async with viewed() as (broker, view):
         topics = [{**REFUNDS, "name": f"topic-{number}"} for number in range(2_000)]
         broker.answers["Metadata"] = lambda _asked: {**broker.metadata(), "topics": topics}
-        view = ClusterView([broker.address], NEVER_MS)
         await view.look_again()
-        view.close()
 
         assert len(view.topics) == 2_000
         assert [thread is main_thread() for thread in decoded_in] == [False]
@@ -159,11 +146,10 @@ async def test_all_topics_are_decoded_in_a_thread(monkeypatch: pytest.MonkeyPatc
 
 @in_loop
 async def test_brokers_that_take_no_ids_are_asked_for_all_topics() -> None:
-    async with ScriptedBroker() as broker:
+    async with viewed() as (broker, view):
         entry = {"apiKey": 3, "minVersion": 0, "maxVersion": 11}
         broker.answers["ApiVersions"] = lambda _asked: {"apiKeys": [entry]}
         del broker.answers["Metadata"]
-        view = ClusterView([broker.address], NEVER_MS)
         look = asyncio.create_task(view.look_for(topic_ids=[ORDERS_ID]))
         asked = await broker.asked()
         asked.answer(broker.metadata())
@@ -171,4 +157,3 @@ async def test_brokers_that_take_no_ids_are_asked_for_all_topics() -> None:
 
         assert (asked.version, asked.body["topics"]) == (11, None)
         assert view.name_of(ORDERS_ID) == "orders"
-        view.close()
