@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from group_coordinator import settings
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.local.folders import scratch_folder
 from group_coordinator.local.jars import spark_jars
-from group_coordinator.settings import Settings
+from group_coordinator.settings import JobSettings, Settings
 from group_coordinator.streaming.session import local_session
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import create_tables
@@ -70,6 +71,13 @@ def configured(tmp_path: Path) -> Settings:
 def catalog(spark: SparkSession, configured: Settings) -> TableCatalog:
     create_tables(configured.job.tables_root, lambda: spark)
     return TableCatalog(configured.job.tables_root)
+
+
+@pytest.fixture
+def job(configured: Settings, catalog: TableCatalog) -> JobSettings:
+    """Its tables exist."""
+    assert catalog.root == configured.job.tables_root
+    return replace(configured.job, cluster_id="test")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from chispa import assert_df_equality
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from pyspark.sql import SparkSession
 
-from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint import ownership
 from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, check_still_owner
@@ -32,12 +32,6 @@ pytestmark = pytest.mark.spark
 
 LOG = COORDINATOR_LOG.name
 SMALL, LARGE = Size(1, 1), Size(50_001, 1)
-
-
-@pytest.fixture
-def job(configured: Settings, catalog: TableCatalog) -> JobSettings:
-    assert catalog.root == configured.job.tables_root
-    return replace(configured.job, cluster_id="test")
 
 
 def checked_writer(spark: SparkSession, job: JobSettings) -> Writer:

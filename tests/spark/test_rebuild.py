@@ -16,7 +16,7 @@ from group_coordinator.core.model import requests
 from group_coordinator.core.model.classic_group import ClassicGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.outputs import seed_of
-from group_coordinator.settings import JobSettings, Settings
+from group_coordinator.settings import JobSettings
 from group_coordinator.streaming.checkpoint.folder import DamagedFileError
 from group_coordinator.streaming.checkpoint.layout import (
     GROUPS,
@@ -55,12 +55,6 @@ DEAD_LETTER = {
     "group_id": "'a'",
     "batch_id": "9L",
 }
-
-
-@pytest.fixture
-def job(configured: Settings, catalog: TableCatalog) -> JobSettings:
-    assert catalog.root == configured.job.tables_root
-    return replace(configured.job, cluster_id="test")
 
 
 def write(job: JobSettings, log: Log, cluster_id: str = "test") -> None:
