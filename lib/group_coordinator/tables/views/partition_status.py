@@ -26,6 +26,8 @@ from group_coordinator.tables.views.time_lag import LAG_SECONDS, TIMED_LAG
 
 WINDOW = 10
 """The number of newest commits that are evaluated."""
+_BUSY_MINUTES = 10
+"""With WINDOW commits in the last minutes, the commits before them are not looked at."""
 LEAST_SILENCE_SECONDS = 60
 """A consumer that commits in bursts is not stopped between two of them."""
 UNKNOWN_SILENCE_SECONDS = 600
@@ -45,6 +47,7 @@ _OTHERS = f"""
   UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 1, {SHARE_SILENCE_SECONDS}, 0
   FROM ({SHARE_OFFSET_MOVES}) moves"""  # noqa: S608 - texts of our own
+_IN_LAST_MINUTES = f"own.at >= newest.sampled_at - INTERVAL '{_BUSY_MINUTES}' MINUTE"
 _BEFORE_NEWEST = f"""
   JOIN newest
     ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
@@ -81,7 +84,8 @@ _END_AT_COMMIT = f"""
 # the last hours. Only partitions with several recent records, or with a transaction, are sorted. Burrow's ends are older than the
 # commits that it compares them with, so that a continuous reader has no lag there. Between close samples it has lag:
 # the records written between two commits. So the condition is that the next commit left some of the records of that
-# time (lowest_left).
+# time (lowest_left). A commit's step is found by its beginning (step_from): a join by ranges of time would compare each commit
+# with all steps of the hour.
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 known_records AS (
@@ -97,6 +101,7 @@ known_changes AS (
 ),
 partition_records AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, sum(is_recent) + max(is_pending) AS recent_records,
+    sum(CASE WHEN is_recent = 1 AND is_pending = 0 AND `after` IS NOT NULL AND {_IN_LAST_MINUTES} THEN 1 ELSE 0 END) AS last_commits,
     {_of_only_record("at")} AS at, {_of_only_record("`after`")} AS `after`, {_of_only_record("least_silence")} AS least_silence,
     max(newest.sampled_at) AS sampled_at
   FROM known_records own{_BEFORE_NEWEST}
@@ -107,9 +112,10 @@ commits AS (
     SELECT own.*, newest.sampled_at, count(own.`after`) OVER ({_SO_FAR}) AS age,
       sum(CASE WHEN own.`after` IS NULL THEN 1 ELSE 0 END) OVER ({_SO_FAR}) AS losses_since
     FROM known_changes own{_BEFORE_NEWEST}
-    JOIN (SELECT cluster_id, group_id, topic, `partition` FROM partition_records WHERE recent_records > 1) several
+    JOIN (SELECT cluster_id, group_id, topic, `partition`, last_commits FROM partition_records WHERE recent_records > 1) several
       ON several.cluster_id = own.cluster_id AND several.group_id = own.group_id
       AND several.topic = own.topic AND several.`partition` = own.`partition`
+    WHERE several.last_commits < {WINDOW} OR {_IN_LAST_MINUTES}
   ) aged
   WHERE losses_since = 0 AND age <= {WINDOW} AND (is_recent = 1 OR age = 1)
 ),
@@ -120,12 +126,25 @@ holds AS (
   WHERE last_stable_offset < log_end_offset
   GROUP BY cluster_id, topic, `partition`, last_stable_offset
 ),
+placed AS (
+  SELECT * FROM (
+    SELECT united.*, max(CASE WHEN is_step = 1 THEN at END) OVER (
+      PARTITION BY cluster_id, topic, `partition` ORDER BY at, is_step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS step_from
+    FROM (
+      SELECT cluster_id, group_id, topic, `partition`, at, `after`, age, least_silence, sampled_at, 0 AS is_step FROM commits
+      UNION ALL
+      SELECT cluster_id, '', topic, `partition`, from_at, 0, 0, 0, sampled_at, 1 FROM recent_steps WHERE from_at IS NOT NULL
+    ) united
+  ) with_steps
+  WHERE is_step = 0
+),
 lags AS (
   SELECT {large("steps")} commits.*, {_END_AT_COMMIT} - commits.`after` AS lag_then
-  FROM commits
+  FROM placed commits
   LEFT JOIN recent_steps steps
     ON steps.cluster_id = commits.cluster_id AND steps.topic = commits.topic
-    AND steps.`partition` = commits.`partition`
+    AND steps.`partition` = commits.`partition` AND steps.from_at = commits.step_from
     AND commits.at > steps.from_at AND commits.at <= steps.sampled_at
 ),
 windows AS (
