@@ -6,6 +6,7 @@ from group_coordinator.tables.views.definition import (
     PARTITION_KEY,
     SURELY_LATER_SECONDS,
     ViewDefinition,
+    floor_of,
     offset_or_null,
     optional,
     required,
@@ -40,10 +41,11 @@ rests meanwhile.
 _OF_PARTITION = "PARTITION BY cluster_id, group_id, topic, `partition`"
 _SO_FAR = "PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition` ORDER BY own.place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 """From the newest change back; the commit of the state table comes last."""
-_OTHERS = f"""
+_OF_STATE_TABLE = f"""
   UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, -1, 0, {LEAST_SILENCE_SECONDS}, 0
-  FROM $offsets
+  FROM $offsets"""  # noqa: S608 - texts of our own
+_OF_SHARE_GROUPS = f"""
   UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 1, {SHARE_SILENCE_SECONDS}, 0
   FROM ({SHARE_OFFSET_MOVES}) moves"""  # noqa: S608 - texts of our own
@@ -68,6 +70,16 @@ _RECENT_SAMPLES = f"""(
       AND positions.sampled_at >= newest.sampled_at - INTERVAL '1' HOUR
     WHERE positions.sampled_at >= {since("INTERVAL '1' HOUR")}
   )"""  # noqa: S608 - texts of our own
+_MINUTE = 60_000_000
+"""Microseconds."""
+_MINUTES = ", ".join(f"({number * _MINUTE})" for number in range(61))
+"""Distances from the first minute to all that a step between samples of an hour may touch."""
+
+
+def _minute_of(timestamp: str) -> str:
+    return floor_of(micros(timestamp), _MINUTE)
+
+
 _HELD_SECONDS = (
     f"CAST({micros('own.sampled_at')} - {micros('holds.held_until')} AS DOUBLE) / 1000000"
 )
@@ -84,35 +96,40 @@ _END_AT_COMMIT = f"""
 # the last hours. Only partitions with several recent records, or with a transaction, are sorted. Burrow's ends are older than the
 # commits that it compares them with, so that a continuous reader has no lag there. Between close samples it has lag:
 # the records written between two commits. So the condition is that the next commit left some of the records of that
-# time (lowest_left). A commit's step is found by its beginning (step_from): a join by ranges of time would compare each commit
-# with all steps of the hour.
+# time (lowest_left). A commit is compared with the steps of its minute, not with those of the whole hour.
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
-known_records AS (
+recent AS (
   SELECT cluster_id, group_id, topic, `partition`, event_time AS at, {offset_or_null("`offset`")} AS `after`, 0 AS place, 1 AS is_recent,
     {LEAST_SILENCE_SECONDS} AS least_silence, CASE WHEN {PRODUCER_ID} IS NULL THEN 0 ELSE 1 END AS is_pending
   FROM $coordinator_log
-  WHERE record_type IN (0, 1) AND event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}{_OTHERS}
+  WHERE record_type IN (0, 1) AND event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}{_OF_SHARE_GROUPS}
 ),
 known_changes AS (
   SELECT cluster_id, group_id, topic, `partition`, at, {offset_or_null("`offset`")} AS `after`, place, 1 AS is_recent,
     {LEAST_SILENCE_SECONDS} AS least_silence, 0 AS is_pending
-  FROM ({RECENT_OFFSETS}) recent_offsets{_OTHERS}
+  FROM ({RECENT_OFFSETS}) recent_offsets{_OF_SHARE_GROUPS}{_OF_STATE_TABLE}
 ),
 partition_records AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`, sum(is_recent) + max(is_pending) AS recent_records,
-    sum(CASE WHEN is_recent = 1 AND is_pending = 0 AND `after` IS NOT NULL AND {_IN_LAST_MINUTES} THEN 1 ELSE 0 END) AS last_commits,
     {_of_only_record("at")} AS at, {_of_only_record("`after`")} AS `after`, {_of_only_record("least_silence")} AS least_silence,
     max(newest.sampled_at) AS sampled_at
-  FROM known_records own{_BEFORE_NEWEST}
+  FROM (SELECT * FROM recent{_OF_STATE_TABLE}) own{_BEFORE_NEWEST}
   GROUP BY own.cluster_id, own.group_id, own.topic, own.`partition`
+),
+several AS (
+  SELECT own.cluster_id, own.group_id, own.topic, own.`partition`,
+    sum(CASE WHEN is_pending = 0 AND `after` IS NOT NULL AND {_IN_LAST_MINUTES} THEN 1 ELSE 0 END) AS last_commits
+  FROM recent own{_BEFORE_NEWEST}
+  GROUP BY own.cluster_id, own.group_id, own.topic, own.`partition`
+  HAVING count(*) + max(is_pending) > 1
 ),
 commits AS (
   SELECT * FROM (
     SELECT own.*, newest.sampled_at, count(own.`after`) OVER ({_SO_FAR}) AS age,
       sum(CASE WHEN own.`after` IS NULL THEN 1 ELSE 0 END) OVER ({_SO_FAR}) AS losses_since
     FROM known_changes own{_BEFORE_NEWEST}
-    JOIN (SELECT cluster_id, group_id, topic, `partition`, last_commits FROM partition_records WHERE recent_records > 1) several
+    JOIN several
       ON several.cluster_id = own.cluster_id AND several.group_id = own.group_id
       AND several.topic = own.topic AND several.`partition` = own.`partition`
     WHERE several.last_commits < {WINDOW} OR {_IN_LAST_MINUTES}
@@ -126,25 +143,17 @@ holds AS (
   WHERE last_stable_offset < log_end_offset
   GROUP BY cluster_id, topic, `partition`, last_stable_offset
 ),
-placed AS (
-  SELECT * FROM (
-    SELECT united.*, max(CASE WHEN is_step = 1 THEN at END) OVER (
-      PARTITION BY cluster_id, topic, `partition` ORDER BY at, is_step ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS step_from
-    FROM (
-      SELECT cluster_id, group_id, topic, `partition`, at, `after`, age, least_silence, sampled_at, 0 AS is_step FROM commits
-      UNION ALL
-      SELECT cluster_id, '', topic, `partition`, from_at, 0, 0, 0, sampled_at, 1 FROM recent_steps WHERE from_at IS NOT NULL
-    ) united
-  ) with_steps
-  WHERE is_step = 0
+steps_by_minute AS (
+  SELECT steps.*, {_minute_of("steps.from_at")} + minutes.distance AS minute
+  FROM recent_steps steps CROSS JOIN (VALUES {_MINUTES}) minutes(distance)
+  WHERE {_minute_of("steps.from_at")} + minutes.distance <= {micros("steps.sampled_at")}
 ),
 lags AS (
   SELECT {large("steps")} commits.*, {_END_AT_COMMIT} - commits.`after` AS lag_then
-  FROM placed commits
-  LEFT JOIN recent_steps steps
+  FROM commits
+  LEFT JOIN steps_by_minute steps
     ON steps.cluster_id = commits.cluster_id AND steps.topic = commits.topic
-    AND steps.`partition` = commits.`partition` AND steps.from_at = commits.step_from
+    AND steps.`partition` = commits.`partition` AND steps.minute = {_minute_of("commits.at")}
     AND commits.at > steps.from_at AND commits.at <= steps.sampled_at
 ),
 windows AS (
