@@ -7,18 +7,22 @@ Queries of the tables without a JVM are here too: `sql_tables.py`, for notebooks
 
 from __future__ import annotations
 
-from group_coordinator.clients.admin.client import AdminClient, AsyncAdminClient
-from group_coordinator.clients.channel import RequestChannel
-from group_coordinator.clients.cluster.cluster import Cluster
-from group_coordinator.clients.cluster.connection import Connection
-from group_coordinator.clients.member.member import GroupMember
-from group_coordinator.clients.member.membership import (
-    MemberOptions,
-    MemberState,
-    SubscriptionPattern,
-)
-from group_coordinator.clients.reset_plan import ShiftBy
-from group_coordinator.clients.results import MemberToRemove
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from group_coordinator.clients.admin.client import AdminClient, AsyncAdminClient
+    from group_coordinator.clients.channel import RequestChannel
+    from group_coordinator.clients.cluster.cluster import Cluster
+    from group_coordinator.clients.cluster.connection import Connection
+    from group_coordinator.clients.member.member import GroupMember
+    from group_coordinator.clients.member.membership import (
+        MemberOptions,
+        MemberState,
+        SubscriptionPattern,
+    )
+    from group_coordinator.clients.reset_plan import ShiftBy
+    from group_coordinator.clients.results import MemberToRemove
 
 __all__ = [
     "AdminClient",
@@ -33,3 +37,24 @@ __all__ = [
     "ShiftBy",
     "SubscriptionPattern",
 ]
+
+_MODULES = {
+    "AdminClient": "admin.client",
+    "AsyncAdminClient": "admin.client",
+    "Cluster": "cluster.cluster",
+    "Connection": "cluster.connection",
+    "GroupMember": "member.member",
+    "MemberOptions": "member.membership",
+    "MemberState": "member.membership",
+    "MemberToRemove": "results",
+    "RequestChannel": "channel",
+    "ShiftBy": "reset_plan",
+    "SubscriptionPattern": "member.membership",
+}
+
+
+def __getattr__(name: str) -> object:
+    # Imported at the first use: queries of the tables need no Kafka client, which takes a quarter of a second to import.
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

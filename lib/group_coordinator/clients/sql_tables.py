@@ -119,7 +119,7 @@ class Session:
     def sql(self, text: str) -> pa.Table:
         """Answer a query from the tables. Raises QueryError: it cannot be answered; the message is a single line."""
         with reported_in_one_line():
-            return pa.table(self._builder.execute(text))
+            return pa.RecordBatchReader.from_stream(self._builder.execute(text)).read_all()
 
     def check(self, text: str) -> None:
         """Check that the engine's plan of the text only reads. The plan runs nothing.
