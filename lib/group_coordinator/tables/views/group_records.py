@@ -19,6 +19,8 @@ from group_coordinator.tables.views.definition import (
 # More records than a batch has of one group. A batch's number has the other 35 bits: ten batches a second for a hundred
 # years.
 _MOST_OF_A_BATCH = 2**28
+PLACE_IN_LOG = f"batch_id * {_MOST_OF_A_BATCH} + seq"
+"""SQL for a record's place in the order of its group's log."""
 _CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored', 'observed')"
 EPOCHS = "(3, 11, 17)"
 MEMBERS = "(5, 10, 19)"
@@ -56,7 +58,7 @@ PRODUCER_ID = number_in("value", "producerId")
 
 # The values in JSON are extracted first, so that no engine sorts the texts.
 _OF_EACH = f"""cluster_id, group_id, topic, `partition`, `offset`, reason, principal, event_time, batch_id, seq,
-  batch_id * {_MOST_OF_A_BATCH} + seq AS place_in_log,
+  {PLACE_IN_LOG} AS place_in_log,
   CASE
     WHEN record_type = 0 THEN 1
     WHEN record_type IN {EPOCHS} THEN 3

@@ -11,7 +11,7 @@ from group_coordinator.tables.views.definition import (
     optional,
     required,
 )
-from group_coordinator.tables.views.group_records import PRODUCER_ID
+from group_coordinator.tables.views.group_records import PLACE_IN_LOG, PRODUCER_ID
 from group_coordinator.tables.views.lag import COMMITTED_OFFSET, LAG
 from group_coordinator.tables.views.offset_changes import RECENT_HOURS, RECENT_OFFSETS
 from group_coordinator.tables.views.position_steps import (
@@ -28,7 +28,7 @@ from group_coordinator.tables.views.time_lag import LAG_SECONDS, TIMED_LAG
 WINDOW = 10
 """The number of newest commits that are evaluated."""
 _BUSY_MINUTES = 10
-"""With WINDOW commits in the last minutes, the commits before them are not looked at."""
+"""With WINDOW commits in the last minutes, the log before them is not looked at."""
 LEAST_SILENCE_SECONDS = 60
 """A consumer that commits in bursts is not stopped between two of them."""
 UNKNOWN_SILENCE_SECONDS = 600
@@ -49,7 +49,7 @@ _OF_SHARE_GROUPS = f"""
   UNION ALL
   SELECT cluster_id, group_id, topic, `partition`, sampled_at, start_offset, {micros("sampled_at")}, 1, {SHARE_SILENCE_SECONDS}, 0
   FROM ({SHARE_OFFSET_MOVES}) moves"""  # noqa: S608 - texts of our own
-_IN_LAST_MINUTES = f"own.at >= newest.sampled_at - INTERVAL '{_BUSY_MINUTES}' MINUTE"
+_IS_OF_LAST_MINUTES = f"is_pending = 0 AND `after` IS NOT NULL AND own.at >= newest.sampled_at - INTERVAL '{_BUSY_MINUTES}' MINUTE"
 _BEFORE_NEWEST = f"""
   JOIN newest
     ON newest.cluster_id = own.cluster_id AND own.at <= newest.sampled_at
@@ -100,7 +100,7 @@ _END_AT_COMMIT = f"""
 _TEXT = f"""
 WITH newest AS ({NEWEST_SAMPLES}),
 recent AS (
-  SELECT cluster_id, group_id, topic, `partition`, event_time AS at, {offset_or_null("`offset`")} AS `after`, 0 AS place, 1 AS is_recent,
+  SELECT cluster_id, group_id, topic, `partition`, event_time AS at, {offset_or_null("`offset`")} AS `after`, {PLACE_IN_LOG} AS place, 1 AS is_recent,
     {LEAST_SILENCE_SECONDS} AS least_silence, CASE WHEN {PRODUCER_ID} IS NULL THEN 0 ELSE 1 END AS is_pending
   FROM $coordinator_log
   WHERE record_type IN (0, 1) AND event_time >= {since(f"INTERVAL '{RECENT_HOURS}' HOUR")}{_OF_SHARE_GROUPS}
@@ -119,7 +119,7 @@ partition_records AS (
 ),
 several AS (
   SELECT own.cluster_id, own.group_id, own.topic, own.`partition`,
-    sum(CASE WHEN is_pending = 0 AND `after` IS NOT NULL AND {_IN_LAST_MINUTES} THEN 1 ELSE 0 END) AS last_commits
+    count(CASE WHEN {_IS_OF_LAST_MINUTES} THEN 1 END) AS last_commits, min(CASE WHEN {_IS_OF_LAST_MINUTES} THEN place END) AS since_place
   FROM recent own{_BEFORE_NEWEST}
   GROUP BY own.cluster_id, own.group_id, own.topic, own.`partition`
   HAVING count(*) + max(is_pending) > 1
@@ -132,7 +132,7 @@ commits AS (
     JOIN several
       ON several.cluster_id = own.cluster_id AND several.group_id = own.group_id
       AND several.topic = own.topic AND several.`partition` = own.`partition`
-    WHERE several.last_commits < {WINDOW} OR {_IN_LAST_MINUTES}
+    WHERE several.last_commits < {WINDOW} OR own.place >= several.since_place
   ) aged
   WHERE losses_since = 0 AND age <= {WINDOW} AND (is_recent = 1 OR age = 1)
 ),

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from group_coordinator.clients.sql_tables import rows
+from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
 from tests.support.group_history import GroupHistory, asked, tables_of
@@ -175,6 +176,21 @@ def test_time_lag_and_its_history_are_known_in_the_same_way(root: Path) -> None:
     )
 
     assert {name for (name,) in asked(root, different)}.isdisjoint(AT_A_MARKER)
+
+
+def test_the_order_of_the_log_counts_not_that_of_its_times(tmp_path: Path) -> None:
+    """A mirror's times are those of brokers, whose clocks differ."""
+    group = GroupHistory("reader")
+    for seconds, offset in [*steady(10, start_s=600), (650, 115)]:
+        group.at(seconds * 1_000)
+        group.commit({"orders": {0: offset}})
+    root = tables_of(tmp_path, group)
+    log = DeltaTable(root / COORDINATOR_LOG.name)
+    log.update({"event_time": "to_timestamp_micros(30000000)"}, predicate="`offset` = 115")
+    sample(root, 0, "orders", {0: 1_000})
+    sample(root, 660, "orders", {0: 1_000})
+
+    assert asked(root, "SELECT status, commits FROM partition_status") == [("REWIND", 10)]
 
 
 def test_a_loss_is_reported_of_a_group_that_a_transaction_holds_back_too(tmp_path: Path) -> None:
