@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from group_coordinator.clients import errors as errors
+
 if TYPE_CHECKING:
     from group_coordinator.clients.admin.client import AdminClient, AsyncAdminClient
     from group_coordinator.clients.channel import RequestChannel
@@ -53,8 +55,12 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> object:
+if not TYPE_CHECKING:
     # Imported at the first use: queries of the tables need no Kafka client, which takes a quarter of a second to import.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    def __getattr__(name: str) -> object:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction
 from msgspec import convert
 from pyspark.sql import DataFrame
@@ -24,7 +25,7 @@ from pyspark.sql import functions as F
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from group_coordinator.codecs.records.record_types import COMPACTED_TYPES
-from group_coordinator.tables.append import size_of
+from group_coordinator.tables.append import Size, size_of
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.compaction import spark
 from group_coordinator.tables.compaction.rows import (
@@ -59,6 +60,8 @@ _MOST_ROWS = 1_000_000
 _MOST_BYTES = 256 * 1024 * 1024
 _ROWS_AT_ONCE = 50_000
 """Rows that are objects of Python at the same time, next to the other rows of their groups."""
+_ROWS_CONVERTED_AT_ONCE = 5_000
+"""Rows that Arrow converts while no other thread of Python runs."""
 
 Entries: TypeAlias = dict[GroupKey, list[StoredLogEntry]]
 
@@ -100,7 +103,7 @@ def _some_groups(log: pa.Table) -> Iterator[Entries]:
     columns = log.select([*GroupKey._fields, *StoredLogEntry._fields]).sort_by(GROUP_ID.name)
     rows = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        for batch in in_milliseconds(columns).to_batches(_ROWS_AT_ONCE)
+        for batch in in_milliseconds(columns).to_batches(_ROWS_CONVERTED_AT_ONCE)
     )
     some: Entries = {}
     count = 0
@@ -212,11 +215,12 @@ class Compaction:
             return None
         # Spark would hold them in Java first, whose heap may be too small: its collecting then never ends.
         [(first, last)] = log.agg(F.min(BATCH_ID.name), F.max(BATCH_ID.name)).collect()
-        rows = self._rows_of_batches(first, last)
+        rows = self._rows_of_batches(first, last, size.rows + 1)
+        texts = (pc.sum(pc.binary_length(rows[name])).as_py() or 0 for name in ("key", "value"))
         # Rows that maintenance has removed since are in the files of this batch only.
-        return rows if rows.num_rows == size.rows else None
+        return rows if Size(rows.num_rows, sum(texts)) == size else None
 
-    def _rows_of_batches(self, first: int, last: int) -> pa.Table:
+    def _rows_of_batches(self, first: int, last: int, limit: int) -> pa.Table:
         columns = [*GROUP_KEY, *StoredLogEntry._fields]
         of_cluster = f"cluster_id = {in_datafusion(self.cluster_id)}"
         types = ", ".join(map(str, COMPACTED_TYPES))
@@ -226,7 +230,7 @@ class Compaction:
             .register("log", table)
             .execute(
                 f"SELECT {', '.join(columns)} FROM log WHERE {of_cluster} "  # noqa: S608 - numbers and an escaped name
-                f"AND batch_id BETWEEN {first} AND {last} AND record_type IN ({types})"
+                f"AND batch_id BETWEEN {first} AND {last} AND record_type IN ({types}) LIMIT {limit}"
             )
         )
         schema = COORDINATOR_LOG.no_rows().schema
