@@ -73,7 +73,7 @@ _RECENT_SAMPLES = f"""(
 _MINUTE = 60_000_000
 """Microseconds."""
 _MINUTES = ", ".join(f"({number * _MINUTE})" for number in range(61))
-"""Distances from the first minute to all that a step between samples of an hour may touch."""
+"""Microseconds from the first minute of a step to each minute that it may touch: its samples are of the same hour."""
 
 
 def _minute_of(timestamp: str) -> str:
