@@ -98,7 +98,7 @@ def mirrored_entries(log: Sequence[StoredLogEntry]) -> list[StoredLogEntry]:
         for own in log
         for entry in mirrored(own.batch_id, log_entry.decode(own.key, own.value), own.event_time)
     ]
-    return [entry._replace(batch_id=number) for number, entry in enumerate(found)]
+    return [structs.replace(entry, batch_id=number) for number, entry in enumerate(found)]
 
 
 @given(steps=st.lists(STEPS, max_size=40), data=st.data())
@@ -151,7 +151,9 @@ def test_consumer_groups(steps: Steps, data: st.DataObject) -> None:
         done = len(driver.log)
 
     life_of(steps, write_log)
-    check_cleaned([entry._replace(batch_id=number) for number, entry in enumerate(log)], data)
+    check_cleaned(
+        [structs.replace(entry, batch_id=number) for number, entry in enumerate(log)], data
+    )
 
 
 def check_script(story: Story, data: st.DataObject) -> None:

@@ -59,8 +59,9 @@ class Tables:
     def take(self, stretch: Sequence[StoredLogEntry]) -> int:
         """How many rows a stretch of the log changes."""
         changes = list(apply_entries(KEY, self.rows, stretch, RETENTION, self.topic_names))
-        for _, delete, row in changes:
-            if not delete:
+        for change in changes:
+            row = change.row
+            if not change.delete:
                 self.rows.add(row)
             elif isinstance(row, GroupRow):
                 self.rows.group = None

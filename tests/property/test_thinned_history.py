@@ -17,6 +17,7 @@ from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
 from group_coordinator.settings import load
 from group_coordinator.tables.compaction.rows import (
+    ENTRY_COLUMNS,
     GroupKey,
     GroupRows,
     Retention,
@@ -133,10 +134,10 @@ def test_what_is_no_ordinary_commit_stays(tables: Tables, view: str) -> None:
 def folded(root: Path, until_ms: int) -> dict[GroupKey, list[Any]]:
     rows = DeltaTable(root / "coordinator_log").to_pyarrow_table()
     log: dict[GroupKey, list[StoredLogEntry]] = defaultdict(list)
-    for row in from_arrow(rows.select([*GroupKey._fields, *StoredLogEntry._fields])):
+    for row in from_arrow(rows.select([*GroupKey._fields, *ENTRY_COLUMNS])):
         if row["event_time"] < until_ms:
             key = GroupKey(row["cluster_id"], row["group_id"])
-            log[key].append(StoredLogEntry(*(row[name] for name in StoredLogEntry._fields)))
+            log[key].append(StoredLogEntry(*(row[name] for name in ENTRY_COLUMNS)))
     retention = Retention(RETENTION_MS, 600_000)
     return {
         key: [*apply_entries(key, GroupRows(), entries, retention)]

@@ -32,7 +32,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction as local_compaction
 from group_coordinator.tables.compaction import spark as spark_compaction
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.rows import Retention, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import GROUP_KEY
 from tests.support.log_rows import Log, member
@@ -91,7 +91,7 @@ def of_the_log_table(
 @pytest.fixture
 def by_spark(spark: SparkSession, catalog: TableCatalog) -> Take:
     def take(log: Log, application: str) -> None:
-        frame = log.frame(spark).select(*GROUP_KEY, *StoredLogEntry._fields)
+        frame = log.frame(spark).select(*GROUP_KEY, *ENTRY_COLUMNS)
         spark_compaction.compact(
             catalog, "test", frame, RETENTION, Transaction(application, log.batch_id)
         )

@@ -16,7 +16,7 @@ from group_coordinator.mirror.group_so_far import EXPLAINED
 from group_coordinator.mirror.known_rows import MirrorBatch
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, GroupKey, Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.maintenance_work import session_conf
@@ -59,9 +59,7 @@ def filled(tmp_path: Path) -> Path:
     first, second, _ = of_batches()
     log = pa.Table.from_pylist(first + second, COLUMNS)
     write_deltalake(tmp_path / COORDINATOR_LOG.name, log, mode="append")
-    entries = pa.Table.from_pylist(first, COLUMNS).select(
-        [*GroupKey._fields, *StoredLogEntry._fields]
-    )
+    entries = pa.Table.from_pylist(first, COLUMNS).select([*GroupKey._fields, *ENTRY_COLUMNS])
     compaction.compact(
         TableCatalog(str(tmp_path)), "live", entries, RETENTION, Transaction("earlier", 0)
     )

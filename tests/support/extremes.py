@@ -9,7 +9,7 @@ from deltalake import Transaction, write_deltalake
 from group_coordinator.core.model import requests
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, GroupKey
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 from tests.support.group_history import GroupHistory, tables_of
@@ -122,7 +122,7 @@ def add_mirrored_extremes(root: Path) -> None:
     for version, log in enumerate(mirrored_extremes()):
         rows = table_rows(log)
         write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
-        entries = rows.select([*GroupKey._fields, *StoredLogEntry._fields])
+        entries = rows.select([*GroupKey._fields, *ENTRY_COLUMNS])
         once = Transaction("extremes", version)
         compaction.compact(TableCatalog(str(root)), log.key.cluster_id, entries, MINUTE, once)
 

@@ -22,7 +22,7 @@ from group_coordinator.core.model.records import Record
 from group_coordinator.runtime.outputs import LogRow, Outputs
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, GroupKey, Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.group_labels import (
@@ -152,7 +152,7 @@ def tables_of(root: Path, *histories: Told) -> Path:
         compaction.compact(
             TableCatalog(str(root)),
             history.cluster_id,
-            log.select([*GroupKey._fields, *StoredLogEntry._fields]),
+            log.select([*GroupKey._fields, *ENTRY_COLUMNS]),
             Retention(
                 history.config.retention_ms, history.config.offsets_retention_check_interval_ms
             ),

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.core.model.records import Record
 from group_coordinator.core.model.requests import Topic
-from group_coordinator.tables.compaction.rows import GroupKey, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, GroupKey
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,7 +78,7 @@ class Log:
     def entries(self) -> pa.Table:
         """As compaction takes them on the driver."""
         columns = COORDINATOR_LOG.schema.names
-        wanted = {*GroupKey._fields, *StoredLogEntry._fields}
+        wanted = {*GroupKey._fields, *ENTRY_COLUMNS}
         return self.table().select([name for name in columns if name in wanted])
 
     def table(self, **others: object) -> pa.Table:

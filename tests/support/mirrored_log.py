@@ -10,10 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake import Transaction, write_deltalake
+from msgspec import structs
 
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
 from group_coordinator.tables.compaction.rows import (
+    ENTRY_COLUMNS,
     ConfigRow,
     GroupKey,
     GroupRow,
@@ -79,7 +81,7 @@ def _row(group: GroupKey, entry: StoredLogEntry, names: list[str]) -> JsonObject
     when = EPOCH + timedelta(milliseconds=entry.event_time)
     known = {
         **group._asdict(),
-        **entry._asdict(),
+        **structs.asdict(entry),
         "record_type": key["type"],
         "topic": key["data"].get("topic"),
         "partition": key["data"].get("partition"),
@@ -101,7 +103,7 @@ def tables_of_mirror(root: Path, log: MirroredLog, topic_names: dict[str, str]) 
     rows, ids = table_rows(log), topic_id_rows(KEY.cluster_id, topic_names, LATER_MS)
     write_deltalake(root / COORDINATOR_LOG.name, rows, mode="append")
     write_deltalake(root / TOPIC_IDS.name, ids, mode="append")
-    entries = rows.select([*GroupKey._fields, *StoredLogEntry._fields])
+    entries = rows.select([*GroupKey._fields, *ENTRY_COLUMNS])
     compaction.compact(
         TableCatalog(str(root)), KEY.cluster_id, entries, MINUTE, Transaction("mirror", 0)
     )
@@ -119,11 +121,11 @@ class FoldedTables:
 
     def take_entries(self, log: list[StoredLogEntry]) -> list[Change]:
         changes = [*apply_entries(self.key, self.rows, log, MINUTE, self.topic_names)]
-        for _, delete, row in changes:
-            if delete:
-                self._remove(row)
+        for change in changes:
+            if change.delete:
+                self._remove(change.row)
             else:
-                self.rows.add(row)
+                self.rows.add(change.row)
         return changes
 
     def _remove(self, row: TableRow) -> None:

@@ -23,7 +23,7 @@ from group_coordinator.mirror.group_so_far import REPLAYED, GroupSoFar, LoggedRo
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.rows import GroupKey, GroupRows, Retention, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, GroupKey, GroupRows, Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.topic_ids import TOPIC_IDS, topic_id_rows
@@ -46,7 +46,7 @@ def recorded_cluster(root: Path) -> Path:
     rows = _with_reasons(_rows(messages), topics)
     log = pa.Table.from_pylist(rows, COORDINATOR_LOG.no_rows().schema)
     write_deltalake(root / COORDINATOR_LOG.name, log, mode="append")
-    entries = log.select([*GroupKey._fields, *StoredLogEntry._fields])
+    entries = log.select([*GroupKey._fields, *ENTRY_COLUMNS])
     retention = Retention(RETENTION_MS, check_interval_ms=1_000)
     compaction.compact(
         TableCatalog(str(root)), CLUSTER, entries, retention, Transaction(CLUSTER, _BATCH)

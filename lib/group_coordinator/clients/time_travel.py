@@ -15,6 +15,7 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.query_results import log_by_group
 from group_coordinator.tables.compaction.rows import (
+    ENTRY_COLUMNS,
     GroupKey,
     GroupRows,
     Retention,
@@ -85,7 +86,7 @@ def _changes(
     retention = Retention(
         as_of_time.config.retention_ms, as_of_time.config.offsets_retention_check_interval_ms
     )
-    columns = [name for name in StoredLogEntry._fields if name != "event_time"]
+    columns = [name for name in ENTRY_COLUMNS if name != "event_time"]
     rows: dict[str, list[TableRow]] = defaultdict(list)
     for (cluster_id, group_id), log in log_by_group(builder, columns, as_of_time.of_groups):
         key, topic_names = GroupKey(cluster_id, group_id), names.get(cluster_id, {})

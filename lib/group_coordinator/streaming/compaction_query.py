@@ -30,7 +30,7 @@ from group_coordinator.tables.append import running_query_id
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import WRITERS
 from group_coordinator.tables.compaction.compaction import Compaction
-from group_coordinator.tables.compaction.rows import Retention, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import COMPACTED
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_KEY, TableDefinition
@@ -186,7 +186,7 @@ class CompactionQuery:
         log = self._catalog.read_stream(self.spark, COORDINATOR_LOG.name)
         return (
             log.where(is_ours & (F.col(BATCH_ID.name) > done))
-            .select(*GROUP_KEY, "record_type", *StoredLogEntry._fields)
+            .select(*GROUP_KEY, "record_type", *ENTRY_COLUMNS)
             .writeStream.queryName(QUERY_NAME)
             .foreachBatch(write)
             .option("checkpointLocation", self._folder.address_in_full)

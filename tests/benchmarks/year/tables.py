@@ -13,7 +13,7 @@ from deltalake import Transaction, write_deltalake
 from group_coordinator import settings
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.compaction import compaction
-from group_coordinator.tables.compaction.rows import GroupKey, Retention, StoredLogEntry
+from group_coordinator.tables.compaction.rows import ENTRY_COLUMNS, GroupKey, Retention
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import TABLES
 from group_coordinator.tables.samples import TOPIC_POSITIONS
@@ -102,7 +102,7 @@ class Year:
         """Two days have all that is so now; the last one alone has little yet soon after midnight."""
         config = settings.load().coordinator
         retention = Retention(config.retention_ms, config.offsets_retention_check_interval_ms)
-        log = newest.select([*GroupKey._fields, *StoredLogEntry._fields])
+        log = newest.select([*GroupKey._fields, *ENTRY_COLUMNS])
         compaction.compact(
             TableCatalog(str(root)), CLUSTER_ID, log, retention, Transaction("year", 0)
         )

@@ -29,6 +29,7 @@ from group_coordinator.tables.append import Size, size_of
 from group_coordinator.tables.catalog import TableCatalog, commit_of_deltalake
 from group_coordinator.tables.compaction import spark
 from group_coordinator.tables.compaction.rows import (
+    ENTRY_COLUMNS,
     ROW_TYPES,
     GroupKey,
     GroupRows,
@@ -100,7 +101,7 @@ def compact(
 
 def _some_groups(log: pa.Table) -> Iterator[Entries]:
     """Yield the entries of some groups at a time, in the order of the groups, so that equal input gives equal files."""
-    columns = log.select([*GroupKey._fields, *StoredLogEntry._fields]).sort_by(GROUP_ID.name)
+    columns = log.select([*GroupKey._fields, *ENTRY_COLUMNS]).sort_by(GROUP_ID.name)
     rows = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True)
         for batch in in_milliseconds(columns).to_batches(_ROWS_CONVERTED_AT_ONCE)
@@ -108,7 +109,7 @@ def _some_groups(log: pa.Table) -> Iterator[Entries]:
     some: Entries = {}
     count = 0
     for key, of_group in groupby(rows, key=itemgetter(0, 1)):
-        some[GroupKey(*key)] = entries = [StoredLogEntry(*entry) for _, _, *entry in of_group]
+        some[GroupKey(*key)] = entries = [StoredLogEntry(*row[2:]) for row in of_group]
         count += len(entries)
         if count >= _ROWS_AT_ONCE:
             yield some
@@ -134,7 +135,7 @@ def _rows_of_groups(
 
 def _source(table: str, changes: list[Change]) -> pa.Table:
     [definition] = [each for each in COMPACTED if each.name == table]
-    rows = to_arrow((change.row for change in changes), definition.no_rows().schema)
+    rows = to_arrow([change.row for change in changes], definition.no_rows().schema)
     return rows.append_column("delete", pa.array([change.delete for change in changes]))
 
 
@@ -182,7 +183,7 @@ _TRIES = Retrying(
 def entries_of(log: DataFrame) -> DataFrame:
     """Return the rows of coordinator_log that change groups, with the columns of GROUP_KEY and StoredLogEntry."""
     of_groups = F.col("record_type").isin(*COMPACTED_TYPES)
-    return log.where(of_groups).select(*GROUP_KEY, *StoredLogEntry._fields)
+    return log.where(of_groups).select(*GROUP_KEY, *ENTRY_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ class Compaction:
         return rows if Size(rows.num_rows, sum(texts)) == size else None
 
     def _rows_of_batches(self, first: int, last: int, limit: int) -> pa.Table:
-        columns = [*GROUP_KEY, *StoredLogEntry._fields]
+        columns = [*GROUP_KEY, *ENTRY_COLUMNS]
         of_cluster = f"cluster_id = {in_datafusion(self.cluster_id)}"
         types = ", ".join(map(str, COMPACTED_TYPES))
         table = DeltaTable(self.catalog.location(COORDINATOR_LOG.name))

@@ -151,7 +151,7 @@ class ReplayedGroup:
             record_type = log_entry.type_of(entry.key)
             kind = FOREIGN_KINDS.get(record_type)
             if kind is None:
-                self._replay(log_entry.decode(entry.key, entry.value), entry)
+                self._replay(log_entry.decode_as(record_type, entry.key, entry.value), entry)
             else:
                 self._replay_foreign(kind, record_type, entry)
         except RecordError as fault:
@@ -170,7 +170,8 @@ class ReplayedGroup:
             self._give_way_to_a_consumer_group()
         replay_record(self._group, record, entry.event_time)
         self._newest.note(record, entry)
-        self._topic_names |= named_topics(record, entry.value)
+        if names := named_topics(record, entry.value):
+            self._topic_names |= names
         self._note_emptiness(record, entry)
 
     def _replay_foreign(self, kind: ForeignKind, record_type: int, entry: StoredLogEntry) -> None:

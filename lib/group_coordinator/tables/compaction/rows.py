@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias, TypedDict, assert_never
 
 import pyarrow as pa
@@ -24,7 +25,8 @@ class GroupKey(NamedTuple):
     group_id: str
 
 
-class StoredLogEntry(NamedTuple):
+# gc=False: Python would look at all of a batch again and again, and they have no cycles.
+class StoredLogEntry(Struct, frozen=True, order=True, gc=False):
     """The relevant columns of a row of coordinator_log; entries sort in the order of writing."""
 
     batch_id: int
@@ -39,6 +41,9 @@ class StoredLogEntry(NamedTuple):
     @property
     def is_mirrored(self) -> bool:
         return self.reason in {Reason.MIRRORED, Reason.OBSERVED} or bool(self.inferred)
+
+
+ENTRY_COLUMNS = StoredLogEntry.__struct_fields__
 
 
 class Stamp(TypedDict):
@@ -219,10 +224,15 @@ class GroupRows:
         }
 
 
-def to_arrow(rows: Iterable[Row], wanted: pa.Schema) -> pa.Table:
+def to_arrow(rows: Sequence[Row], wanted: pa.Schema) -> pa.Table:
     # Arrow converts integers to microseconds only by way of milliseconds with a time zone.
     milliseconds, between = (_with_instants(wanted, kind) for kind in (pa.int64(), _MILLISECONDS))
-    return pa.Table.from_pylist(to_builtins(list(rows)), milliseconds).cast(between).cast(wanted)
+    # By columns, as a dictionary for each row takes four times as long.
+    columns = [
+        pa.array(to_builtins([*map(attrgetter(field.name), rows)]), field.type)
+        for field in milliseconds
+    ]
+    return pa.table(columns, milliseconds).cast(between).cast(wanted)
 
 
 def from_arrow(table: pa.Table) -> list[dict[str, Any]]:

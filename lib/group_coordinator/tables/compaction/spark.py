@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import pyarrow as pa
 from deltalake import Transaction
-from msgspec import json, structs
+from msgspec import Struct, json, structs
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -46,7 +46,7 @@ from group_coordinator.tables.topic_ids import topic_names
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
-class Change(NamedTuple):
+class Change(Struct, frozen=True, gc=False):
     """A change of a row: put it into its table, or delete the row with its key."""
 
     table: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from group_coordinator.core.model.classic_member import Protocol
 from group_coordinator.core.model.consumer_member import (
@@ -70,7 +70,7 @@ def log_of(
     log = Log(batch_id)
     for record in found:
         log.record("g", record, TOPICS if topics is None else topics)
-    return [entry._replace(event_time=at_ms) for entry in entries(log)]
+    return [structs.replace(entry, event_time=at_ms) for entry in entries(log)]
 
 
 def current(
@@ -320,7 +320,7 @@ def test_a_classic_group_is_upgraded_and_downgraded() -> None:
     log.group("g", [member("a", ["orders"], {"orders": [0]})])
     [group_again] = entries(log)
     tombstones = log_of(*downgrade, at_ms=5_000, batch_id=2)
-    tables.take_entries([*tombstones, group_again._replace(seq=len(tombstones))])
+    tables.take_entries([*tombstones, structs.replace(group_again, seq=len(tombstones))])
     assert (tables.group.group_type, tables.group.state) == ("classic", "Stable")
     a = tables.rows.members["a"]
     assert (a.member_type, a.member_epoch) == (None, None)

@@ -7,6 +7,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from group_coordinator.codecs.records.log_entry import RecordError
 from group_coordinator.tables.compaction.rows import GroupRows, StoredLogEntry, to_arrow
@@ -275,7 +276,9 @@ def test_whatever_kafka_prints_is_taken_in_any_order(caplog: pytest.LogCaptureFi
     assert {0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 21, 22, 23} <= types
 
     for step in (1, 7, 11, -1):
-        turned = [entry._replace(batch_id=number) for number, entry in enumerate(log[::step])]
+        turned = [
+            structs.replace(entry, batch_id=number) for number, entry in enumerate(log[::step])
+        ]
         tables, read = MirroredTables(), MirroredLog()
         for entry in turned:
             read.entries.append(entry)
