@@ -27,14 +27,7 @@ from kafka.admin import NewTopic
 
 from group_coordinator.clients.channel import Body, Request, RequestChannel
 from group_coordinator.clients.cluster.connection import Connection
-from tests.benchmarks.answer_times import (
-    TOPIC,
-    Ask,
-    ResponseTimes,
-    ask_steadily,
-    commit,
-    heartbeat,
-)
+from tests.benchmarks.answer_times import TOPIC, Ask, ResponseTimes, ask_steadily, commit, heartbeat
 from tests.benchmarks.gateway import cpu_s
 from tests.benchmarks.idle_members import INTERVAL_S, Crowd, Heartbeats
 from tests.benchmarks.measured import show

@@ -10,12 +10,7 @@ from contextlib import closing
 from typing import Any, Protocol
 
 import pytest
-from kafka.admin import (
-    ACLPermissionType,
-    ACLResourcePatternType,
-    NewTopic,
-    ResourceType,
-)
+from kafka.admin import ACLPermissionType, ACLResourcePatternType, NewTopic, ResourceType
 from kafka.protocol.admin import CreateAclsRequest
 from msgspec import structs
 

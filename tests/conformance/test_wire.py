@@ -10,11 +10,7 @@ from group_coordinator.codecs.wire.schemas import APIS, MESSAGES
 from group_coordinator.core.embedded_protocol import ASSIGNMENT, SUBSCRIPTION
 from tests.conformance.kafka.coordinators import NoCompilerError
 from tests.conformance.wire.comparison import KafkaWire, differences, other_requests
-from tests.conformance.wire.definitions import (
-    apis_of_brokers,
-    kafkas_messages,
-    other_definitions,
-)
+from tests.conformance.wire.definitions import apis_of_brokers, kafkas_messages, other_definitions
 
 
 @pytest.fixture(scope="module")

@@ -25,11 +25,7 @@ from group_coordinator.clients.cluster.held_rights import ClusterAcls
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.codecs.offsets_topic import OFFSETS_TOPIC
 from group_coordinator.core.acls import Right
-from group_coordinator.driver.checks.rights import (
-    RIGHTS,
-    can_be_asked_for,
-    look_at_rights,
-)
+from group_coordinator.driver.checks.rights import RIGHTS, can_be_asked_for, look_at_rights
 from group_coordinator.local.broker import LOOPBACK, EmbeddedBroker, free_row
 from group_coordinator.offset_reporter.outbox import (
     CoordinatorTarget,

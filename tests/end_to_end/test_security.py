@@ -10,11 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from kafka import (
-    KafkaAdminClient,
-    KafkaProducer,
-    TopicPartition,
-)
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
 from group_coordinator.clients import AdminClient

@@ -15,12 +15,7 @@ from kafka.errors import CoordinatorNotAvailableError
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.core.acls import Operation, ResourceType, Right
-from group_coordinator.driver.checks.rights import (
-    ITS_GROUPS,
-    ITS_TOPICS,
-    RIGHTS,
-    right_of,
-)
+from group_coordinator.driver.checks.rights import ITS_GROUPS, ITS_TOPICS, RIGHTS, right_of
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import JobSettings, load
 from tests.broker.clients.kafka_tool import ALL_TOOLS, java_command

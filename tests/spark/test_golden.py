@@ -18,14 +18,7 @@ from group_coordinator.streaming.batch_writer import Sinks, responses_of
 from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.creation import upgrade_tables
 from tests.golden import job
-from tests.golden.story import (
-    FILES,
-    HOUR_MS,
-    ORDERS_ID,
-    PackedEvent,
-    Story,
-    orders,
-)
+from tests.golden.story import FILES, HOUR_MS, ORDERS_ID, PackedEvent, Story, orders
 from tests.support.until import until
 
 pytestmark = pytest.mark.spark

@@ -17,14 +17,7 @@ from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.streaming.checkpoint.ownership import CheckpointError, checked_writer
 from group_coordinator.tables.failed_events import DEAD_LETTERS
 from group_coordinator.tables.writer import Writer
-from tests.spark.mirror_stage import (
-    Mirror,
-    commit,
-    disk_full_at,
-    new_topic,
-    place_of,
-    produce,
-)
+from tests.spark.mirror_stage import Mirror, commit, disk_full_at, new_topic, place_of, produce
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 

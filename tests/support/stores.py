@@ -13,14 +13,7 @@ from pyarrow.fs import FileSelector, S3FileSystem, copy_files
 
 from group_coordinator.local.jars import s3_jars
 from tests.support.hadoop_cluster import HadoopCluster, hadoop_cluster
-from tests.support.object_store import (
-    BUCKET,
-    Mood,
-    ObjectStore,
-    environment,
-    in_mood,
-    object_store,
-)
+from tests.support.object_store import BUCKET, Mood, ObjectStore, environment, in_mood, object_store
 
 
 class Store(Protocol):

@@ -129,11 +129,7 @@ def target_of(
 ) -> RestoreTarget:
     if to_bootstrap_server is None and to_command_config:
         raise click.UsageError("--to-command-config needs --to-bootstrap-server")
-    named = {
-        "bootstrap.servers": bootstrap_server,
-        "cluster.id": cluster,
-        "tables.root": tables,
-    }
+    named = {"bootstrap.servers": bootstrap_server, "cluster.id": cluster, "tables.root": tables}
     from_options = [f"{key}={value}" for key, value in named.items() if value is not None]
     settings = load(config, [*overrides, *from_options])
     job, login = settings.job, client_options(command_config)

@@ -29,13 +29,7 @@ from group_coordinator.core.model.config import CoordinatorConfig
 from group_coordinator.core.model.consumer_group import ConsumerGroup
 from group_coordinator.core.model.group import Group
 from group_coordinator.core.model.records import Reason
-from group_coordinator.core.model.timers import (
-    NEVER_MS,
-    Timer,
-    TimerKey,
-    TimerKind,
-    Timers,
-)
+from group_coordinator.core.model.timers import NEVER_MS, Timer, TimerKey, TimerKind, Timers
 from group_coordinator.core.offsets import expiration
 from group_coordinator.core.value import Value
 
@@ -149,10 +143,7 @@ class LateAnswers:
         return Outage(before_ms, now_ms, was_heard=True, asked_ms=min(read_from_ms, late_since_ms))
 
 
-_REASONS = {
-    TimerKind.REGEX: Reason.TOPICS_RESOLVED,
-    TimerKind.SESSION: Reason.SESSION_TIMEOUT,
-}
+_REASONS = {TimerKind.REGEX: Reason.TOPICS_RESOLVED, TimerKind.SESSION: Reason.SESSION_TIMEOUT}
 """All other timers limit a rebalance."""
 
 
@@ -298,11 +289,6 @@ def fire(
         return expiration.sweep(group, now_ms, config)
     if isinstance(group.membership, ConsumerGroup):
         return fire_consumer_timer(
-            group,
-            group.membership,
-            deadline.timer_key,
-            now_ms=now_ms,
-            config=config,
-            rights=rights,
+            group, group.membership, deadline.timer_key, now_ms=now_ms, config=config, rights=rights
         )
     return fire_classic_timer(group.membership, deadline.timer_key, now_ms, config)

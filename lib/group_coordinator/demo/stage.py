@@ -58,10 +58,7 @@ class DemoFolder:
 
     def write_settings(self, values: Mapping[str, str | int]) -> None:
         """Write the settings that differ from conf/coordinator.toml, and the places of tables and checkpoint."""
-        places = {
-            "tables.root": str(self.tables),
-            "checkpoint.location": str(self.checkpoint),
-        }
+        places = {"tables.root": str(self.tables), "checkpoint.location": str(self.checkpoint)}
         # Quoted keys are valid in TOML, whatever dots they have.
         lines = [
             f"{_text(key)} = {_text(value) if isinstance(value, str) else value}"

@@ -20,6 +20,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
@@ -78,14 +79,21 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
     """Yield a session, which ends with the block unless it existed before.
 
     Raises:
-        StartUpError: the session would be of Spark Connect, which has no JVM to reach.
+        StartUpError: Java did not start, or the session would be of Spark Connect, which has no JVM to reach.
         UnknownSparkError: this Spark is older than the tested versions, or newer and without their jars.
     """
     # Before the session, whose start takes seconds.
     newer_than(pyspark.__version__)
     check_before_session()
     context: object = SparkContext._active_spark_context  # noqa: SLF001 - no public way to ask
-    spark = make_session()
+    try:
+        spark = make_session()
+    except PySparkRuntimeError as error:
+        if "JAVA_GATEWAY_EXITED" not in str(error):
+            raise
+        raise StartUpError(
+            "Java ended before Spark could start: see its message above, and JAVA_HOME, JDK_JAVA_OPTIONS and the free memory"
+        ) from error
     try:
         check_session(spark)
         # PySpark's own handler of Ctrl-C calls Java on the connection whose response is awaited.

@@ -155,9 +155,7 @@ class OperatorResult(NamedTuple):
 
 
 def call_group(
-    given: OperatorInput,
-    context: UpdateContext,
-    known: GroupCache = of_this_process,
+    given: OperatorInput, context: UpdateContext, known: GroupCache = of_this_process
 ) -> OperatorResult:
     """Handle the events of a group and fire the deadlines that are due.
 

@@ -73,11 +73,7 @@ def is_defect(reason: str) -> bool:
 
 
 def letters_of_a_whole_call(
-    group_id: str,
-    rows: Iterable[EventRow],
-    defect: Exception,
-    at_ms: int,
-    scratch: ScratchFolder,
+    group_id: str, rows: Iterable[EventRow], defect: Exception, at_ms: int, scratch: ScratchFolder
 ) -> Iterable[Piece]:
     """Return the outputs of a failed call: one dead letter for the group, then one for each event."""
     letters = Outputs(Group(group_id), scratch)

@@ -122,13 +122,7 @@ class CompactionQuery:
         Raises CheckpointError: the checkpoint is that of another cluster.
         Raises DamagedFileError: its cluster id cannot be read.
         """
-        keep_trying(
-            lambda: self.run(stop),
-            stop,
-            pause_s=_PAUSE_S,
-            passes=_may_pass,
-            say=_say,
-        )
+        keep_trying(lambda: self.run(stop), stop, pause_s=_PAUSE_S, passes=_may_pass, say=_say)
 
     def drain(self) -> None:
         """Compact the present rows of the log, then return.

@@ -120,6 +120,8 @@ _EVERYWHERE = {
     "spark.hadoop.parquet.page.size.row.check.min": "4",
     # Java's serialization keeps a hundred pieces of a cached batch by default, which may have four megabytes each.
     "spark.serializer.objectStreamReset": "4",
+    # A cached batch is read once or twice: its columns are not worth a compression, which takes a quarter of the batch's time.
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # Spark collects the data of its UI even without a UI; a batch has several jobs, and there are many batches.
     "spark.ui.retainedJobs": "50",
     "spark.ui.retainedStages": "50",

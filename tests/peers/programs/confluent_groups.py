@@ -9,12 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from confluent_kafka import (
-    Consumer,
-    ConsumerGroupTopicPartitions,
-    Producer,
-    TopicPartition,
-)
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 BOOTSTRAP = {"bootstrap.servers": sys.argv[1]}

@@ -5,14 +5,7 @@ from typing import Any
 import pytest
 
 from group_coordinator.binary.layouts import OFFSETS_TOPIC, RESPONSES, Rules
-from group_coordinator.binary.notation import (
-    Message,
-    int16s,
-    int32,
-    string,
-    strings,
-    struct,
-)
+from group_coordinator.binary.notation import Message, int16s, int32, string, strings, struct
 from group_coordinator.binary.programs import READING_FAILURES, WRITING_FAILURES, Decoder, Encoder
 
 LEADER = struct("leader", nullable=True, tag=0)[int32("id"), string("host")]

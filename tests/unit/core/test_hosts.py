@@ -2,13 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.acls import (
-    HostRange,
-    Length,
-    address_of,
-    range_of,
-    ranges_with,
-)
+from group_coordinator.core.acls import HostRange, Length, address_of, range_of, ranges_with
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.deadlines import (
-    SLOW_MS,
-    LateAnswers,
-    Outage,
-    Outages,
-    due_after,
-    noted,
-)
+from group_coordinator.core.deadlines import SLOW_MS, LateAnswers, Outage, Outages, due_after, noted
 from group_coordinator.core.model.timers import Timer
 
 

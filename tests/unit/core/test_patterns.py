@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.topics import (
-    InvalidPatternError,
-    check_pattern,
-    matching_names,
-)
+from group_coordinator.core.topics import InvalidPatternError, check_pattern, matching_names
 
 TOPICS = ("foo", "foo-1", "barfoo", "orders_1", "a.b", "aab")
 

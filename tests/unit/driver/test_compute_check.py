@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import pytest
+from pyspark.errors import PySparkRuntimeError
 
 from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.session import check_session, session
@@ -24,6 +25,14 @@ def test_spark_connect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
 
     with pytest.raises(StartUpError, match="Spark Connect"), session(make):
+        pass
+
+
+def test_java_that_does_not_start_is_no_defect() -> None:
+    def fail() -> NoReturn:
+        raise PySparkRuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")
+
+    with pytest.raises(StartUpError, match="Java ended before Spark could start"), session(fail):
         pass
 
 

@@ -10,11 +10,7 @@ from uuid import UUID
 
 import pytest
 from kafka.errors import KafkaConnectionError
-from pyspark.sql.streaming.listener import (
-    QueryProgressEvent,
-    QueryTerminatedEvent,
-    SourceProgress,
-)
+from pyspark.sql.streaming.listener import QueryProgressEvent, QueryTerminatedEvent, SourceProgress
 
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.offset_reporter import OffsetReporter

@@ -10,15 +10,7 @@ import pytest
 
 from group_coordinator.runtime.outputs import EventRow
 from tests.support.group_updates import lines_of
-from tests.unit.runtime.group_updates import (
-    COMMIT,
-    CONTEXT,
-    call,
-    committed,
-    lines,
-    row,
-    tags,
-)
+from tests.unit.runtime.group_updates import COMMIT, CONTEXT, call, committed, lines, row, tags
 
 NO_CORRELATION = {"correlationId": None}
 

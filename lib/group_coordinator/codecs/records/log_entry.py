@@ -81,20 +81,14 @@ def type_of(key: str) -> int:
 
 def decode(key: str, value: str | None, reason: Reason = Reason.MIRRORED) -> Record:
     """Return the record of a log entry. The reason is not part of Kafka's record. Raises RecordError: no group writes it."""
-    return decode_as(type_of(key), key, value, reason)
-
-
-def decode_as(
-    record_type: int, key: str, value: str | None, reason: Reason = Reason.MIRRORED
-) -> Record:
-    """Return the record of a log entry whose type is known, as `decode` does."""
     try:
-        return _record(record_type, key, value, reason)
+        return _record(key, value, reason)
     except DecodeError as fault:
         raise RecordError(f"{key}: {fault}") from fault
 
 
-def _record(record_type: int, key: str, value: str | None, reason: Reason) -> Record:  # noqa: PLR0911 - one line a record
+def _record(key: str, value: str | None, reason: Reason) -> Record:  # noqa: PLR0911 - one line a record
+    record_type = _decode_kind(key).type
     match record_type:
         case record_types.OFFSET_COMMIT | record_types.LEGACY_OFFSET_COMMIT:
             return offset.decode(key, value, reason)

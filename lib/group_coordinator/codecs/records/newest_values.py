@@ -63,13 +63,7 @@ class NewestValues(Struct, omit_defaults=True):
     def __bool__(self) -> bool:
         return bool(self.group or self.members)
 
-    def take(
-        self,
-        record_type: int,
-        key: str,
-        value: str | None,
-        readers: Readers,
-    ) -> str | None:
+    def take(self, record_type: int, key: str, value: str | None, readers: Readers) -> str | None:
         """Store a record and return its member. A tombstone of an unknown key changes nothing. Raises RecordError: nothing changes."""
         try:
             member_id = _decode_key(key).data.member_id

@@ -91,10 +91,7 @@ OF_STREAMS_GROUPS = (
     STREAMS_TOPOLOGY,
 )
 """The records of streams groups (KIP-1071). Only a mirrored log has them."""
-COMPACTED_TYPES = (
-    *(LEGACY_OFFSET_COMMIT, *RECORD_TYPES),
-    *(*OF_SHARE_GROUPS, *OF_STREAMS_GROUPS),
-)
+COMPACTED_TYPES = (LEGACY_OFFSET_COMMIT, *RECORD_TYPES, *OF_SHARE_GROUPS, *OF_STREAMS_GROUPS)
 """The records of groups of any coordinator."""
 REMOVAL_ORDER = (
     *(LEGACY_OFFSET_COMMIT, OFFSET_COMMIT),

@@ -48,9 +48,7 @@ class SnapshotVersionError(SnapshotError):
     """Another version of this program wrote the bytes, most likely a later version."""
 
 
-def reader_of_a_part(
-    read: Callable[[Key, Stored], Item],
-) -> Callable[[Key, Stored], Item]:
+def reader_of_a_part(read: Callable[[Key, Stored], Item]) -> Callable[[Key, Stored], Item]:
     """Wrap a decoder: its failures become SnapshotErrors that name the part."""
 
     # Parts are decoded late, in the middle of an event: the error must name the part.
@@ -242,8 +240,7 @@ def _classic(member: PackedMember) -> ClassicMetadata | None:
         return None
     session_timeout_ms, protocols = member.classic
     return ClassicMetadata(
-        session_timeout_ms,
-        tuple(Protocol(name, metadata) for name, metadata in protocols),
+        session_timeout_ms, tuple(Protocol(name, metadata) for name, metadata in protocols)
     )
 
 

@@ -83,11 +83,7 @@ def encode(message: str, version: int, body: Mapping[str, Any]) -> bytes:
 
 
 def encode_into(
-    out: bytearray,
-    message: str,
-    version: int,
-    body: Mapping[str, Any],
-    part: Part | None = None,
+    out: bytearray, message: str, version: int, body: Mapping[str, Any], part: Part | None = None
 ) -> bytearray:
     """Append a message, or a part of it, like encode."""
     encoder = _encoder(message, version, part)

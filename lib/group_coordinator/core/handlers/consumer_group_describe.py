@@ -32,10 +32,7 @@ from group_coordinator.core.model.responses import (
 
 
 def decide(
-    group: Group,
-    request: ConsumerGroupDescribe,
-    context: RequestContext,
-    config: CoordinatorConfig,
+    group: Group, request: ConsumerGroupDescribe, context: RequestContext, config: CoordinatorConfig
 ) -> Decision:
     """Describe the group. Nothing changes.
 

@@ -253,11 +253,7 @@ def _join(update: ConsumerUpdate, request: JoinGroup, context: RequestContext) -
     metadata = _metadata_after(member.metadata, request, subscription, context)
     updated = _update(update, request, member, metadata, subscription)
     return JoinGroupResponse(
-        ErrorCode.NONE,
-        member_id,
-        updated.epoch,
-        CONSUMER_PROTOCOL_TYPE,
-        request.protocols[0].name,
+        ErrorCode.NONE, member_id, updated.epoch, CONSUMER_PROTOCOL_TYPE, request.protocols[0].name
     )
 
 

@@ -157,8 +157,7 @@ _VIEWS: Mapping[str, _View] = {
     "rebalances": _View(
         lambda _: _REBALANCES,
         _of_groups(
-            "kafka_consumergroup_rebalances_last_hour",
-            "Rebalances that began within the last hour",
+            "kafka_consumergroup_rebalances_last_hour", "Rebalances that began within the last hour"
         ),
     ),
     "objectives": _View(

@@ -149,10 +149,7 @@ class PolledCluster:
     def take_up(self) -> Reading:
         origin = read_origin(self._folder) or Origin()
         return Reading(
-            source=self._source,
-            is_lossy=False,
-            topic_id=None,
-            first_batch_id=origin.first_batch_id,
+            source=self._source, is_lossy=False, topic_id=None, first_batch_id=origin.first_batch_id
         )
 
     def look(self, query: StreamingQuery) -> None:

@@ -202,10 +202,7 @@ class OffsetApis:
         return self._fetched(response, unknown, id_of)
 
     async def _fetched(
-        self,
-        asked: Awaitable[Body],
-        unknown: list[Body],
-        id_of: Callable[[str], str | None],
+        self, asked: Awaitable[Body], unknown: list[Body], id_of: Callable[[str], str | None]
     ) -> Body:
         response = await asked
         [group] = response["groups"]

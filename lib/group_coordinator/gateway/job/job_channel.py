@@ -76,10 +76,7 @@ class RecordsIn:
     def _read(self, ended: Event) -> None:
         self.partitions = ()
         reader = ResponseReader(
-            self._connection,
-            self._topic,
-            self._positions,
-            metadata_max_age_ms=_NEW_PARTITIONS_MS,
+            self._connection, self._topic, self._positions, metadata_max_age_ms=_NEW_PARTITIONS_MS
         )
         with closing(reader):
             reader.begin(reader.partitions_of(self._topic))

@@ -164,11 +164,7 @@ def _group(
     parsed = _decode_properties(properties)
     stored = StoredState(*_StateUnpickler(io.BytesIO(pickled)).load()) if pickled else None
     given = OperatorInput(
-        group_id,
-        stored,
-        packed,
-        parsed.batch_processing_time_ms,
-        parsed.has_timed_out,
+        group_id, stored, packed, parsed.batch_processing_time_ms, parsed.has_timed_out
     )
     return _Received(given, parsed, key_row)
 

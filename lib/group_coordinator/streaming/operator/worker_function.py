@@ -33,11 +33,7 @@ from group_coordinator.streaming.operator.lean_exchange import exchange_leanly
 from group_coordinator.streaming.operator.output_rows import OUTPUT, OutputLimits, OutputRows
 from group_coordinator.streaming.operator.worker_process import cheaper_while_there
 from group_coordinator.streaming.source import TIMERS_SUSPENDED
-from group_coordinator.streaming.task_properties import (
-    ACLS_CHANGE,
-    ACLS_PROPERTY,
-    OUTAGES_PROPERTY,
-)
+from group_coordinator.streaming.task_properties import ACLS_CHANGE, ACLS_PROPERTY, OUTAGES_PROPERTY
 
 
 def in_this_task(context: UpdateContext) -> UpdateContext:

@@ -151,7 +151,7 @@ class ReplayedGroup:
             record_type = log_entry.type_of(entry.key)
             kind = FOREIGN_KINDS.get(record_type)
             if kind is None:
-                self._replay(log_entry.decode_as(record_type, entry.key, entry.value), entry)
+                self._replay(log_entry.decode(entry.key, entry.value), entry)
             else:
                 self._replay_foreign(kind, record_type, entry)
         except RecordError as fault:

@@ -60,9 +60,7 @@ TOPIC = required("topic", "string", "The topic")
 PARTITION = required("partition", "int", "The partition")
 PARTITION_KEY = (CLUSTER_ID, GROUP_ID, TOPIC, PARTITION)
 PRINCIPAL = optional(
-    "principal",
-    "string",
-    "The sender, as the event names it; null: not named, or a deadline",
+    "principal", "string", "The sender, as the event names it; null: not named, or a deadline"
 )
 INFERRED = required(
     "inferred",

@@ -25,6 +25,7 @@ _CONVERSIONS = "('upgrade', 'downgrade', 'join', 'mirrored', 'observed')"
 EPOCHS = "(3, 11, 17)"
 MEMBERS = "(5, 10, 19)"
 _OF_GROUP = "PARTITION BY cluster_id, group_id ORDER BY batch_id, seq"
+_OF_MEMBER = "PARTITION BY cluster_id, group_id, member_id ORDER BY batch_id, seq"
 SO_FAR = f"({_OF_GROUP} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 
 MEMBER_COUNT = number_of("value", "'\"memberId\":'")
@@ -56,7 +57,8 @@ transaction; null: unknown.
 PRODUCER_ID = number_in("value", "producerId")
 """SQL for the producer of an offset of a transaction, or of a marker."""
 
-# The values in JSON are extracted first, so that no engine sorts the texts.
+# The values in JSON are extracted first, so that no engine sorts the texts. Only records of members are compared with earlier ones:
+# most records are commits.
 _OF_EACH = f"""cluster_id, group_id, topic, `partition`, `offset`, reason, principal, event_time, batch_id, seq,
   {PLACE_IN_LOG} AS place_in_log,
   CASE
@@ -120,21 +122,16 @@ FROM (
       WHEN record_type IN (2, 3) AND NOT has_value AND reason NOT IN {_CONVERSIONS} THEN 1 ELSE 0
     END AS ends_life
   FROM (
-    SELECT parsed.*,
-      row_number() OVER ({_OF_GROUP}) AS `position`,
-      coalesce(
-        lag(has_value) OVER (
-          PARTITION BY cluster_id, group_id, record_type, member_id ORDER BY batch_id, seq
-        ),
-        false
-      ) AS was_there,
-      coalesce(
-        lag(is_classic) OVER (
-          PARTITION BY cluster_id, group_id, record_type, member_id ORDER BY batch_id, seq
-        ),
-        false
-      ) AS was_classic
-    FROM ({_PARSED}) parsed
+    SELECT parsed.*, row_number() OVER ({_OF_GROUP}) AS `position`
+    FROM (
+      SELECT members.*,
+        coalesce(lag(has_value) OVER ({_OF_MEMBER}), false) AS was_there,
+        coalesce(lag(is_classic) OVER ({_OF_MEMBER}), false) AS was_classic
+      FROM ({_PARSED}) members
+      WHERE record_type = 5
+      UNION ALL
+      SELECT others.*, false AS was_there, false AS was_classic FROM ({_PARSED}) others WHERE record_type <> 5
+    ) parsed
   ) placed
 ) counted
 """  # noqa: S608 - texts of our own

@@ -135,7 +135,7 @@ LAG_NOW = ViewDefinition(
             client_host? string The address of the member's client
             log_start_offset? bigint The first offset that can still be read
             lag_to_stable? bigint As lag, without held_back: the offsets that a read_committed consumer can read by now
-            held_back? bigint Offsets between the last stable offset and the end, which an open transaction holds back from it
+            held_back? bigint Offsets between the last stable offset and the end: a read_committed consumer cannot read them while a transaction is open
             sampled_at? timestamp Time of the sample; null: the ends are not known
             """
         ),

@@ -38,7 +38,7 @@ HOW = optional(
 CERTAIN_SECONDS = optional(
     "certain_seconds",
     "double",
-    "The same from the first sample with a later end on: so long at least, however far samples are apart; null: as lag_seconds",
+    "As lag_seconds, but from the first sample with a later end on: the group is behind for at least this time, however long the interval of samples is; null: as lag_seconds",
 )
 
 # SQL for the time before the newest sample in which a partition is searched first. It has samples even where only one

@@ -9,12 +9,7 @@ import pytest
 
 from group_coordinator.clients import AdminClient, AsyncAdminClient
 from group_coordinator.clients.admin import offset_operations
-from tests.unit.clients.admin.stage import (
-    Awaited,
-    Brokers,
-    coordinator_with_groups,
-    write_tables,
-)
+from tests.unit.clients.admin.stage import Awaited, Brokers, coordinator_with_groups, write_tables
 from tests.unit.clients.coordinator_in_process import CoordinatorInProcess
 
 

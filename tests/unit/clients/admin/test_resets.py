@@ -7,11 +7,7 @@ from kafka import OffsetAndMetadata, OffsetSpec, TopicPartition
 from kafka.admin import OffsetTimestamp
 
 from group_coordinator.clients.admin import offset_operations
-from group_coordinator.clients.admin.offset_operations import (
-    Positions,
-    ResetSpec,
-    targets,
-)
+from group_coordinator.clients.admin.offset_operations import Positions, ResetSpec, targets
 from group_coordinator.clients.errors import (
     NothingToShiftError,
     UnknownMemberIdError,

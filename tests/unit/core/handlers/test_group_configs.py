@@ -11,11 +11,7 @@ from group_coordinator.core.group_configs import GROUP_CONFIGS
 from group_coordinator.core.model.config import CoordinatorConfig, key_of
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import ConfigRecord, Reason
-from group_coordinator.core.model.requests import (
-    ConfigChange,
-    ConfigOperation,
-    DescribeConfigs,
-)
+from group_coordinator.core.model.requests import ConfigChange, ConfigOperation, DescribeConfigs
 from group_coordinator.core.model.responses import (
     AlterConfigsResponse,
     ConfigSource,

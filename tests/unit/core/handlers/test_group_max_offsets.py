@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.requests import (
-    EndTxn,
-    OffsetDelete,
-    TopicPartitions,
-)
+from group_coordinator.core.model.requests import EndTxn, OffsetDelete, TopicPartitions
 from group_coordinator.core.model.responses import TopicResult
 from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests

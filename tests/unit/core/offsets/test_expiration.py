@@ -16,11 +16,7 @@ from group_coordinator.testing import GroupDriver
 from tests.unit.core import requests
 from tests.unit.core.groups_in_every_state import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.unit.core.requests import at_offset
-from tests.unit.core.retention import (
-    a_minute_of_retention,
-    check_gone_at,
-    keep_alive,
-)
+from tests.unit.core.retention import a_minute_of_retention, check_gone_at, keep_alive
 
 NONE: frozenset[str] = frozenset()
 ORDERS = frozenset({"orders"})

@@ -13,11 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from group_coordinator import settings
 from group_coordinator.clients.errors import QueryError
 from group_coordinator.driver.metrics.table_gauges import TableGauges, table_asker
-from group_coordinator.driver.metrics.view_gauges import (
-    ViewGauges,
-    risk_families,
-    status_families,
-)
+from group_coordinator.driver.metrics.view_gauges import ViewGauges, risk_families, status_families
 from group_coordinator.driver.session import text_of
 from tests.support.dashboard import MIRRORS, filled_in, of_panels
 from tests.support.promql import Scrape, Scraped
