@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.records import Reason
+from group_coordinator.core.model.records import OffsetRecord, Reason
 from group_coordinator.core.model.requests import Topic
 from group_coordinator.core.model.timers import SYNC_TIMER, session_timer
 from group_coordinator.testing import GroupDriver
@@ -47,3 +47,15 @@ def test_a_session_ends_at_its_own_time_whenever_it_is_seen() -> None:
     outcome = driver.at(500_000)
 
     assert outcome.records == (became_empty(13_000, 2, Reason.SESSION_TIMEOUT),)
+
+
+def test_a_sweep_comes_before_a_session_that_began_after_the_last_sweep() -> None:
+    driver = GroupDriver(offsets_retention_ms=10_000, offsets_retention_check_interval_ms=20_000)
+    (member_id,) = driver.form(topics=["orders"])
+    driver.at(10_000)
+    driver.commit({"refunds": {0: 1}}, member_id, 1)
+
+    assert driver.at(20_000).records == (
+        OffsetRecord("refunds", 0, None, Reason.OFFSET_EXPIRED),
+        became_empty(20_000, 2, Reason.SESSION_TIMEOUT),
+    )

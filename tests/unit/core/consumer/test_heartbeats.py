@@ -218,3 +218,16 @@ def test_one_who_leaves_for_a_while_keeps_everything_at_epoch_minus_2() -> None:
     assert kinds(outcome.records) == ["+Current"]
     assert current(driver, "m1") == CurrentAssignment(-2, 0, STABLE, {ORD: {0: 0, 1: 0, 2: 0}}, {})
     assert (outcome.response.member_epoch, outcome.response.heartbeat_interval_ms) == (-2, 0)
+
+
+def test_a_target_that_stays_has_no_new_record() -> None:
+    driver = cluster()
+    driver.consumers.join("m1", ["orders"])
+    joined = driver.sleep(999) and driver.consumers.join("m2", ["bills"])
+    assert kinds(joined.records) == ["+Member", "+GroupEpoch", "+Current"]
+
+    driver.sleep(1)
+    beat = driver.consumers.beat("m2")
+
+    assert kinds(beat.records) == ["+Target", "+TargetEpoch", "+Current"]
+    assert (beat.response.member_epoch, beat.response.assignment) == (3, {BIL: (0,)})

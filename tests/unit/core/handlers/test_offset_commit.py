@@ -13,6 +13,7 @@ from group_coordinator.core.model.responses import (
 )
 from group_coordinator.testing import GroupDriver, Outcome
 from tests.unit.core import requests
+from tests.unit.core.consumer_groups import current, two_members_sharing_orders
 from tests.unit.core.groups_in_every_state import state_of
 from tests.unit.core.requests import at_offset
 
@@ -76,3 +77,16 @@ def test_where_no_topic_exists_the_group_is_not_even_asked() -> None:
     assert error_of(driver.commit({"nowhere": {0: 1}}, "m", 1)) is (
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     )
+
+
+def test_a_member_commits_partitions_that_it_has_yet_to_give_back() -> None:
+    driver = two_members_sharing_orders()
+    ((topic_id, kept),) = current(driver, "m1").assigned.items()
+    driver.consumers.beat("m1", topic_names=("bills",))
+    assert current(driver, "m1").pending_revocation == {topic_id: kept}
+
+    outcome = driver.commit({"orders": dict.fromkeys(kept, 1)}, "m1", 2, version=9)
+
+    assert {p.error for topic in outcome.response.topics for p in topic.partitions} == {
+        ErrorCode.NONE
+    }

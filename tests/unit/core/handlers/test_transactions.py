@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.core.model.records import OffsetRecord, Reason, TransactionMarker
+from group_coordinator.core.model.records import (
+    GroupRecord,
+    OffsetRecord,
+    Reason,
+    TransactionMarker,
+)
 from group_coordinator.core.model.requests import EndTxn
 from group_coordinator.core.model.responses import (
     EndTxnResponse,
@@ -70,3 +75,13 @@ def test_a_plain_commit_behind_it_stays() -> None:
 
     assert end(driver).records[0].offsets == ()
     assert committed(driver) == {0: 11}
+
+
+def test_an_open_transaction_keeps_a_group_without_offsets() -> None:
+    driver = GroupDriver(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
+    driver.commit({"orders": {0: 1}})
+    pend(driver, 2, partition=1)
+
+    assert driver.at(60_000).records == (OffsetRecord("orders", 0, None, Reason.OFFSET_EXPIRED),)
+    end(driver, is_commit=False)
+    assert driver.at(61_000).records == (GroupRecord(None, Reason.GROUP_EXPIRED),)

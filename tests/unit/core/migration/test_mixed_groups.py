@@ -7,7 +7,7 @@ from typing import Any
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.requests import Heartbeat, LeaveGroup, LeavingMember, Topic
 from group_coordinator.testing import GroupDriver
-from tests.unit.core.consumer_groups import cluster, kinds
+from tests.unit.core.consumer_groups import UNREVOKED, cluster, current, kinds
 from tests.unit.core.mixed_groups import add, given, join, mixed_group, sync
 
 NONE = ErrorCode.NONE
@@ -85,3 +85,16 @@ def test_a_refused_join_names_no_member() -> None:
     answer = join(one_consumer(), version=3, protocol_type="connect", member_id="m9").response
 
     assert (answer.error, answer.member_id) == (INCONSISTENT, "")
+
+
+def test_a_member_is_asked_for_its_partitions_until_it_joins_without_them() -> None:
+    driver, member_id = mixed_group()
+    (held,) = (tuple(partitions) for partitions in current(driver, member_id).assigned.values())
+    # The next target is not due yet, but topics without a subscription are given back at once.
+    join(driver, member_id, {"orders": held}, topics=("bills",))
+
+    assert (current(driver, member_id).epoch, current(driver, member_id).state) == (3, UNREVOKED)
+    assert given(sync(driver, member_id, 3).response) == {}
+    assert driver.heartbeat(member_id, 3).response.error is ErrorCode.REBALANCE_IN_PROGRESS
+    driver.sleep(1_000)
+    assert join(driver, member_id, {}, topics=("bills",)).response.generation == 4
