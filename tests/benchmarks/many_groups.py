@@ -121,6 +121,13 @@ def all_records(groups: int) -> Iterator[tuple[int, MessageRecord]]:
         yield from ((number, record) for record in commits_of(number, now_ms))
 
 
+def wait_for_groups(servers: str, groups: int) -> None:
+    """Wait until a broker that has started has read its groups: that takes both cores for ten seconds."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    while len(admin.list_consumer_groups().result(60).valid) < groups:
+        time.sleep(1)
+
+
 def produce(servers: str, found: Iterable[tuple[int, bytes, bytes | None]]) -> None:
     """Write messages into the offsets topic, and wait until the broker has them."""
     client = {"bootstrap.servers": servers, "client.id": INTERNAL, "linger.ms": 20}
@@ -271,6 +278,7 @@ def main() -> None:
             with broker:
                 fill(broker.bootstrap_servers, chosen.groups)
         with broker:
+            wait_for_groups(broker.bootstrap_servers, chosen.groups)
             parts = chosen.only or [*LOADS, *PARTS]
             measure(broker.bootstrap_servers, folder, parts, chosen)
 

@@ -83,6 +83,9 @@ def named_topics(record: Record, value: str | None) -> dict[str, str]:
     match record:
         case OffsetRecord(value=CommittedOffset(topic_id=str(topic_id)), producer_id=None):
             return {topic_id: record.topic}
+        # Most records: they need no look at the other cases.
+        case OffsetRecord():
+            return {}
         case TransactionMarker():
             return {
                 offset.topic_id: topic
@@ -166,7 +169,9 @@ class ReplayedGroup:
             if record.value is None:
                 return
             self._foreign = self._empty_since_ms = None
-        if isinstance(record, ConsumerRecord) and record.value is not None:
+        # The first test alone is fast, and most records are commits.
+        is_commit = isinstance(record, OffsetRecord)
+        if not is_commit and isinstance(record, ConsumerRecord) and record.value is not None:
             self._give_way_to_a_consumer_group()
         replay_record(self._group, record, entry.event_time)
         self._newest.note(record, entry)
