@@ -12,6 +12,7 @@ their bytes. Needs the right DESCRIBE on the groups and on their topics: offsets
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient
@@ -127,11 +128,16 @@ def _broker_ids(admin: KafkaAdminClient) -> list[int]:
 
 def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGroup]:
     """Yield the groups of a broker. Raises ChannelError: it does not respond, rejects the login, or cannot list its groups."""
-    with connection.opened(KafkaAdminClient) as admin:
+    with closing(connection.open(KafkaAdminClient)) as admin:
         broker = _Broker(admin, broker_id)
-        for group_type, group_ids in broker.listed().items():
+        with connection.awaited():
+            listed = broker.listed()
+        for group_type, group_ids in listed.items():
             for some in _parts(group_ids):
-                yield from _with_offsets(broker, group_type, some)
+                # Each request is awaited by itself: a poll of many groups takes long without a long wait.
+                with connection.awaited():
+                    found = [*_with_offsets(broker, group_type, some)]
+                yield from found
 
 
 def polled_share_offsets(admin: KafkaAdminClient, broker_id: int) -> Iterator[PolledGroup]:
