@@ -123,7 +123,7 @@ def mirror(spark: SparkSession, job: JobSettings) -> None:
         may_go_on=topic.may_go_on,
         sinks=sinks,
         stop=Event(),
-    ).drain({})
+    ).drain()
     _check(spark, job, COORDINATOR_LOG)
 
 

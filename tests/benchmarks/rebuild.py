@@ -55,7 +55,7 @@ def seconds_of_a_rebuild(spark: SparkSession, job: JobSettings) -> float:
     """From a checkpoint that is lost."""
     coordinator_folder(spark, job).remove_all()
     begun_s = time.monotonic()
-    assert rebuild(spark, job, NO_EVENTS).groups
+    assert rebuild(spark, job, NO_EVENTS).origin.groups
     return round(time.monotonic() - begun_s, 1)
 
 
