@@ -18,10 +18,13 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from pyspark.sql import DataFrame
+
 from group_coordinator.clients.cluster.lasting_client import ResponseWriter
 from group_coordinator.runtime.outputs import Responses
 from group_coordinator.runtime.update_group import UpdateContext
-from group_coordinator.streaming import coordinator_query, small_batch
+from group_coordinator.settings import JobSettings
+from group_coordinator.streaming import batch_writer, coordinator_query, small_batch
 from group_coordinator.streaming.batch_writer import Sinks
 from group_coordinator.streaming.checkpoint.layout import QUERY_NAME, checkpoint_of
 from group_coordinator.tables.compaction import compaction
@@ -92,19 +95,19 @@ def driver_alone(trigger: Trigger) -> None:
 
 def before_the_responses(trigger: Trigger) -> None:
     _note_batches(trigger)
-    before(Sinks, "_send", lambda *_: trigger.fire())
+    before(batch_writer, "send", lambda *_: trigger.fire())
     before(ResponseWriter, "writing", lambda *_: trigger.fire())
 
 
 def amid_the_responses(trigger: Trigger) -> None:
     _note_batches(trigger)
-    send = Sinks._send  # noqa: SLF001
+    send = batch_writer.send
 
-    def send_some(sinks_: Sinks, batch: Any) -> None:
+    def send_some(responses: DataFrame, job: JobSettings) -> None:
         if trigger.is_due:
-            send(sinks_, batch.where("kind = 'R'").limit(_SOME_RESPONSES))
+            send(responses.limit(_SOME_RESPONSES), job)
         trigger.fire()
-        send(sinks_, batch)
+        send(responses, job)
 
     writing = ResponseWriter.writing
 
@@ -117,14 +120,14 @@ def amid_the_responses(trigger: Trigger) -> None:
         trigger.fire()
         return writing(writer, responses)
 
-    setattr(Sinks, "_send", send_some)  # noqa: B010 - as in before
+    setattr(batch_writer, "send", send_some)  # noqa: B010 - as in before
     setattr(ResponseWriter, "writing", write_some)  # noqa: B010 - as in before
 
 
 def after_the_responses(trigger: Trigger) -> None:
     """Of many events; those of few are on their way."""
     _note_batches(trigger)
-    before(Sinks, "_append", lambda *_: trigger.fire())
+    before(Sinks, "_keep", lambda *_: trigger.fire())
 
 
 def after_the_log(trigger: Trigger) -> None:
