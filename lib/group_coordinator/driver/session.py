@@ -92,7 +92,7 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
         if "JAVA_GATEWAY_EXITED" not in str(error):
             raise
         raise StartUpError(
-            "Java ended before Spark could start: see its message above, and JAVA_HOME, JDK_JAVA_OPTIONS and the free memory"
+            "Java ended before Spark could start: see its message above; check JAVA_HOME, JDK_JAVA_OPTIONS and the free memory"
         ) from error
     try:
         check_session(spark)

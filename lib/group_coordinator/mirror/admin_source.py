@@ -40,7 +40,6 @@ from group_coordinator.mirror.observed_records import (
 from group_coordinator.mirror.sinks import Explain, MirroredBatch
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.definition import BATCH_ID, CLUSTER_ID, GROUP_ID, INGESTED_AT
-from group_coordinator.tables.delta_errors import open_table
 from group_coordinator.tables.writer import Writer
 
 ADMIN = "admin-protocol"
@@ -197,8 +196,8 @@ class ObservedGroups:
             return
         old, new = unpacked(before) if before else {}, unpacked(now)
         found = changes(old, new, is_settled=row["settled"])
-        known = new.keys() | {change.key for change in found if change.value is None}
-        stays = {key: value for key, value in old.items() if key not in known}
+        gone = {change.key for change in found if change.value is None}
+        stays = {key: value for key, value in old.items() if key not in gone and key not in new}
         if stays or new:
             self.groups[group_id] = packed({**stays, **new}) if stays else now
         else:
@@ -281,12 +280,15 @@ class AdminSinks:
     def write(self, batch: DataFrame, batch_id: int) -> None:
         """Append the differences between the poll and the last poll."""
         spark, in_tables = batch.sparkSession, self.first_batch_id + batch_id
+        log = self.writer.catalog.read(spark, COORDINATOR_LOG.name).where(
+            F.col(CLUSTER_ID.name) == self.writer.cluster_id
+        )
         # Taken out: after a failure the log is read again.
         known, self.known = self.known, None
         if known is None:
-            known, is_repeated = self._logged(spark, in_tables)
-            # The differences are in the log, and the next poll finds later ones.
-            if is_repeated:
+            known = ObservedGroups(groups_in_log(log), self.ended)
+            # A repeated batch whose differences are in the log: the next poll finds later ones.
+            if not log.where(F.col(BATCH_ID.name) >= in_tables).isEmpty():
                 self.known = known
                 return
         rows = self._rows(known.changed(batch.toArrow().to_pylist()))
@@ -296,19 +298,6 @@ class AdminSinks:
         self.known = known
         newest_ms = _now_ms() if rows.num_rows else None
         self.report(in_tables, MirroredBatch(rows.num_rows, 0, newest_ms))
-
-    def _logged(self, spark: SparkSession, in_tables: int) -> tuple[ObservedGroups, bool]:
-        """Return the groups as the log has them, and whether it has the batch."""
-        catalog = self.writer.catalog
-        folder = catalog.direct(COORDINATOR_LOG.name)
-        # Spark's first query of an empty log takes ten seconds.
-        if folder is not None and not open_table(folder).file_uris():
-            return ObservedGroups({}, self.ended), False
-        log = catalog.read(spark, COORDINATOR_LOG.name).where(
-            F.col(CLUSTER_ID.name) == self.writer.cluster_id
-        )
-        is_repeated = not log.where(F.col(BATCH_ID.name) >= in_tables).isEmpty()
-        return ObservedGroups(groups_in_log(log), self.ended), is_repeated
 
     def _rows(self, found: Iterable[tuple[str, int, list[RecordChange]]]) -> pa.Table:
         rows = (

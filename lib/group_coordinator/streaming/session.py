@@ -120,7 +120,7 @@ _EVERYWHERE = {
     "spark.hadoop.parquet.page.size.row.check.min": "4",
     # Java's serialization keeps a hundred pieces of a cached batch by default, which may have four megabytes each.
     "spark.serializer.objectStreamReset": "4",
-    # A cached batch is read once or twice: its columns are not worth a compression, which takes a quarter of the batch's time.
+    # A cached batch is read once or twice, and compression of its columns takes a tenth of a mirror's first load.
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # Spark collects the data of its UI even without a UI; a batch has several jobs, and there are many batches.
     "spark.ui.retainedJobs": "50",

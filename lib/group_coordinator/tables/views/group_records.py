@@ -57,8 +57,7 @@ transaction; null: unknown.
 PRODUCER_ID = number_in("value", "producerId")
 """SQL for the producer of an offset of a transaction, or of a marker."""
 
-# The values in JSON are extracted first, so that no engine sorts the texts. Only records of members are compared with earlier ones:
-# most records are commits.
+# The values in JSON are extracted first, so that no engine sorts the texts.
 _OF_EACH = f"""cluster_id, group_id, topic, `partition`, `offset`, reason, principal, event_time, batch_id, seq,
   {PLACE_IN_LOG} AS place_in_log,
   CASE
@@ -93,6 +92,7 @@ WHERE record_type IN (0, 1, 2, -1, -2) OR record_type IN {EPOCHS} OR record_type
 
 OFFSET_RECORDS = f"SELECT {_OF_EACH} FROM $coordinator_log WHERE record_type IN (0, 1, -1)"  # noqa: S608 - texts of our own
 """The records of offsets and the markers, with the columns of GROUP_RECORDS that need no other record."""
+# Only records of members are sorted for a comparison with the one before: most records are commits.
 GROUP_RECORDS = f"""
 SELECT counted.*,
   coalesce({last_number_in("classic_members", SO_FAR)}, 0)
