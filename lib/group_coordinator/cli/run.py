@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,13 +28,9 @@ def command(
     config: Path | None,
     overrides: tuple[str, ...],
     bootstrap_server: str | None,
-    drain: bool,
-    with_compaction: bool,
-    progress: Path | None,
-    redo_open_batch: bool,
-    accept_new_partitions: bool,
     metrics: str | None,
     with_gateway: bool,
+    **options: Any,
 ) -> None:
     """Run the coordinator: events in, responses and log out.
 
@@ -55,22 +52,15 @@ def command(
       group-coordinator run --with-compaction --with-gateway --set gateway.listen=127.0.0.1:29092
       group-coordinator run --drain --with-compaction     # as a scheduled job
     """  # noqa: D301
-    if drain and with_gateway:
+    if options["drain"] and with_gateway:
         raise click.UsageError(
             "--with-gateway: a run with --drain ends when all events are read, and clients could not use it: "
             "remove one of them"
         )
     settings = job_settings(config, overrides, bootstrap_server, metrics)
     gateway = partial(run_gateway_process, gateway_command(config, overrides, bootstrap_server))
-    options = RunOptions(
-        drain=drain,
-        with_compaction=with_compaction,
-        progress_file=progress,
-        redo_open_batch=redo_open_batch,
-        accept_new_partitions=accept_new_partitions,
-        gateway=gateway if with_gateway else None,
-    )
+    how = RunOptions(**options, gateway=gateway if with_gateway else None)
     # Each query has its own checkpoint, which no other process may use.
-    queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * with_compaction
+    queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * options["with_compaction"]
     with checkpoints_held(settings.job, *queries), local_sessions() as start:
-        run_coordinator(settings, partial(start, settings.job), options)
+        run_coordinator(settings, partial(start, settings.job), how)

@@ -218,6 +218,7 @@ def run_options(function: Function) -> Function:
         ),
         click.option(
             "--progress",
+            "progress_file",
             type=click.Path(dir_okay=False, path_type=Path),
             help="Write the numbers of the last batch to this file, as JSON.",
         ),

@@ -101,23 +101,12 @@ def run(
     config: Path | None,
     overrides: tuple[str, ...],
     bootstrap_server: str | None,
-    drain: bool,
-    with_compaction: bool,
-    progress: Path | None,
-    redo_open_batch: bool,
-    accept_new_partitions: bool,
     metrics: str | None,
+    **options: Any,
 ) -> None:
     """Run the coordinator; SIGTERM ends it between two batches, with status 0."""
     settings = job_settings(config, overrides, bootstrap_server, metrics)
-    options = RunOptions(
-        drain=drain,
-        with_compaction=with_compaction,
-        progress_file=progress,
-        redo_open_batch=redo_open_batch,
-        accept_new_partitions=accept_new_partitions,
-    )
-    run_coordinator(settings, partial(submitted_session, settings.job), options)
+    run_coordinator(settings, partial(submitted_session, settings.job), RunOptions(**options))
 
 
 @jobs.command()
