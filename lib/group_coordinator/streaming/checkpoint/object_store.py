@@ -150,12 +150,14 @@ def _as_url(hadoop: Any, endpoint: str) -> str:
 
 
 def _compiled(session: Any) -> Path:
-    # The jar stays for the life of the session, because executors may start at any time.
+    # The jar stays until the end of the driver, because executors may start at any time.
     source = files("group_coordinator.streaming.checkpoint").joinpath("S3Files.java").read_text()
     compiler = session._jvm.org.codehaus.janino.SimpleCompiler()  # noqa: SLF001
     compiler.setParentClassLoader(_loader(session))
     compiler.cook(source.replace("STREAMING", streaming_package(session)))
     jar = Path(mkdtemp(prefix="group-coordinator-"), "s3-files.jar")
+    for each in (jar.parent, jar):  # Java deletes the last first
+        session._jvm.java.io.File(str(each)).deleteOnExit()  # noqa: SLF001
     with ZipFile(jar, "w") as packed:
         for each in compiler.getClassFiles():
             name = each.getThisClassName().replace(".", "/")
