@@ -2,8 +2,6 @@
 
 kafka-python's own producer (3.0) does not: after a batch that it tried for longer than `delivery_timeout_ms` it drops its
 producer id, requests no other, and sends nothing more, without an error.
-
-The writer of responses is such a producer, in the driver: for a small batch a Spark job would take longer than the writes.
 """
 
 from __future__ import annotations
@@ -66,7 +64,7 @@ class LastingProducer(LastingClient[KafkaProducer]):
 
     def __init__(self, connection: Connection, **options: Any) -> None:
         """Take kafka-python's `options`; the first record connects."""
-        super().__init__(connection, KafkaProducer, **options)
+        super().__init__(connection, KafkaProducer, metrics_enabled=False, **options)
         self._lock = Lock()
         self._spent: KafkaProducer | None = None
         """Producer that can never send again."""
@@ -118,7 +116,7 @@ _GATHER_MS = 2
 
 
 class ResponseWriter:
-    """Producer of responses that connects again after a failure.
+    """Producer of responses, in the driver, as for a small batch a Spark job would take longer than the writes.
 
     `partitions` returns the partition count: a response to an unknown partition goes to the partition of its group.
     """
