@@ -84,8 +84,6 @@ class WaitingEvents:
         return event
 
 
-# At 500 events/s the gateway then takes two thirds of a core, not five sixths, and 99 % of the responses come within 65 ms, not 90.
-_GATHER_MS = 3
 _POLL_S = 0.1
 _BROKER_TIMEOUT_MS = 9_000
 """Timeout of a silent broker, so that the next leader can get the event in time."""
@@ -115,13 +113,11 @@ class EventsOut:
             acks="all",
             # A retry inside the producer must not change the order of a group's events.
             enable_idempotence=True,
-            linger_ms=_GATHER_MS,
             allow_auto_create_topics=False,
             max_request_size=max_event_bytes + RECORD_OVERHEAD,
             max_block_ms=min(timeout_ms, _BROKER_TIMEOUT_MS),
             request_timeout_ms=min(timeout_ms, _BROKER_TIMEOUT_MS),
-            # kafka-python refuses less than the other times together.
-            delivery_timeout_ms=timeout_ms + _GATHER_MS,
+            delivery_timeout_ms=timeout_ms,
         )
         self._on_failure = on_failure
         self._waiting = WaitingEvents()
