@@ -59,8 +59,8 @@ def command(
         )
     settings = job_settings(config, overrides, bootstrap_server, metrics)
     gateway = partial(run_gateway_process, gateway_command(config, overrides, bootstrap_server))
-    how = RunOptions(**options, gateway=gateway if with_gateway else None)
+    options["gateway"] = gateway if with_gateway else None
     # Each query has its own checkpoint, which no other process may use.
     queries = [layout.QUERY_NAME] + [compaction_query.QUERY_NAME] * options["with_compaction"]
     with checkpoints_held(settings.job, *queries), local_sessions() as start:
-        run_coordinator(settings, partial(start, settings.job), how)
+        run_coordinator(settings, partial(start, settings.job), RunOptions(**options))

@@ -116,7 +116,7 @@ _GATHER_MS = 2
 
 
 class ResponseWriter:
-    """Producer of responses, in the driver, as for a small batch a Spark job would take longer than the writes.
+    """Producer of responses in the driver: for a small batch a Spark job would take longer than the writes.
 
     `partitions` returns the partition count: a response to an unknown partition goes to the partition of its group.
     """
