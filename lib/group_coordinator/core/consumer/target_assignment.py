@@ -56,8 +56,7 @@ def members_after(
 
     A static member that joins with another id gets the place and the target of its former id.
     """
-    instance_id = updated.group_instance_id
-    before_id = membership.static_members.get(instance_id or "") or updated.member_id
+    before_id = membership.static_member_id(updated.group_instance_id) or updated.member_id
     replaced_id = None if before_id == updated.member_id else before_id
     members = dict(membership.members.items()) | {updated.member_id: updated}
     targets = targets_before(membership, updated)
@@ -138,7 +137,7 @@ def _topic_spec(topic: Topic) -> TopicSpec:
 
 def targets_before(membership: ConsumerGroup, updated: ConsumerMember) -> Mapping[str, Assignment]:
     """Return the present targets. Since Kafka 4.4 a static member has the target of the member that it replaces."""
-    replaced_id = membership.static_members.get(updated.group_instance_id or "", updated.member_id)
+    replaced_id = membership.static_member_id(updated.group_instance_id) or updated.member_id
     if replaced_id == updated.member_id or replaced_id not in membership.targets:
         return dict(membership.targets.items())
     return dict(membership.targets.items()) | {updated.member_id: membership.targets[replaced_id]}

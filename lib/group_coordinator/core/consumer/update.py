@@ -121,7 +121,7 @@ def type_after_update(
     # A static member that joins with another id replaces a member: the number stays the same.
     is_known = (
         new.member_id in membership.members
-        or (new.group_instance_id or "") in membership.static_members
+        or membership.static_member_id(new.group_instance_id) is not None
     )
     return subscription_type(
         len(membership.members) + (not is_known),

@@ -83,7 +83,9 @@ def check_room(update: ConsumerUpdate, member_id: str, instance_id: str | None) 
     """
     membership = update.membership
     size = update.config.group_consumer_max_size
-    is_known = member_id in membership.members or (instance_id or "") in membership.static_members
+    is_known = (
+        member_id in membership.members or membership.static_member_id(instance_id) is not None
+    )
     if len(membership.members) >= size and not is_known:
         raise CoordinatorError(
             ErrorCode.GROUP_MAX_SIZE_REACHED,

@@ -301,8 +301,9 @@ def _metadata_after(
     context: RequestContext,
 ) -> SubscriptionMetadata:
     has_timeout = request.rebalance_timeout_ms != _NOT_GIVEN
+    instance_id = request.group_instance_id
     return SubscriptionMetadata(
-        group_instance_id=request.group_instance_id or old.group_instance_id,
+        group_instance_id=old.group_instance_id if instance_id is None else instance_id,
         rack_id=subscription.rack_id or old.rack_id,
         client_id=context.client_id,
         client_host=context.client_host,

@@ -198,6 +198,10 @@ class ConsumerGroup:
         matched = (regex.topics for regex in self.regexes.values())
         return frozenset(self.topic_subscribers).union(*matched)
 
+    def static_member_id(self, group_instance_id: str | None) -> str | None:
+        """Return the id of the member with an instance id. An empty instance id is one, None is not."""
+        return None if group_instance_id is None else self.static_members.get(group_instance_id)
+
     def static_member(self, group_instance_id: str) -> ConsumerMember | None:
         return self.members.get(self.static_members.get(group_instance_id, ""))
 

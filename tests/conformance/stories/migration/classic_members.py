@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tests.conformance.language.consumer_script import ConsumerScript
+from tests.conformance.language.lines import PARKED
 from tests.conformance.language.story import consumer_story
 
 ILLEGAL_GENERATION, INCONSISTENT, UNKNOWN, REBALANCE, NEEDS_ID, FENCED = 22, 23, 25, 27, 79, 82
+FULL = 81
 
 
 @consumer_story()
@@ -232,3 +234,25 @@ def a_rebalance_timeout_below_zero_is_kept(s: ConsumerScript) -> None:
     s.classic("c1", rebalance=-2_147_483_648)
     s.classic("c2", rebalance=-1)
     s.look()
+
+
+@consumer_story()
+def an_empty_instance_id_is_one(s: ConsumerScript) -> None:
+    """Only null is none. Kafka's own clients do not name an empty one, but JoinGroup takes it."""
+    s.cluster("orders:4")
+    s.enter("m1", epoch=2)
+    s.classic("c1", chosen_id=False, instance="", also="+member:c1 +epoch=3 +target:c1 +target:m1 +targets=3 +current:c1")  # fmt: skip
+    s.heartbeat("c1", "#c1", instance="")
+    s.classic("c2", chosen_id=False, instance="")
+    s.heartbeat("c1", 3, instance="", error=FENCED)
+    s.leave("@", also="-current:c2 -target:c2 -member:c2 +epoch=4")
+    s.describe_consumers(epoch=4)
+
+
+@consumer_story(group_consumer_max_size=2)
+def who_has_no_instance_id_takes_no_place(s: ConsumerScript) -> None:
+    """A newcomer without an instance id is not the member with the empty one: it needs room and a target of its own."""
+    s.classic("c1", chosen_id=False, instance="", error=PARKED)
+    s.at(4_000, "JoinGroup=0")
+    s.enter("m1", epoch=2, assigned="", also="-group +member:c1 +epoch=1 +target:c1 +targets=1 +current:c1 +member:m1 +epoch=2 +target:m1 +targets=2 +current:m1")  # fmt: skip
+    s.enter("m2", error=FULL, also="")
