@@ -56,6 +56,8 @@ from group_coordinator.core.offsets.expiration import offsets_retention_ms
 
 _EMPTY = ClassicState.EMPTY
 _SESSION = TimerKind.SESSION
+_NO_TIMESTAMP = -1
+"""As in Kafka's records: an offset with this expire timestamp expires like one without."""
 _WITHOUT_DEADLINE = (CurrentRecord, TargetRecord, TargetEpochRecord)
 """Records that bring no deadline nearer: no deadline depends on the assignment of partitions."""
 
@@ -223,6 +225,8 @@ def _take_offset(group: Group, record: OffsetRecord, offset: CommittedOffset, no
         return
     if group.pending:
         pending.supersede(group, record)
+    if offset.expire_timestamp_ms == _NO_TIMESTAMP:
+        offset = offset.replace(expire_timestamp_ms=None)
     group.store_offset(record.topic, record.partition, offset)
 
 

@@ -97,3 +97,15 @@ def a_later_commit_lifts_an_explicit_expiry(s: Script) -> None:
     s.at(1_000, "-offset:orders-1")
     s.at(60_499)
     s.at(61_000, "-offset:orders-0 -group")
+
+
+@story(offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
+def a_retention_below_zero_may_leave_no_expiry(s: Script) -> None:
+    """Where the time to expire is -1, Kafka reads its own record as one without."""
+    s.at(5_000)
+    s.commit("orders-0=1", version=2, retention=-5_001)
+    s.commit("orders-1=1", version=2, retention=-5_002)
+    s.commit("orders-2=1", version=2, retention=-5_000)
+    s.at(6_000, "-offset:orders-1 -offset:orders-2")
+    s.at(64_999)
+    s.at(65_000, "-offset:orders-0 -group")
