@@ -28,14 +28,14 @@ EPOCHS = (
     Flip(
         "a full consumer group turns its members away",
         "consumer/validation.py",
-        "    if len(membership.members) >= size and not is_known:\n",
-        "    if len(membership.members) >= size:\n",
+        " and member_id not in membership.members and not is_static:",
+        ":",
     ),
     Flip(
         "a full consumer group turns the copy of a static member away",
         "consumer/validation.py",
-        ' or (instance_id or "") in membership.static_members',
-        "",
+        " and not is_static:",
+        ":",
     ),
     Flip(
         "the last member leaves an assignment behind that is due",

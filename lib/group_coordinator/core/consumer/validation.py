@@ -83,10 +83,8 @@ def check_room(update: ConsumerUpdate, member_id: str, instance_id: str | None) 
     """
     membership = update.membership
     size = update.config.group_consumer_max_size
-    is_known = (
-        member_id in membership.members or membership.static_member_id(instance_id) is not None
-    )
-    if len(membership.members) >= size and not is_known:
+    is_static = membership.static_member_id(instance_id) is not None
+    if len(membership.members) >= size and member_id not in membership.members and not is_static:
         raise CoordinatorError(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"The consumer group has reached its maximum capacity of {size} members.",
