@@ -158,10 +158,11 @@ def _handle_with_topics(
 ) -> Step:
     if group.topics is not None:
         return _handle(group, request, context, config)
-    # The topics are learned before the request, and forgotten if it creates no group.
+    # The topics are learned before the request, and forgotten if it creates no consumer group. A classic group that kept them would
+    # ignore the topics of the next heartbeat, and its first member would get no partitions.
     replay.apply(group, topic_metadata.of_heartbeat(group, request), context.now_ms, config)
     step = _handle(group, request, context, config)
-    if group.membership is None:
+    if group.consumer is None:
         forgotten = Decision([], [], (TopicsForgotten(),))
         replay.apply(group, forgotten, context.now_ms, config)
     return step

@@ -138,3 +138,14 @@ def test_a_heartbeat_that_makes_no_group_teaches_nothing(
     assert answer.error == error
     assert driver.group.topics is None
     assert driver.next_deadline_ms is None
+
+
+def test_a_heartbeat_that_a_classic_group_rejects_teaches_nothing() -> None:
+    driver = GroupDriver()
+    driver.commit({"refunds": {0: 7}})
+
+    rejected = driver.consumers.join("m1", ["refunds"], known_topics=(REFUNDS,), owned=None)
+    joined = driver.consumers.join("m1", ["orders"], known_topics=(ORDERS,)).response
+
+    assert rejected.response.error == ErrorCode.INVALID_REQUEST
+    assert (joined.error, joined.assignment) == (ErrorCode.NONE, {ORDERS.topic_id: (0, 1)})
