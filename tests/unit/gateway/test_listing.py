@@ -11,11 +11,12 @@ import pytest
 from deltalake import write_deltalake
 
 from group_coordinator.clients.channel import Body
-from group_coordinator.gateway.groups import group_tables
+from group_coordinator.gateway.groups import group_listing, group_tables
 from group_coordinator.gateway.groups.group_tables import FreshTables, GroupTables
 from tests.unit.gateway.groups_driver import START_MS, Groups, join_body
 from tests.unit.gateway.stage import in_loop
 
+_MONTH_MS = 30 * 24 * 3600 * 1000
 ORDERS_0 = {"name": "orders", "partitions": [{"partitionIndex": 0, "committedOffset": 42}]}
 BEAT = {
     "memberId": "a-member",
@@ -251,6 +252,23 @@ async def test_what_passed_by_long_ago_is_left_to_the_tables(tmp_path: Path) -> 
     assert [name for name, *_ in await listed(groups)] == ["expired"]
 
     write(tmp_path, "groups", [row("other")])
+
+    assert [name for name, *_ in await listed(groups)] == ["other"]
+
+
+@in_loop
+async def test_a_group_that_expires_before_it_is_in_the_tables_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "groups", [row("other")])
+    groups = Groups(tables=over(tmp_path))
+    groups.now_ms = int(datetime.now(UTC).timestamp() * 1000)
+    await commit(groups, "brief")
+    assert [name for name, *_ in await listed(groups)] == ["brief", "other"]
+
+    groups.now_ms += _MONTH_MS
+    groups.job.pass_time()
+    monkeypatch.setattr(group_listing, "_BELIEVED_S", 0.0)
 
     assert [name for name, *_ in await listed(groups)] == ["other"]
 

@@ -27,7 +27,7 @@ from group_coordinator.gateway.login import Caller
 _COMPACTED_AFTER_MS = 30_000
 """Age after which a change is in the tables when compaction writes."""
 _BELIEVED_S = 10.0
-"""Lifetime of a description without tables, which would show that a group expired or lost a member."""
+"""Lifetime of a description outside of the tables, which would show that a group expired or lost a member."""
 _MOST_BYTES = 32 * 1024 * 1024
 """Limit of the remembered groups, about 140,000; the tables must do for the groups that were seen longest ago."""
 _QUESTIONS = 500
@@ -135,9 +135,9 @@ def _is_doubtful(group_id: str, seen: _Seen, table: TableOfGroups | None) -> boo
         return seen.is_in_doubt
     if seen.group is not None and seen.group.state not in _LASTING:
         return True
-    if table is not None:
-        return seen.group is None and group_id not in table.rows
-    # Without tables only a recent description counts.
+    if table is not None and group_id in table.rows:
+        return False
+    # No response shows that a group expired, and compaction may have nothing to write afterwards.
     return seen.group is None or time.monotonic() - seen.seen_s > _BELIEVED_S
 
 
