@@ -111,12 +111,14 @@ class FrameFollower:
 
     def _open(self, data: memoryview, at: int) -> FrameRoute:
         present = len(data) - at
-        if present < self._head_bytes:
+        if present < SIZE.size:
             return FrameRoute.MORE
         (size,) = SIZE.unpack_from(data, at)
-        # A size out of range may be another protocol, such as HTTP: the bytes behind it have no meaning.
+        # A size out of range may be another protocol, such as HTTP: the bytes behind it have no meaning, and may never come.
         if size not in self._sizes:
             raise FrameError(f"a frame of {size} bytes, and the allowed sizes are {self._sizes}")
+        if present < self._head_bytes:
+            return FrameRoute.MORE
         whole = SIZE.size + size
         if self._enough_bytes and present < min(self._enough_bytes, whole):
             return FrameRoute.MORE

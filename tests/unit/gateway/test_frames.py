@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from group_coordinator.gateway.frames import FrameFollower, FrameRoute
+from group_coordinator.gateway.frames import FrameError, FrameFollower, FrameRoute
 
 HEAD = 8
 PASSED, COLLECTED, DROPPED, LONG_HEAD = 0, 1, 2, 3
@@ -98,6 +99,14 @@ def test_small_frames_that_come_together_leave_in_one_piece() -> None:
     FrameFollower(Pieces([]), HEAD, range(16, 1_000)).feed(memoryview(stream))
 
     assert pieces == [frame(PASSED, 20) * 5, frame(PASSED, 20) * 2]
+
+
+def test_a_size_out_of_range_is_an_error_before_more_bytes_come() -> None:
+    follower = FrameFollower(Taker([]), HEAD, range(16, 1_000))
+
+    assert follower.feed(memoryview(b"\0\0\0")) == 0
+    with pytest.raises(FrameError, match="a frame of 7 bytes"):
+        follower.feed(memoryview(b"\0\0\0\7"))
 
 
 def test_a_frame_in_single_bytes_is_looked_at_again_with_twice_as_many_or_all() -> None:

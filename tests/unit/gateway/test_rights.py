@@ -121,6 +121,24 @@ async def test_settings_of_a_group_that_is_named_twice_are_refused_for_that(stag
     assert stage.job.questions == []
 
 
+@pytest.mark.parametrize(("code", "asked"), [(DENIED_GROUP, 0), (42, 1)])
+@on_stage(has_authorizer=True)
+async def test_settings_of_a_group_without_a_name_need_a_right_too(
+    stage: Stage, code: int, asked: int
+) -> None:
+    stage.broker.answers["DescribeConfigs"] = lambda question: {
+        "results": [{**question.body["resources"][0], "errorCode": code}]
+    }
+    client = await stage.client()
+    client.ask("DescribeConfigs", 4, {"resources": [{"resourceType": 32, "resourceName": ""}]})
+    if asked:
+        (await stage.job.asked()).answer.set_result({"results": []})
+    _, answer = await client.answer("DescribeConfigs", 4)
+
+    assert [one["errorCode"] for one in answer["results"]] == [DENIED_GROUP] * (1 - asked)
+    assert len(stage.job.questions) == asked
+
+
 @on_stage(has_authorizer=True)
 async def test_of_many_groups_a_broker_is_asked_about_few_at_a_time(stage: Stage) -> None:
     client = await stage.client()

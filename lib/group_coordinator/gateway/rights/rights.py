@@ -105,19 +105,20 @@ async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterab
 
 async def _configs_of_groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
     # Requests with no setting change nothing. Brokers before 4.0 have no group settings, and grant nothing.
-    # A group without a name needs no right.
+    # A group without a name is invalid, but only for a client with the right.
     if operation is Operation.DESCRIBE_CONFIGS:
-        resources = [_group_resource(name) | {"configurationKeys": []} for name in names if name]
+        resources = [_group_resource(name) | {"configurationKeys": []} for name in names]
         response = await ask(
             "DescribeConfigs", 1, {"resources": resources, "includeSynonyms": False}
         )
         results = response["results"]
     else:
-        resources = [_group_resource(name) | {"configs": []} for name in names if name]
+        resources = [_group_resource(name) | {"configs": []} for name in names]
         body = {"resources": resources, "validateOnly": True}
         results = (await ask("IncrementalAlterConfigs", 1, body))["responses"]
-    granted = [r["resourceName"] for r in results if r["errorCode"] == ErrorCode.NONE]
-    return [*granted, *(name for name in names if not name)]
+    granted = {True: ErrorCode.NONE, False: ErrorCode.INVALID_REQUEST}
+    found = ((result["resourceName"], result["errorCode"]) for result in results)
+    return [name for name, code in found if code == granted[bool(name)]]
 
 
 def _group_resource(name: str) -> Body:
