@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.gateway.groups import group_listing, group_tables
@@ -207,6 +207,24 @@ async def test_tables_are_read_again_when_they_change(tmp_path: Path) -> None:
     write(tmp_path, "groups", [row("older")])
 
     assert [name for name, *_ in await listed(groups)] == ["older"]
+
+
+def test_a_commit_while_the_tables_are_read_is_for_the_next_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "groups", [row("older")])
+    [older] = DeltaTable(tmp_path / "groups").history()
+
+    def opened(path: str) -> DeltaTable:
+        table = DeltaTable(path)
+        write(tmp_path, "groups", [row("newer")])
+        return table
+
+    monkeypatch.setattr(group_tables, "open_table", opened)
+    found = GroupTables(str(tmp_path), "default").groups()
+
+    assert found is not None
+    assert (list(found.rows), found.compacted_ms) == (["older"], older["timestamp"])
 
 
 @in_loop

@@ -54,8 +54,8 @@ class GroupTables:
         if table is None:
             return None
         if self._groups is None or self._groups[0] != table.version():
-            # The time of the last commit shows how fresh the rows are.
-            [newest] = table.history(1)
+            # The time of the last commit shows how fresh the rows are. Commits since the table was opened stand before it.
+            newest = table.history(1)[-1]
             rows = _query("groups", table, _GROUPS.format(self._cluster))
             found = TableOfGroups(dict(map(_row, rows)), int(newest["timestamp"]))
             self._groups = (table.version(), found)
