@@ -305,6 +305,19 @@ async def test_tables_that_cannot_be_read_stay_as_they_were(tmp_path: Path) -> N
 
 
 @in_loop
+async def test_tables_without_a_file_stay_as_they_were(tmp_path: Path) -> None:
+    write(tmp_path, "groups", [row("old")])
+    groups = Groups(tables=over(tmp_path))
+    await listed(groups)
+
+    write(tmp_path, "groups", [row("new")])
+    for file in (tmp_path / "groups").glob("*.parquet"):
+        file.unlink()
+
+    assert [name for name, *_ in await listed(groups)] == ["old"]
+
+
+@in_loop
 async def test_lists_of_all_nodes_share_the_questions() -> None:
     groups = Groups()
     await commit(groups, "a")

@@ -49,7 +49,7 @@ class GroupTables:
         self._configured: tuple[int, frozenset[str]] | None = None
 
     def groups(self) -> TableOfGroups | None:
-        """Groups of the cluster; None: there is no table. Raises DeltaError, OSError: it cannot be read."""
+        """Groups of the cluster; None: there is no table. Raises DeltaError, OSError, ArrowException: it cannot be read."""
         table = self._table("groups")
         if table is None:
             return None
@@ -62,7 +62,7 @@ class GroupTables:
         return self._groups[1]
 
     def configured(self) -> frozenset[str]:
-        """Groups with a group configuration; a group need not exist. Raises DeltaError, OSError: the table cannot be read."""
+        """Groups with a group configuration; a group need not exist. Raises the same errors."""
         table = self._table("group_configs")
         if table is None:
             return frozenset()
@@ -114,7 +114,7 @@ class FreshTables:
                 self.groups, self.configured = await asyncio.to_thread(
                     lambda: (self._tables.groups(), self._tables.configured())
                 )
-            except (DeltaError, OSError) as error:
+            except (DeltaError, OSError, pa.ArrowException) as error:
                 _log.warning(
                     "the last list of groups stays in use, as the tables cannot be read: %s",
                     in_one_line(error),
