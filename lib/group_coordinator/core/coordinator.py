@@ -158,8 +158,7 @@ def _handle_with_topics(
 ) -> Step:
     if group.topics is not None:
         return _handle(group, request, context, config)
-    # The topics are learned before the request, and forgotten if it creates no consumer group. A classic group that kept them would
-    # ignore the topics of the next heartbeat, and its first member would get no partitions.
+    # The topics are learned before the request. A classic group that kept them would ignore those of the next heartbeat.
     replay.apply(group, topic_metadata.of_heartbeat(group, request), context.now_ms, config)
     step = _handle(group, request, context, config)
     if group.consumer is None:

@@ -117,10 +117,8 @@ class FrameFollower:
         # A size out of range may be another protocol, such as HTTP: the bytes behind it have no meaning, and may never come.
         if size not in self._sizes:
             raise FrameError(f"a frame of {size} bytes, and the allowed sizes are {self._sizes}")
-        if present < self._head_bytes:
-            return FrameRoute.MORE
         whole = SIZE.size + size
-        if self._enough_bytes and present < min(self._enough_bytes, whole):
+        if present < max(self._head_bytes, min(self._enough_bytes, whole)):
             return FrameRoute.MORE
         route = self._receiver.begin(data, at)
         # All bytes are here, so waiting for more would never end.

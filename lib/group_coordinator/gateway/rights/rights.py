@@ -104,8 +104,7 @@ async def _describe_groups(ask: AskBroker, _: Operation, names: Names) -> Iterab
 
 
 async def _configs_of_groups(ask: AskBroker, operation: Operation, names: Names) -> Iterable[str]:
-    # Requests with no setting change nothing. Brokers before 4.0 have no group settings, and grant nothing.
-    # A group without a name is invalid, but only for a client with the right.
+    # Requests with no setting change nothing. Brokers before 4.0 grant nothing. A group without a name is invalid if granted.
     if operation is Operation.DESCRIBE_CONFIGS:
         resources = [_group_resource(name) | {"configurationKeys": []} for name in names]
         response = await ask(
