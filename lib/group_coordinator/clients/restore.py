@@ -6,14 +6,15 @@ Kafka's own (`KafkaGroups`), or groups of the job (`JobGroups`). A step that is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
-from kafka.errors import NoError
+from kafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NoError
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.cluster.cluster import Cluster, offsets_by_timestamp
@@ -33,6 +34,11 @@ _MOST_NAMED = 10
 """Most active groups in an error."""
 _BEFORE = "before the log's start: the first record that is left"
 _BEYOND = "beyond the log's end: the end"
+_NOT_YET = (CoordinatorLoadInProgressError, CoordinatorNotAvailableError)
+_RETRIES_S, _PAUSE_S = 30.0, 0.2
+_COMMIT_BYTES, _OFFSET_BYTES = 150_000, 100
+"""Size of a commit: a broker appends it as a batch of at most a megabyte, and an event may need six bytes for a byte of metadata."""
+Response = TypeVar("Response")
 
 
 class KafkaGroups:
@@ -50,16 +56,13 @@ class KafkaGroups:
     def states(self, group_ids: Sequence[str]) -> dict[str, str]:
         """State of each group by Kafka's name; Dead: it does not exist."""
         # DescribeGroups knows only classic groups.
-        with self._connection.awaited():
-            states = {
-                group["group_id"]: group["group_state"] for group in self._admin.list_groups()
-            }
+        listed = self._when_ready(self._admin.list_groups)
+        states = {group["group_id"]: group["group_state"] for group in listed}
         return {group_id: states.get(group_id, _DEAD) for group_id in group_ids}
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, Offsets]:
         """Present offsets of each group, without those below 0."""
-        with self._connection.awaited():
-            found = self._admin.list_group_offsets(list(group_ids))
+        found = self._when_ready(lambda: self._admin.list_group_offsets(list(group_ids)))
         return {
             group_id: {
                 one: committed for one, committed in offsets.items() if committed.offset >= 0
@@ -76,6 +79,17 @@ class KafkaGroups:
             for partition, error in results.items()
             if error is not NoError
         }
+
+    def _when_ready(self, ask: Callable[[], Response]) -> Response:
+        # A cluster without groups, such as a new standby, creates __consumer_offsets at its first request.
+        retrying = Retrying(
+            retry=retry_if_exception_type(_NOT_YET),
+            wait=wait_fixed(_PAUSE_S),
+            stop=stop_after_delay(_RETRIES_S),
+            reraise=True,
+        )
+        with self._connection.awaited():
+            return retrying(ask)
 
 
 class JobGroups:
@@ -259,12 +273,29 @@ def executed(groups: GroupOffsets, plan: Iterable[RestoredOffset]) -> list[Resto
     for group_id, rows_of_group in groupby(plan, key=attrgetter("group_id")):
         of_group = list(rows_of_group)
         targets = {row.partition: row.target for row in of_group if row.target is not None}
-        try:
-            errors = groups.commit(group_id, targets) if targets else {}
-        except ClientError as error:
-            errors = dict.fromkeys(targets, f"perhaps not written: {error}")
+        errors: dict[TopicPartition, str] = {}
+        for part in _commits(targets):
+            try:
+                errors |= groups.commit(group_id, part)
+            except ClientError as error:
+                errors |= dict.fromkeys(part, f"perhaps not written: {error}")
         done += [_done(row, errors.get(row.partition)) for row in of_group]
     return done
+
+
+def _commits(offsets: Offsets) -> Iterator[Offsets]:
+    """Divide the offsets of a group among commits that brokers accept."""
+    part: dict[TopicPartition, OffsetAndMetadata] = {}
+    left = _COMMIT_BYTES
+    for one, committed in offsets.items():
+        size = _OFFSET_BYTES + len(one.topic) + len((committed.metadata or "").encode())
+        if part and size > left:
+            yield part
+            part, left = {}, _COMMIT_BYTES
+        part[one] = committed
+        left -= size
+    if part:
+        yield part
 
 
 def _done(row: RestoredOffset, error: str | None) -> RestoredOffset:

@@ -319,14 +319,19 @@ def test_a_parquet_file_without_rows(run: Run) -> None:
             ),
         ),
         (
+            "test.csv",
+            b"b\xfcro,orders,0,40\n",
+            ": 'utf-8' codec can't decode byte 0xfc in position 1: invalid start byte: give a CSV file in UTF-8",
+        ),
+        (
             "test.parquet",
             "",
             ": Parquet file size is 0 bytes: give a file that `group-coordinator export` wrote",
         ),
     ],
 )
-def test_an_unusable_file(run: Run, name: str, text: str, said: str) -> None:
-    Path(name).write_text(text)
+def test_an_unusable_file(run: Run, name: str, text: str | bytes, said: str) -> None:
+    Path(name).write_bytes(text.encode() if isinstance(text, str) else text)
 
     refused = run(f"import --input {name}")
 

@@ -42,7 +42,7 @@ def read_plans(path: Path, groups: Sequence[str]) -> dict[str, dict[TopicPartiti
         lines = csv.reader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))
         rows = [(lines.line_num, row) for row in lines if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise click.UsageError(f"{path}: {error}") from error
+        raise click.UsageError(f"{path}: {error}: give a CSV file in UTF-8") from error
     # As in Kafka's tool, the first line decides the form of the file.
     has_group = len(groups) != 1 or (bool(rows) and len(rows[0][1]) == len(_OF_SEVERAL))
     plans: dict[str, dict[TopicPartition, int]] = {}

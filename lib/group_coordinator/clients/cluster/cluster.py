@@ -9,16 +9,22 @@ from typing import Any, NamedTuple
 
 from kafka import KafkaAdminClient, KafkaConsumer, OffsetSpec, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
-from kafka.errors import BrokerResponseError, KafkaError, TopicAuthorizationFailedError
+from kafka.errors import (
+    BrokerResponseError,
+    InvalidTopicError,
+    KafkaError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+)
 from kafka.partitioner import murmur2
 from kafka.structs import OffsetAndTimestamp
 
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topics import described_cluster, topic_id
 from group_coordinator.clients.errors import BrokerUnreachableError
-from group_coordinator.core.model.errors import ErrorCode
 
-_UNKNOWN_TOPIC = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+_NO_TOPIC = frozenset({UnknownTopicOrPartitionError.errno, InvalidTopicError.errno})
+"""Errors of names without a topic; of the second kind are names that no topic can have."""
 
 
 class Broker(NamedTuple):
@@ -62,7 +68,7 @@ class Cluster:
         return {
             topic["name"]: topic_id(topic) if topic["error_code"] == 0 else None
             for topic in found
-            if topic["error_code"] in {0, _UNKNOWN_TOPIC}
+            if topic["error_code"] in {0, *_NO_TOPIC}
         }
 
     def check_may_see(self, topic: str) -> None:
