@@ -13,7 +13,13 @@ from operator import attrgetter
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
-from kafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NoError
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    NoError,
+    NotCoordinatorError,
+)
+from msgspec import json
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from group_coordinator.clients.admin.client import AdminClient
@@ -34,10 +40,10 @@ _MOST_NAMED = 10
 """Most active groups in an error."""
 _BEFORE = "before the log's start: the first record that is left"
 _BEYOND = "beyond the log's end: the end"
-_NOT_YET = (CoordinatorLoadInProgressError, CoordinatorNotAvailableError)
+_NOT_YET = (CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError)
 _RETRIES_S, _PAUSE_S = 30.0, 0.2
-_COMMIT_BYTES, _OFFSET_BYTES = 150_000, 100
-"""Size of a commit: a broker appends it as a batch of at most a megabyte, and an event may need six bytes for a byte of metadata."""
+_COMMIT_BYTES, _OFFSET_BYTES = 700_000, 100
+"""Most bytes of a commit, which a broker appends as a batch of at most a megabyte by default; and those of an offset, without its texts."""
 Response = TypeVar("Response")
 
 
@@ -274,7 +280,7 @@ def executed(groups: GroupOffsets, plan: Iterable[RestoredOffset]) -> list[Resto
         of_group = list(rows_of_group)
         targets = {row.partition: row.target for row in of_group if row.target is not None}
         errors: dict[TopicPartition, str] = {}
-        for part in _commits(targets):
+        for part in _commits(group_id, targets):
             try:
                 errors |= groups.commit(group_id, part)
             except ClientError as error:
@@ -283,12 +289,14 @@ def executed(groups: GroupOffsets, plan: Iterable[RestoredOffset]) -> list[Resto
     return done
 
 
-def _commits(offsets: Offsets) -> Iterator[Offsets]:
+def _commits(group_id: str, offsets: Offsets) -> Iterator[Offsets]:
     """Divide the offsets of a group among commits that brokers accept."""
     part: dict[TopicPartition, OffsetAndMetadata] = {}
     left = _COMMIT_BYTES
     for one, committed in offsets.items():
-        size = _OFFSET_BYTES + len(one.topic) + len((committed.metadata or "").encode())
+        # In JSON, as in an event, a text is longest.
+        texts = json.encode((group_id, one.topic, committed.metadata))
+        size = _OFFSET_BYTES + len(texts)
         if part and size > left:
             yield part
             part, left = {}, _COMMIT_BYTES

@@ -14,6 +14,8 @@ from kafka.admin import NewTopic
 from pyarrow import parquet
 
 from group_coordinator.cli.main import main
+from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import LoginRefusedError
 from group_coordinator.local.broker import EmbeddedBroker
 
 pytestmark = pytest.mark.kafka
@@ -67,3 +69,19 @@ def test_a_name_that_no_topic_can_have_is_no_hidden_topic(
     lines = imported(standby, tmp_path, "no topic!")
 
     assert lines[0] == "moved,no topic!,0,,0,,false,the topic does not exist: stays as it is"
+
+
+def test_a_login_at_a_cluster_without_logins(standby: EmbeddedBroker) -> None:
+    login = {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": "alice",
+        "sasl_plain_password": "pw",
+    }
+
+    with pytest.raises(LoginRefusedError) as refused:
+        Connection(standby.bootstrap_servers, login).open(KafkaAdminClient)
+
+    assert str(refused.value) == (
+        f"Kafka at {standby.bootstrap_servers} takes no login: security.protocol = SASL_PLAINTEXT is not the cluster's"
+    )

@@ -18,6 +18,7 @@ from ssl import SSLContext, TLSVersion
 from typing import Any, Final, Protocol, Self, TypeVar, get_args
 
 from kafka.errors import (
+    IllegalSaslStateError,
     KafkaConnectionError,
     KafkaError,
     RequestTimedOutError,
@@ -272,19 +273,27 @@ class Connection:
             return AccessDeniedError(f"{cluster} denies {self._user} access: {error}")
         if isinstance(error, LOGIN_ERRORS):
             return LoginRefusedError(f"{cluster}: authentication of {self._user} failed ({error})")
+        if isinstance(error, IllegalSaslStateError):
+            return LoginRefusedError(f"{cluster} takes no login: {self._mismatch}")
         if isinstance(error, KafkaConnectionError) and "socket disconnected" in str(error):
             return self._hung_up(cluster)
         return BrokerUnreachableError(f"{cluster}: {error}")
 
     def _hung_up(self, cluster: str) -> ChannelError:
         # A broker may close a connection without an error message if the login or the protocol is wrong.
-        protocol = self.options.get("security_protocol", "PLAINTEXT")
-        mismatch = f"security.protocol = {protocol} is not the cluster's"
-        if protocol.startswith("SASL_"):
+        if self._protocol.startswith("SASL_"):
             return LoginRefusedError(
-                f"{cluster} closes the connection: authentication of {self._user} failed, or {mismatch}"
+                f"{cluster} closes the connection: authentication of {self._user} failed, or {self._mismatch}"
             )
-        return BrokerUnreachableError(f"{cluster} closes the connection: perhaps {mismatch}")
+        return BrokerUnreachableError(f"{cluster} closes the connection: perhaps {self._mismatch}")
+
+    @property
+    def _protocol(self) -> str:
+        return str(self.options.get("security_protocol", "PLAINTEXT"))
+
+    @property
+    def _mismatch(self) -> str:
+        return f"security.protocol = {self._protocol} is not the cluster's"
 
     @property
     def principal(self) -> str:
