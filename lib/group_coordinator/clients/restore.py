@@ -88,14 +88,9 @@ class KafkaGroups:
 
     def _when_ready(self, ask: Callable[[], Response]) -> Response:
         # A cluster without groups, such as a new standby, creates __consumer_offsets at its first request.
-        retrying = Retrying(
-            retry=retry_if_exception_type(_NOT_YET),
-            wait=wait_fixed(_PAUSE_S),
-            stop=stop_after_delay(_RETRIES_S),
-            reraise=True,
-        )
+        until, again = stop_after_delay(_RETRIES_S), retry_if_exception_type(_NOT_YET)
         with self._connection.awaited():
-            return retrying(ask)
+            return Retrying(stop=until, wait=wait_fixed(_PAUSE_S), retry=again, reraise=True)(ask)
 
 
 class JobGroups:
