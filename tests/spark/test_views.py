@@ -155,6 +155,8 @@ def schema(spark: SparkSession, tmp_path: Path) -> Iterator[TableCatalog]:
     )
     root = tables_of(tmp_path / "tables", *told, *extreme_groups(), *alike())
     add_mirrored_extremes(root)
+    unnamed = {"client_id": "NULL", "client_host": "NULL"}
+    DeltaTable(root / "members").update(unnamed, predicate="group_id = 'unsubscribed'")
     sample_orders(root)
     share_orders(root)
     sample_far_ends(root, 155)

@@ -21,6 +21,7 @@ from group_coordinator.report.sections.lag import AT_RISK
 from group_coordinator.report.sections.lost import LOST
 from group_coordinator.report.sections.objectives import OBJECTIVES
 from group_coordinator.report.sections.readiness import READINESS
+from group_coordinator.report.sections.rebalances import REBALANCED
 from group_coordinator.settings import load
 from group_coordinator.tables.timestamps import FIRST_MS, LAST_MS
 from tests.support.busy_day import DAY, HOSTILE
@@ -162,6 +163,19 @@ def test_groups_that_rebalanced_most(day: Report) -> None:
         "shipping | 1 | 0 | 1 | 0 | at least 0 s | 2025-06-02 14:05",
     ]
     assert tiles(day, "rebalances") == ["6 rebalances, in this time"]
+
+
+def test_a_rebalance_without_a_known_time(tmp_path: Path) -> None:
+    """An old broker has not written when the join phase ended."""
+    group = GroupHistory("old", group_initial_rebalance_delay_ms=0)
+    group.form()
+    for row in group.rows:
+        row["value"] = row["value"].replace('Timestamp":0', 'Timestamp":-1')
+
+    report = asked(tables_of(tmp_path, group), scope(), REBALANCED)
+
+    [line] = table(report, "rebalances")
+    assert line == ["old", "1", "1", "0", "0", "-", "1970-01-01 00:00"]
 
 
 def test_offsets_that_expire_next(day: Report) -> None:

@@ -50,7 +50,8 @@ def _content(answers: Answers, _scope: Scope) -> Content:
 
 
 def _duration(row: Row) -> str:
-    return f"at least {duration(row['seconds'])}" if row["is_least"] else duration(row["seconds"])
+    shown = duration(row["seconds"])
+    return f"at least {shown}" if row["is_least"] and row["seconds"] is not None else shown
 
 
 _COLUMNS = (

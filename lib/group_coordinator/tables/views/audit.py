@@ -22,7 +22,7 @@ AUDIT = ViewDefinition(
             """
             before? bigint The offset before the change; null: none, or a number below 0, which clients ignore
             after? bigint The offset after the change; null: it was lost, or a number below 0
-            change string reset: a commit with isReset or isRestore, or a commit to a group that had members and has none now, forward or back; rewind: any other commit of a smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored: lost, the reason is not known
+            change string reset: a commit with isReset or isRestore, or a commit to a group that had members and has none now, forward or back; rewind: any other commit of a smaller offset; expired, deleted, group-deleted, group-expired, topic-deleted: lost; mirrored, or observed by polls: lost, the reason is not known
             at timestamp Event time, by the group's clock
             """
         ),

@@ -23,7 +23,7 @@ LOST_OFFSETS = ViewDefinition(
         required(
             "reason",
             "string",
-            "offset-expired, offset-deleted, group-deleted or topic-deleted; mirrored: not known",
+            "offset-expired, offset-deleted, group-deleted or topic-deleted; mirrored, or observed by polls: not known",
         ),
         *(INFERRED, PRINCIPAL),
         optional(

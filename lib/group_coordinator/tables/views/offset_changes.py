@@ -199,8 +199,8 @@ FROM records own{_OFFSETS_THAT_COUNT}"""  # noqa: S608 - texts of our own
 
 RECENT_CHANGES = ViewDefinition(
     name="recent_changes",
-    meaning=f"As offset_changes, but only of the {RECENT_HOURS} hours before the newest sample of topic_positions; `before` is null at their "
-    "beginning, `by_member` where they have no record of the group, and a transaction that began earlier is left out",
+    meaning=f"As offset_changes, but only from {RECENT_HOURS} hours before the newest sample on (of the cluster sampled longest ago); `before` is null "
+    "at their beginning, `by_member` where they have no record of the group, and a transaction that began earlier is left out",
     columns=OFFSET_CHANGES.columns,
     text=_of_recent_log(_TEXT),
     answers="Which commits are the newest?",

@@ -15,7 +15,8 @@ from group_coordinator.tables.views.definition import (
 
 
 def _names(column: str) -> str:
-    return f"array_sort(array_agg(DISTINCT {column}) FILTER (WHERE {column} IS NOT NULL))"
+    # Of nulls alone one engine makes an empty array, the other null.
+    return f"CASE WHEN count({column}) > 0 THEN array_sort(array_agg(DISTINCT {column}) FILTER (WHERE {column} IS NOT NULL)) END"
 
 
 # A member of a classic group has no type. Rows of an empty assignment have no list of partitions either, but they have the flag.
@@ -89,7 +90,7 @@ READINESS = ViewDefinition(
             """
             assignor? string The assignor that the members of a classic group agreed on, the only one in Kafka's records; of a consumer group the one that most members ask for; null: none
             has_user_data? boolean True: the assignment of a member has user data, as custom assignors, Kafka Streams and Sarama's sticky assignor write it; null: not known, or no classic group of consumers with members
-            client_names? array<string> The client ids of the members, sorted; null: no members
+            client_names? array<string> The client ids of the members, sorted; null: none is known, or no members
             verdict string ready: a member of the new protocol may join; blocked: its join fails, and blocker has the reason; unknown: the members' rows are of a version before 0.4, until the next rebalance; empty: no members, so that the next member decides; mixed: converted, with classic members left; done: no classic members, also of streams groups; simple: only offsets, no members to move; not-a-consumer: another protocol type, such as connect
             blocker? string user-data: see has_user_data; malformed: the coordinator cannot read a subscription or an assignment; shared-partition: two members have the same partition. While all members are stopped, none of them blocks; null: not blocked
             group_type string classic, consumer or streams
@@ -97,7 +98,7 @@ READINESS = ViewDefinition(
             protocol_type? string consumer, or the type of other clients; null, or empty in a mirrored cluster: a simple group
             member_count int Number of members
             classic_members int How many of them use the classic protocol
-            client_hosts? array<string> The addresses of the clients, sorted; null: no members
+            client_hosts? array<string> The addresses of the clients, sorted; null: as client_names
             """
         ),
     ),
