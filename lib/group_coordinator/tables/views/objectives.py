@@ -20,7 +20,8 @@ _OF_LOG = OFFSET_CHANGES.text.replace("$coordinator_log", "wanted_log")
 _HISTORY = LAG_HISTORY.text.replace("$coordinator_log", "wanted_log").replace(
     "$offset_changes", "wanted_changes"
 )
-_READERS = "SELECT DISTINCT cluster_id, group_id FROM $coordinator_log WHERE record_type IN (0, 1)"
+_READERS = """SELECT cluster_id, group_id FROM $coordinator_log WHERE record_type IN (0, 1)
+    UNION SELECT cluster_id, group_id FROM $share_group_offsets"""
 
 _IS_MET = """CASE WHEN worst_seconds > objective_seconds THEN 0
     WHEN known_seconds IS NOT NULL THEN 1 END"""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from tests.support.group_history import GroupHistory, asked, at, tables_of
+from tests.support.group_history import GroupHistory, asked, at, label, tables_of
 from tests.support.samples import sample, share_sample
 
 LAG = (
@@ -148,3 +148,15 @@ def test_a_share_group_that_has_finished_all_may_rest(tmp_path: Path) -> None:
 
 def test_rewound_is_a_share_group_whose_offsets_were_reset(tmp_path: Path) -> None:
     assert status(tmp_path, [(0, 100, 1_000), (30, 200, 1_000), (60, 50, 1_000)]) == "REWIND"
+
+
+def test_a_share_group_has_an_objective(tmp_path: Path) -> None:
+    root = pickers(tmp_path)
+    label(root, ("pickers", "Payments", None, 60))
+    for seconds, start in ((0, 20), (60, 20), (120, 20), (180, 45)):
+        sample(root, seconds, "orders", {0: 20 + seconds // 6})
+        share_sample(root, seconds, "pickers", "orders", {0: (start, None)})
+
+    assert asked(root, "SELECT group_id, owner, met, worst_seconds FROM objectives") == [
+        ("pickers", "Payments", 0.75, 120.0)
+    ]
