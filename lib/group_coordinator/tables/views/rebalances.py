@@ -72,6 +72,7 @@ SELECT cluster_id, group_id, member_id, record_type, reason, event_time, batch_i
   END AS number,
   CASE WHEN record_type IN {EPOCHS} THEN coalesce({number_in("value", "metadataHash")}, 0) END AS topics_hash,
   CASE WHEN record_type = 2 THEN {number_in("value", "currentStateTimestamp")} END AS state_ms,
+  CASE WHEN record_type = 2 THEN {number_in("value", "rebalanceTimeout")} END AS timeout_ms,
   CASE WHEN record_type = 2 THEN {MEMBER_COUNT} END AS classic_members,
   {_marked(_PARTS)} AS parts
 FROM $coordinator_log
@@ -179,7 +180,7 @@ FROM (
 _OF_ITS_RECORD = (
     *("record_type", "number", "event_time", "batch_id", "seq", "reason", "cause"),
     *("number_before", "state_ms", "member_count", "joined_so_far", "left_so_far"),
-    "classic_members",
+    *("classic_members", "timeout_ms"),
 )
 """Columns of the record that begins an epoch, or ends the rebalance of a classic group."""
 
@@ -229,6 +230,7 @@ SELECT compared.*,
 FROM ({_COMPARED}) compared
 """  # noqa: S608 - texts of our own
 
+# The first record that the log has of a classic group may be that of a static member which was replaced, long after the join phase.
 _TEXT = f"""
 SELECT cluster_id, group_id,
   CASE record_type WHEN 2 THEN 'classic' WHEN 11 THEN 'share' WHEN 17 THEN 'streams' ELSE 'consumer' END AS group_type,
@@ -243,6 +245,7 @@ SELECT cluster_id, group_id,
   CAST(CASE WHEN record_type NOT IN (2, 11) AND NOT is_first_known THEN new_partitions END AS INT) AS partitions_moved,
   known_cause IS NOT NULL AND reason IN ('mirrored', 'observed', 'sync') AS inferred, batch_id, seq
 FROM ({_EXPLAINED}) explained
+WHERE NOT coalesce(number_before IS NULL AND state_ms >= 0 AND state_ms < {micros("event_time")} / 1000 - timeout_ms, false)
 """  # noqa: S608 - texts of our own
 
 REBALANCES = ViewDefinition(

@@ -222,6 +222,25 @@ def test_a_log_that_begins_later_than_its_group(tmp_path: Path) -> None:
     assert asked(root, DURATION)[1] == (5, at(16), at(18), 2.0, "exact", False, "left")
 
 
+def test_a_static_member_is_replaced_where_the_log_begins(tmp_path: Path) -> None:
+    """The record has the time of a join phase that was over long before."""
+    group = GroupHistory(group_initial_rebalance_delay_ms=0)
+    about = {"instance_id": "i-1", "session_timeout_ms": 600_000}
+    group.sync(group.join(**about).response.member_id, 1)
+    group.sleep(300_000)
+    group.rows.clear()
+    first = group.join(**about).response.member_id
+    second = group.join().response.member_id
+    group.join(second)
+    group.join(first, **about)
+    group.sync(first, 2)
+
+    assert asked(
+        tables_of(tmp_path, group),
+        "SELECT generation_or_epoch, seconds, cause, members_before, members_after FROM rebalances",
+    ) == [(2, 0.0, "joined", 1, 2)]
+
+
 @pytest.mark.parametrize("client_id", ["plain", 'say "hi', "[", '{"memberId":"', "\\"])
 def test_member_ids_that_look_like_json(client_id: str, tmp_path: Path) -> None:
     group = GroupHistory(group_initial_rebalance_delay_ms=0)
