@@ -187,6 +187,9 @@ def _behind(json: str, field: str) -> str:
     return f"""split_part({json}, '"{field}":', -1)"""
 
 
+COMMITTED_AT = "least(commit_timestamp, updated_at)"
+"""SQL for the time of a commit of the table offsets: the client may have given a later time."""
+
 SURELY_LATER_SECONDS = 10
 """The least time from a commit to a sample that is certainly later: brokers stamp commits, samplers their own rounds."""
 

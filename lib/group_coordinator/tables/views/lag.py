@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
+    COMMITTED_AT,
     PARTITION_KEY,
     ViewDefinition,
     described,
@@ -60,7 +61,7 @@ readable AS (
 ),
 signs AS (
   SELECT cluster_id, group_id, topic, `partition`, {offset_or_null("committed_offset")} AS committed_offset,
-    commit_timestamp, NULL AS member_id, NULL AS log_start_offset, NULL AS log_end_offset,
+    {COMMITTED_AT} AS commit_timestamp, NULL AS member_id, NULL AS log_start_offset, NULL AS log_end_offset,
     NULL AS last_stable_offset, NULL AS sampled_at, NULL AS share_lag
   FROM $offsets
   UNION ALL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
+    COMMITTED_AT,
     PARTITION_KEY,
     SURELY_LATER_SECONDS,
     ViewDefinition,
@@ -43,7 +44,7 @@ _SO_FAR = "PARTITION BY own.cluster_id, own.group_id, own.topic, own.`partition`
 """From the newest change back; the commit of the state table comes last."""
 _OF_STATE_TABLE = f"""
   UNION ALL
-  SELECT cluster_id, group_id, topic, `partition`, commit_timestamp, {offset_or_null("committed_offset")}, -1, 0, {LEAST_SILENCE_SECONDS}, 0
+  SELECT cluster_id, group_id, topic, `partition`, {COMMITTED_AT}, {offset_or_null("committed_offset")}, -1, 0, {LEAST_SILENCE_SECONDS}, 0
   FROM $offsets"""  # noqa: S608 - texts of our own
 _OF_SHARE_GROUPS = f"""
   UNION ALL

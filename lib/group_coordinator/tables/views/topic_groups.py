@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from group_coordinator.tables.views.definition import (
     CLUSTER_ID,
+    COMMITTED_AT,
     GROUP_ID,
     TOPIC,
     ViewDefinition,
@@ -31,7 +32,7 @@ TOPIC_GROUPS = ViewDefinition(
     text=f"""
 WITH signs AS (
   SELECT cluster_id, group_id, topic, 0 AS subscription, 0 AS member, 0 AS assigned, 1 AS committed,
-    least(commit_timestamp, updated_at) AS commit_timestamp
+    {COMMITTED_AT} AS commit_timestamp
   FROM $offsets
   WHERE {is_offset("committed_offset")}
   UNION ALL

@@ -13,7 +13,7 @@ from group_coordinator.clients.sql_tables import rows
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.position import Position
 from group_coordinator.tables.samples import TOPIC_POSITIONS, position_rows
-from tests.support.group_history import GroupHistory, asked, tables_of
+from tests.support.group_history import GroupHistory, asked, at, tables_of
 from tests.support.samples import sample
 
 Commits = list[tuple[float, int]]
@@ -304,3 +304,22 @@ def test_of_a_group_whose_topics_are_gone_nothing_is_said(tmp_path: Path) -> Non
 
     found = "SELECT status, total_lag, max_lag, max_lag_topic, unknown_partitions FROM group_status"
     assert asked(root, found) == [(None, None, None, None, 1)]
+
+
+def test_a_client_that_gives_its_commits_a_time_of_the_future(tmp_path: Path) -> None:
+    """As OffsetCommit 1 lets it: the group is silent, or ahead of the log, all the same."""
+    group = GroupHistory("g", offsets_retention_minutes=1_440)
+    group.commit({"orders": {0: 5, 1: 50}})
+    root = tables_of(tmp_path, group)
+    DeltaTable(root / "offsets").update(new_values={"commit_timestamp": at(4_000_000_000)})
+    sample(root, 0, "orders", {0: 5, 1: 5})
+    for seconds in (25_000, 27_000):
+        sample(root, seconds, "orders", {0: 10, 1: 5})
+
+    assert asked(
+        root,
+        "SELECT status, ahead FROM partition_status JOIN lag USING (`partition`) ORDER BY `partition`",
+    ) == [
+        ("STOP", None),
+        ("AHEAD", 45),
+    ]
