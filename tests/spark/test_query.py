@@ -15,6 +15,8 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import create_topics
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import Settings
+from group_coordinator.streaming.batch_gate import BatchGate
+from group_coordinator.streaming.checkpoint.layout import coordinator_folder, unplan
 from group_coordinator.streaming.coordinator_query import start_query
 from group_coordinator.tables.maintenance_work import session_conf
 from tests.spark.played import commit
@@ -52,6 +54,33 @@ def test_deadlines_come_without_events_where_other_queries_have_no_empty_batches
         await_record(query, lines, "first", "offset-commit")  # a first batch may take seconds
         send(producer, job.events_topic, "second")
     await_record(query, lines, "second", "offset-expired")
+    query.stop()
+
+
+def test_a_first_batch_that_was_held_is_planned_again(
+    spark: SparkSession, configured: Settings, broker: EmbeddedBroker
+) -> None:
+    job = replace(
+        configured.job, bootstrap_servers=broker.bootstrap_servers, events_topic="events-held"
+    )
+    settings = Settings(configured.coordinator, job)
+    create_topics(Connection(broker.bootstrap_servers), job)
+    lines: list[str] = []
+
+    def write(batch: DataFrame, _batch_id: int) -> None:
+        lines.extend(lines_in(batch.collect()))
+
+    with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
+        send(producer, job.events_topic, "first")
+    gate = BatchGate(write, must_wait=lambda _batch_id: True)
+    query = start_query(spark, settings, None, gate)
+    until(lambda: gate.is_shut, seconds=120, awaited="batch 0", pause=query.awaitTermination)
+    gate.stop(query, spark.sparkContext)
+    assert (gate.held_batch, lines) == (0, [])
+    unplan(coordinator_folder(spark, job), 0)
+
+    query = start_query(spark, settings, None, write)
+    await_record(query, lines, "first", "offset-commit")
     query.stop()
 
 
