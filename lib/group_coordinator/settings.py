@@ -187,18 +187,19 @@ def _secrets_of(environment: Mapping[str, str]) -> dict[str, Secret]:
 
 def _read(file: Traversable) -> dict[str, Any]:
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, RecursionError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        # tomllib's message for a key that is a value and a table.
-        way_out = _KEY_BEGINS_KEY if "overwrite" in str(error) else ""
+        way_out = next((way for said, way in _WAYS_OUT.items() if said in str(error)), "")
         raise SettingsError(f"{file}: {error}{way_out}") from error
     return {key: _convert(key, value) for key, value in _flat(document)}
 
 
-_KEY_BEGINS_KEY = (
-    ': give each key once, and quote a key that begins another one, such as "events.topic"'
-)
-"""TOML reads a dotted key as a value in tables, and a table cannot be a value too."""
+_WAYS_OUT = {
+    # TOML reads a dotted key as a value in tables, and a table cannot be a value too.
+    "overwrite": ': give each key once, and quote a key that begins another one, such as "events.topic"',
+    "codec": ": save the file as UTF-8",
+}
+"""Ways out by a word of an error's message."""
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

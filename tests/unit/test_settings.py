@@ -247,3 +247,13 @@ def test_a_file_with_a_key_that_begins_another_one(tmp_path: Path) -> None:
     )
     file.write_text('"gateway.max.connections" = 100\ngateway.max.connections.per.ip = 20\n')
     assert settings.load(file, [], {}).job.gateway_max_connections_per_ip == 20
+
+
+def test_a_file_in_another_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "coordinator.toml"
+    file.write_bytes(b'\xef\xbb\xbfcluster.id = "eu-1"\n')  # as some editors save UTF-8
+    assert settings.load(file, [], {}).job.cluster_id == "eu-1"
+
+    file.write_bytes(b'cluster.id = "caf\xe9"\n')
+    with pytest.raises(SettingsError, match=r"coordinator\.toml: .*: save the file as UTF-8$"):
+        settings.load(file, [], {})

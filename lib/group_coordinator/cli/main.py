@@ -143,7 +143,7 @@ def main() -> None:
       group-coordinator sql "SELECT group_id, state FROM groups"
 
     \b
-    Or look at an existing cluster, without a change of its clients.
+    Or look at an existing cluster, without a change of its clients:
       group-coordinator mirror --bootstrap-server HOST:PORT --cluster NAME --with-compaction
       group-coordinator report --watch    # in another terminal
 

@@ -91,6 +91,8 @@ _HINTS = {
     r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range": ": a row has a time before 1677 or after 2262, which this function cannot read: exclude it by WHERE",
     rf"table 'datafusion\.public\.({'|'.join(view.name for view in VIEWS)})' not found$": " (tables that this view reads are missing; "
     "`group-coordinator init` creates them)",
+    rf"table 'datafusion\.public\.({'|'.join(TABLES)})' not found$": " (tables.root lacks it; `group-coordinator init` creates it)",
+    r"Kernel error: Json error": " (a file of the table's _delta_log is damaged: restore the table from a copy)",
     r"only supports a single SQL statement$": ": give one query at a time",
     r"non.UTF-8 data|received Binary|\(Binary": " (a binary column is not text: use encode(COLUMN, 'hex'), or "
     "TRY_CAST(COLUMN AS STRING), which is null where it is not UTF-8)",
@@ -201,10 +203,13 @@ def open_tables(root: str) -> dict[str, DeltaTable]:
             "sql QUERY` (jobs/ask_tables.py), or the catalog's own SQL"
         )
     paths = {name: f"{root.rstrip('/')}/{name}" for name in TABLES}
-    with reported_in_one_line(f"tables.root = {root}: "):
-        found = {
-            name: open_table(path) for name, path in paths.items() if DeltaTable.is_deltatable(path)
-        }
+    place, found = f"tables.root = {root}: ", {}
+    for name, path in paths.items():
+        with reported_in_one_line(place):
+            exists = DeltaTable.is_deltatable(path)
+        if exists:
+            with reported_in_one_line(f"{place}{name}: "):
+                found[name] = open_table(path)
     if not found:
         raise TablesUnavailableError(
             f"tables.root = {root} has no tables: run `group-coordinator init`"

@@ -218,7 +218,11 @@ def test_the_root_may_be_a_setting(tables: Path) -> None:
             "Error: Schema error: No field named nonsense. Valid fields are offsets.group_id,",
         ),
         ("SELEC 1", "Error: SQL error: ParserError("),
-        ("SELECT * FROM nonsense", "table 'datafusion.public.nonsense' not found"),
+        ("SELECT * FROM nonsense", "table 'datafusion.public.nonsense' not found\n"),
+        (
+            "SELECT * FROM denials",
+            "denials' not found (tables.root lacks it; `group-coordinator init` creates it)\n",
+        ),
         (
             "SELECT * FROM lag",
             "lag' not found (tables that this view reads are missing; `group-coordinator init` creates",
@@ -263,7 +267,12 @@ def test_a_damaged_table_is_told(tables: Path) -> None:
     result = sql("SELECT 1", "--tables", str(tables))
 
     assert result.exit_code == 1
-    assert result.stderr.startswith(f"Error: tables.root = {tables}: Kernel error: Json error: ")
+    assert result.stderr.startswith(
+        f"Error: tables.root = {tables}: offsets: Kernel error: Json error: "
+    )
+    assert result.stderr.endswith(
+        " (a file of the table's _delta_log is damaged: restore the table from a copy)\n"
+    )
     assert result.stderr.count("\n") == 1
 
 
@@ -276,7 +285,7 @@ def test_a_folder_whose_tables_a_catalog_manages_is_named(tmp_path: Path, featur
 
     assert result.exit_code == 1
     assert result.stderr == (
-        f"Error: tables.root = {tmp_path}: {tmp_path}/groups is a catalog-managed Delta table, which only "
+        f"Error: tables.root = {tmp_path}: groups: {tmp_path}/groups is a catalog-managed Delta table, which only "
         "Spark opens, and only by its name: set tables.root = catalog.schema, and query by "
         "`group-coordinator-job`\n"
     )

@@ -66,9 +66,11 @@ def test_a_table_that_cannot_be_written(damaged: Path) -> None:
 
 
 def test_tables_that_cannot_be_read(damaged: Path) -> None:
-    assert last_words(SQL, damaged) == [
-        f"Error: tables.root = {damaged.parent}: Kernel error: Json error: Encountered unexpected 'd' whilst parsing object"
-    ]
+    said = (
+        f"Error: tables.root = {damaged.parent}: {damaged.name}: Kernel error: Json error: Encountered unexpected 'd' whilst "
+        "parsing object (a file of the table's _delta_log is damaged: restore the table from a copy)"
+    )
+    assert last_words(SQL, damaged) == [said]
 
 
 @pytest.mark.parametrize(

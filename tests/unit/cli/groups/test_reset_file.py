@@ -72,6 +72,14 @@ def test_an_unusable_file(tmp_path: Path, text: str, groups: list[str], complain
         read_plans(file, groups)
 
 
+def test_a_file_in_another_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_bytes("orders,0,1\n".encode("utf-16"))
+
+    with pytest.raises(click.UsageError, match=r"plan\.csv: .*: give a CSV file in UTF-8$"):
+        read_plans(file, ["g"])
+
+
 def test_numbers_as_kafkas_tool_reads_them(tmp_path: Path) -> None:
     file = tmp_path / "plan.csv"
     file.write_text("orders, 0,+5\norders,01,\u0667 \n")
