@@ -139,7 +139,8 @@ def _surroundings(
         if measured is not None:
             measured.end(counts)
 
-    progress = ProgressReport(given.progress_file)
+    idle_ms = (lambda _: 0) if idle_back_off is None else idle_back_off.ms_after
+    progress = ProgressReport(given.progress_file, idle_ms)
     owner = OwnerMonitor(given.spark, given.writer)
     return CoordinatorHooks(
         tick=lambda: given.acls.log.start(announce),

@@ -196,8 +196,10 @@ class ProgressReport:
     each call takes the JVM dozens of searches through its whole class path.
     """
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, idle_ms: Callable[[int], int]) -> None:
+        """Take the function that returns the pause of an idle job within a batch, which is no part of its work."""
         self._file = file
+        self._idle_ms = idle_ms
         self._reported = -1
 
     def look(self, query: StreamingQuery) -> None:
@@ -209,7 +211,7 @@ class ProgressReport:
             "batch_id": progress.batchId,
             "events": progress.numInputRows,
             "groups": sum(operator.numRowsTotal for operator in progress.stateOperators),
-            "batch_ms": progress.batchDuration,
+            "batch_ms": progress.batchDuration - self._idle_ms(progress.batchId),
             "started_at": progress.timestamp,
         }
         if batch["events"]:
