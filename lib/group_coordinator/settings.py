@@ -213,7 +213,7 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 def _parse(override: str) -> tuple[str, Any]:
     key, equals, value = override.partition("=")
-    if not equals:
+    if not (equals and key.strip()):
         # A user who forgets the sign may have typed a secret after the key.
         shown = next((key for key in SECRETS if override.strip().startswith(key)), override)
         raise SettingsError(f"{shown!r} is not KEY=VALUE")
@@ -255,6 +255,7 @@ def _secret(key: str, value: object) -> Secret:
 
 def _type_of(key: str) -> Any:
     if key not in _TYPES:
-        nearest = get_close_matches(key, _TYPES, n=1, cutoff=0.0)[0]
-        raise SettingsError(f"{key} is not a setting; did you mean {nearest}?")
+        nearest = get_close_matches(key, _TYPES, n=1)
+        way_out = f"did you mean {nearest[0]}?" if nearest else "conf/coordinator.toml has them all"
+        raise SettingsError(f"{key} is not a setting; {way_out}")
     return _TYPES[key]

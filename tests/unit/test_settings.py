@@ -175,6 +175,8 @@ def test_a_bad_override_is_named(override: str, why: str) -> None:
             "offset.retention.minutes=1",
             "offset.retention.minutes is not a setting; did you mean offsets.retention.minutes?",
         ),
+        ("nope=1", "nope is not a setting; conf/coordinator.toml has them all"),
+        ("=5", "'=5' is not KEY=VALUE"),
         ("offsets.retention.minutes", "'offsets.retention.minutes' is not KEY=VALUE"),
     ],
 )

@@ -161,7 +161,7 @@ def command(
 
     The command shows the offsets now, those of the file, and those after the import; only --execute writes them. It is
     safe to repeat. Columns and rules are those of `restore`: offset_then is the offset of the file, a group with members
-    is refused, and each new offset is one that the log still has.
+    is not changed, and each new offset is one that the log still has.
 
     With --to-bootstrap-server the groups of any cluster are written, by Kafka's own API and without the tables. Otherwise
     the tables say whether the groups are those of a mirrored cluster or of the job.
