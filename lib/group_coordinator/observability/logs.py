@@ -36,6 +36,7 @@ def set_up_logs() -> None:
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
-    if record.name.startswith(_TOLD_BY_ERRORS):
+    # py4j logs an interrupted or broken request by the root logger.
+    if record.name.startswith(_TOLD_BY_ERRORS) or record.module == "java_gateway":
         return False
     return not (record.name == "kafka.cluster" and str(record.msg).startswith(_EACH_ATTEMPT))

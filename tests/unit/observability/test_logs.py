@@ -3,8 +3,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
+from py4j.java_gateway import GatewayClient
 
 from group_coordinator.observability.logs import set_level, set_up_logs
 
@@ -36,6 +38,22 @@ def test_what_else_the_library_says_is_told(said: StringIO) -> None:
     logging.getLogger("kafka.cluster").error("Topic %s is not authorized for this client", "orders")
 
     assert said.getvalue() == "Topic orders is not authorized for this client\n"
+
+
+def test_ctrl_c_during_a_request_to_java_is_no_trace(
+    said: StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: str) -> str:
+        raise KeyboardInterrupt
+
+    client = GatewayClient()
+    connection = SimpleNamespace(send_command=interrupted, socket=None)
+    monkeypatch.setattr(client, "_get_connection", lambda: connection)
+
+    with pytest.raises(KeyboardInterrupt):
+        client.send_command("c")
+
+    assert said.getvalue() == ""
 
 
 def test_decisions_are_logged_only_at_debug(said: StringIO) -> None:
