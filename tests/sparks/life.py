@@ -1,4 +1,4 @@
-"""One life of the job with the PySpark and the wheel of the environment that runs this: `python -m tests.sparks.life FOLDER`.
+"""One life of the job with the PySpark and the wheel of the environment that runs this: `python -m tests.sparks.life FOLDER STORE`.
 
 Prints what became of it as JSON on the last line.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -17,10 +16,11 @@ from group_coordinator.local.broker import EmbeddedBroker
 from tests.cluster.life import stopped
 from tests.cluster.stage import RUN_S, await_more
 from tests.end_to_end.commits import Commits
-from tests.end_to_end.installation import SETTINGS, Installation, installed
+from tests.end_to_end.installation import SETTINGS, Installation
 from tests.faults.judgement import judged
 from tests.faults.result import Result
 from tests.support.job_process import JobProcess
+from tests.support.stores import STORES
 
 _EXCHANGE = re.compile(r"exchange = auto: (.*) on the workers")
 _RUNS = 5
@@ -29,6 +29,7 @@ _RUNS = 5
 def one_life(installation: Installation) -> Result:
     """Commits come in while the job is stopped, killed, and loses its checkpoint; then it drains what is there."""
     problems = []
+    _run_to_end(installation, "init")
     with Commits(installation):
         with _running(installation) as job:
             await_more(installation, job)
@@ -39,7 +40,7 @@ def one_life(installation: Installation) -> Result:
         with _running(installation) as job:
             await_more(installation, job)
             problems += stopped(job, installation)
-        shutil.rmtree(installation.settings.job.checkpoint_location)
+        installation.store.remove(installation.settings.job.checkpoint_location)
         _run_to_end(installation, "rebuild")
         with _running(installation) as job:
             await_more(installation, job)
@@ -66,13 +67,14 @@ def _exchange(installation: Installation) -> str:
 
 
 def main() -> None:
-    """In a folder that is given."""
-    folder = Path(sys.argv[1])
+    """In a folder that is given, with tables and checkpoint in the store that is given."""
+    folder, store = Path(sys.argv[1]), STORES[sys.argv[2]]
     assert Path(group_coordinator.__file__).is_relative_to(sys.prefix), "not the wheel"
-    shared = (f"tables.root={folder}/tables", f"checkpoint.location={folder}/checkpoint")
-    with EmbeddedBroker() as broker:
-        made = Installation.named("life", broker.bootstrap_servers, folder, (*SETTINGS, *shared))
-        result = one_life(installed(made))
+    (folder / "store").mkdir()
+    with EmbeddedBroker() as broker, store(folder / "store") as opened:
+        settings = (*SETTINGS, *opened.settings(folder))
+        made = Installation.named("life", broker.bootstrap_servers, folder, settings, opened)
+        result = one_life(made)
     sys.stdout.write(json.dumps(asdict(result)) + "\n")
 
 

@@ -86,7 +86,9 @@ def tried(trial: Trial, environment: Environment) -> Trial:
         if trial.version in SEEN.values():
             _tests(trial, environment, TESTS_OF_THE_EXCHANGE)
         return trial
-    _life(trial, environment)
+    _life(trial, environment, "disk")
+    if line_of(trial.version).s3:
+        _life(trial, environment, "s3")
     _tests(trial, environment, TESTS)
     return trial
 
@@ -108,16 +110,18 @@ def _refused(trial: Trial, environment: Environment) -> None:
         trial.problems.append(f"status {done.returncode}: {done.stderr[-300:]}")
 
 
-def _life(trial: Trial, environment: Environment) -> None:
-    trial.ran.append("life")
+def _life(trial: Trial, environment: Environment, store: str) -> None:
+    life = f"life on {store}"
+    trial.ran.append(life)
     with TemporaryDirectory(prefix="life-") as folder:
-        done = environment.run(["-m", "tests.sparks.life", folder], ROOT)
+        done = environment.run(["-m", "tests.sparks.life", folder, store], ROOT)
     if done.returncode != 0:
-        trial.problems.append(_last_lines("life", done.stdout + done.stderr))
+        trial.problems.append(_last_lines(life, done.stdout + done.stderr))
         return
     result = json.loads(done.stdout.splitlines()[-1])
-    trial.problems += result["problems"]
-    trial.figures |= result["figures"] | {"lost": result["lost"], "doubled": result["doubled"]}
+    trial.problems += [f"{life}: {problem}" for problem in result["problems"]]
+    trial.figures["exchange"] = result["figures"].pop("exchange")
+    trial.figures[life] = result["figures"] | {"lost": result["lost"], "doubled": result["doubled"]}
 
 
 def _tests(trial: Trial, environment: Environment, tests: Sequence[str]) -> None:
