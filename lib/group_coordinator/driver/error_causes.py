@@ -132,6 +132,7 @@ _HDFS = re.compile(
     re.MULTILINE,
 )
 """Hadoop's messages about a server that does not respond."""
+_SLOW_WORKER = "Python worker failed to connect back"
 _S3 = re.compile(r"org\.apache\.hadoop\.fs\.s3a\.|software\.amazon\.awssdk\.")
 
 
@@ -162,6 +163,11 @@ def has_unreadable_time(text: str) -> bool:
     return _UNREADABLE_TIME.search(text) is not None
 
 
+def has_slow_worker(text: str) -> bool:
+    """Return True if the query failed because a Python process of Spark took longer to start than Spark waits."""
+    return _SLOW_WORKER in text
+
+
 def unreadable_time_message(job: JobSettings, where: str) -> str:
     """Return the remedy for such a record; `where` is its position, with a space behind it."""
     return (
@@ -189,6 +195,11 @@ def sentence(text: str, job: JobSettings) -> str | None:
         return (
             f"checkpoint.location = {job.checkpoint_location}: another run works on this checkpoint, and has "
             "written a batch before this run: this run ends, and nothing is lost"
+        )
+    if has_slow_worker(text):
+        return (
+            "a Python process of Spark did not start within 10 s: this machine has too much other work. Start "
+            "again when its load is lower, or on another machine; nothing is lost"
         )
     about = _about_storage(text, job) or _about_topic(text, job)
     if about is not None:

@@ -5,9 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
+from group_coordinator import settings
+from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.positions import Sample
-from group_coordinator.driver.mirror.topic import MirrorProgress
+from group_coordinator.driver.mirror.topic import MirrorProgress, PolledCluster
 from group_coordinator.mirror.sinks import MirroredBatch
 from group_coordinator.tables.position import Position
 
@@ -107,3 +110,21 @@ def test_what_an_open_transaction_holds_back_is_told_once(
         "partition 3: 120 records wait for the end of a transaction",
         "partition 3: 1 records wait for the end of a transaction",
     ]
+
+
+def test_a_slow_start_of_a_python_process_is_tried_again_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    no_session: Any = None
+    job = settings.load().job
+    monkeypatch.setattr(
+        "group_coordinator.driver.mirror.topic.MIRROR", SimpleNamespace(folder=print)
+    )
+    polled = PolledCluster(no_session, job, Connection(job.bootstrap_servers))
+    slow = StreamingQueryException("Python worker failed to connect back.")
+    started: Any = SimpleNamespace(lastProgress=SimpleNamespace())
+
+    assert [polled.may_go_on(slow) for _ in range(3)] == [True, True, False]
+    polled.look(started)
+    assert polled.may_go_on(slow)
+    assert not polled.may_go_on(StreamingQueryException("a defect"))

@@ -54,10 +54,15 @@ SECOND_RUN_SAID = (
         ),
         (S3_DENIED, S3_DENIED_SAID),
         (TIMEOUT, f"Kafka at localhost:9092 does not respond: {TIMEOUT}"),
+        (
+            "org.apache.spark.SparkException: Python worker failed to connect back.",
+            "a Python process of Spark did not start within 10 s: this machine has too much other work. Start again when "
+            "its load is lower, or on another machine; nothing is lost",
+        ),
         ("java.lang.IllegalStateException: a defect", None),
     ],
     ids=[
-        *("ACL", "ACL of the driver", "table", "another run", "folder", "S3", "no broker"),
+        *("ACL", "ACL of the driver", "table", "another run", "folder", "S3", "no broker", "load"),
         "a defect is not the user's",
     ],
 )

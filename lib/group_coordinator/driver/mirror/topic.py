@@ -17,6 +17,7 @@ from group_coordinator.clients.cluster.topics import TopicFacts, topic_facts
 from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.driver.error_causes import (
     has_lost_records,
+    has_slow_worker,
     has_unreadable_time,
     unreadable_time,
     unreadable_time_message,
@@ -34,6 +35,8 @@ from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.tables.catalog import TableCatalog
 
 _LOOK_S = 30
+_SLOW_STARTS = 3
+"""Most starts in a row of a query by polls."""
 
 
 class MirroredTopic:
@@ -145,6 +148,7 @@ class PolledCluster:
     def __init__(self, spark: SparkSession, job: JobSettings, connection: Connection) -> None:
         self._folder = MIRROR.folder(spark, job)
         self._source = AdminSource(connection)
+        self._slow_starts = 0
 
     def take_up(self) -> Reading:
         origin = read_origin(self._folder) or Origin()
@@ -153,13 +157,22 @@ class PolledCluster:
         )
 
     def look(self, query: StreamingQuery) -> None:
-        """Do nothing: a poll sees every change of the cluster."""
+        """Note a query with a batch: a poll sees every change of the cluster by itself."""
+        if query.lastProgress is not None:
+            self._slow_starts = 0
 
     def is_read(self, since_ms: int) -> None:
         """Do nothing: no record may be missed."""
 
-    def may_go_on(self, failure: StreamingQueryException) -> bool:  # noqa: ARG002 - as MirroredTopic
-        return False
+    def may_go_on(self, failure: StreamingQueryException) -> bool:
+        """Return True if the query must start again, because its Python process took longer to start than Spark waits."""
+        if not has_slow_worker(str(failure)):
+            return False
+        self._slow_starts += 1
+        if self._slow_starts == _SLOW_STARTS:
+            return False
+        _log.warning("a Python process of Spark did not start within 10 s: it is started again")
+        return True
 
 
 def checked_topic(connection: Connection, job: JobSettings) -> TopicFacts:
