@@ -47,6 +47,7 @@ from group_coordinator.core.model.consumer_member import (
     CurrentAssignment,
     GroupEpoch,
     ReconciliationState,
+    ResolvedRegex,
     SubscriptionMetadata,
     TargetEpoch,
 )
@@ -60,6 +61,7 @@ from group_coordinator.core.model.records import (
     OffsetRecord,
     Reason,
     Record,
+    RegexRecord,
     TargetEpochRecord,
     TargetRecord,
 )
@@ -139,6 +141,7 @@ def _classic_group(description: Body) -> GroupRecord:
 def _consumer_group(description: Body) -> Iterator[Record]:
     yield GroupEpochRecord(GroupEpoch(description["groupEpoch"]), Reason.OBSERVED)
     yield TargetEpochRecord(TargetEpoch(description["assignmentEpoch"]), Reason.OBSERVED)
+    yield from _regexes(description["members"])
     for member in sorted(description["members"], key=_member_id):
         member_id = member["memberId"]
         yield MemberRecord(member_id, _subscription(member), Reason.OBSERVED)
@@ -146,6 +149,19 @@ def _consumer_group(description: Body) -> Iterator[Record]:
         yield TargetRecord(member_id, target, Reason.OBSERVED)
         owned = _assignment(member["assignment"])
         yield CurrentRecord(member_id, _current(member, owned), Reason.OBSERVED)
+
+
+def _regexes(members: Sequence[Body]) -> Iterator[RegexRecord]:
+    # The matched topics are not shown; without those of the assignments, live offsets would seem to expire.
+    found: dict[str, set[str]] = {}
+    for member in members:
+        if member["subscribedTopicRegex"]:
+            assigned = {topic.name for topic in _topics({"members": [member]}).values()}
+            found.setdefault(member["subscribedTopicRegex"], set()).update(
+                assigned.difference(member["subscribedTopicNames"])
+            )
+    for regex, topics in sorted(found.items()):
+        yield RegexRecord(regex, ResolvedRegex(tuple(sorted(topics)), 0, 0), Reason.OBSERVED)
 
 
 def _entries_of_others(polled: PolledGroup) -> Iterator[LogEntry]:

@@ -210,6 +210,35 @@ def test_a_consumer_group_has_the_records_of_its_members() -> None:
     }
 
 
+def test_a_pattern_matches_the_topics_that_its_members_are_assigned() -> None:
+    by_pattern = {
+        "instanceId": None,
+        "rackId": None,
+        "memberEpoch": 7,
+        "clientId": "c",
+        "clientHost": "/127.0.0.1",
+        "subscribedTopicNames": [],
+        "subscribedTopicRegex": "ord.*",
+        "memberType": 1,
+    }
+    members = [
+        {
+            **by_pattern,
+            "memberId": "m-1",
+            "assignment": assignment(0),
+            "targetAssignment": assignment(),
+        },
+        {**by_pattern, "memberId": "m-2", "assignment": NOTHING, "targetAssignment": NOTHING},
+    ]
+    description = {**EPOCHS, "members": members}
+
+    found = records_of(PolledGroup("billing", CONSUMER, "", description))
+
+    key = '{"type":16,"data":{"groupId":"billing","regularExpression":"ord.*"}}'
+    assert found[key] == '{"version":0,"data":{"topics":["orders"],"version":0,"timestamp":0}}'
+
+
+NOTHING: dict[str, Any] = {"topicPartitions": []}
 SHARED = {
     "memberId": "m-1",
     "rackId": None,
