@@ -92,8 +92,15 @@ def _applied(
         group.apply(row)
         if row.value is not None:
             had_members, was_known = group.has_members, True
+    if _is_polled(rows):
+        # Members may leave, and then their group may end, between two polls.
+        had_members = group.has_members
     stays = had_members or group.has_offsets or _has_value_of_another_kind(rows, ends)
     return _Append(lost, ends, bool(ends) and was_known and not stays)
+
+
+def _is_polled(rows: Iterable[LoggedRow]) -> bool:
+    return any(row.reason == Reason.OBSERVED for row in rows)
 
 
 def _lost_offset(
@@ -150,7 +157,7 @@ def _inferred(row: LoggedRow, reason: Reason) -> InferredReason:
 
 def _went_with_topics(append: _Append, known: Sequence[_LostOffset], cluster: ClusterFacts) -> bool:
     # Between two polls Kafka may remove a topic's offsets, and then the group that has none left.
-    is_polled = any(lost.row.reason == Reason.OBSERVED for lost in known)
+    is_polled = _is_polled(lost.row for lost in known)
     return is_polled and not append.is_sweep and bool(_topics_are_gone(known, cluster))
 
 
@@ -173,8 +180,11 @@ def _end_of_offsets(
 def _deletion(
     known: Sequence[_LostOffset], group: GroupSoFar, cluster: ClusterFacts
 ) -> Reason | None:
-    # Kafka refuses OffsetDelete for subscribed topics, so only a deletion of the topic remains.
-    if any(lost.was_in_use for lost in known):
+    # Kafka refuses OffsetDelete for subscribed topics, so only a deletion of the topic remains, unless members left before a poll.
+    stayed = not _is_polled(lost.row for lost in known)
+    if any(
+        lost.was_in_use and (stayed or group.refuses_offset_delete(lost.topic)) for lost in known
+    ):
         return Reason.TOPIC_DELETED
     # A deletion of the topic would have removed all its offsets.
     if any(_part_stays(group, lost.topic, known) for lost in known):

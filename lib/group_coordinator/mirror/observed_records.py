@@ -23,6 +23,8 @@ from group_coordinator.clients.cluster.group_poll import (
 from group_coordinator.codecs.records import log_entry
 from group_coordinator.codecs.records.group_metadata import GroupKeyData
 from group_coordinator.codecs.records.record_types import (
+    CURRENT_ASSIGNMENT,
+    GROUP_EPOCH,
     GROUP_METADATA,
     OFFSET_COMMIT,
     REMOVAL_ORDER,
@@ -37,6 +39,8 @@ from group_coordinator.codecs.records.record_types import (
     STREAMS_TARGET_ASSIGNMENT,
     STREAMS_TARGET_EPOCH,
     STREAMS_TOPOLOGY,
+    TARGET_ASSIGNMENT,
+    TARGET_EPOCH,
     Key,
     LogEntry,
     RecordValue,
@@ -80,6 +84,14 @@ _OF_STREAMS = (
 )
 _KINDS_OF_TASKS = ("activeTasks", "standbyTasks", "warmupTasks")
 _STREAMS_STABLE, _STREAMS_UNRELEASED = 1, 3
+_BEHIND_MEMBERS = (
+    (GROUP_EPOCH, SHARE_GROUP_EPOCH, STREAMS_GROUP_EPOCH),
+    (TARGET_ASSIGNMENT, SHARE_TARGET_ASSIGNMENT, STREAMS_TARGET_ASSIGNMENT),
+    (TARGET_EPOCH, SHARE_TARGET_EPOCH, STREAMS_TARGET_EPOCH),
+    (CURRENT_ASSIGNMENT, SHARE_CURRENT_ASSIGNMENT, STREAMS_CURRENT_ASSIGNMENT),
+)
+_WRITING_RANKS = {kind: rank for rank, kinds in enumerate(_BEHIND_MEMBERS, 1) for kind in kinds}
+"""Kafka's order of the records of a group epoch: those of members come first, with rank 0."""
 _TIMES = ("commitTimestamp", "currentStateTimestamp")
 _to_json = json.Encoder().encode
 
@@ -314,6 +326,7 @@ def changes(before: Records, now: Records, *, is_settled: bool = True) -> list[R
     changed = [RecordChange(key, value) for key, value in now.items() if before.get(key) != value]
     offsets = [change for change in changed if types[change.key] == OFFSET_COMMIT]
     by_group = [change for change in changed if types[change.key] != OFFSET_COMMIT]
+    by_group.sort(key=lambda change: _WRITING_RANKS.get(types[change.key], 0))
     has_members = any(
         _names_members(key, now[key]) for key, kind in types.items() if kind != OFFSET_COMMIT
     )

@@ -99,6 +99,31 @@ def test_a_group_that_is_gone_at_the_next_poll_may_have_gone_after_its_topic(
     assert log.reasons() == [f"orders-0 {offsets}", f"group {group}"]
 
 
+def test_members_may_leave_between_two_polls_before_their_group_is_deleted() -> None:
+    log = MirroredLog(reason="observed")
+    log.classic(1_000, "orders")
+    log.commit(1_000, "orders-0")
+    log.lose(2_000, "orders-0")
+    log.end(2_000)
+
+    assert log.reasons() == ["orders-0 group-deleted", "group group-deleted"]
+
+
+@pytest.mark.parametrize(
+    ("subscribed", "reason"), [((), "offset-deleted"), (("orders",), "topic-deleted")]
+)
+def test_members_may_leave_between_two_polls_before_their_offsets_are_deleted(
+    subscribed: tuple[str, ...], reason: str
+) -> None:
+    log = MirroredLog(reason="observed")
+    log.classic(1_000, "orders")
+    log.commit(1_000, "orders-0", "refunds-0")
+    log.lose(2_000, "orders-0")
+    log.classic(2_000, *subscribed)
+
+    assert log.reasons() == [f"orders-0 {reason}"]
+
+
 def test_a_group_without_offsets_expires_at_the_next_sweep(log: MirroredLog) -> None:
     log.classic(1_000)
     log.end(1_500)

@@ -301,6 +301,15 @@ def test_records_of_other_types_are_those_of_kafkas_layouts(polled: PolledGroup)
         assert entry.value.data.items() <= read.value.data.items()
 
 
+def test_members_of_an_epoch_come_before_it_as_in_kafka() -> None:
+    types = (3, 5, 6, 7, 8, 16)
+    now = {f'{{"type":{kind},"data":{{"groupId":"billing"}}}}': "{}" for kind in types}
+
+    found = [json.decode(change.key)["type"] for change in changes({}, now)]
+
+    assert found == [5, 16, 3, 7, 6, 8]
+
+
 def test_the_time_of_the_poll_replaces_the_times_that_no_response_has() -> None:
     note = '{"version":4,"data":{"offset":5,"leaderEpoch":3,"metadata":"\\"commitTimestamp\\":0","commitTimestamp":0}}'
 
