@@ -22,6 +22,7 @@ from group_coordinator.cli.shared_options import as_of_option, settings_options
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.errors import ClientError
 from group_coordinator.clients.past_offsets import PastTables
+from group_coordinator.report.phrases import name_text
 from group_coordinator.settings import load
 
 Writer = Callable[[pa.Table, IO[bytes]], object]
@@ -89,7 +90,7 @@ def command(
     \b
     FILE.parquet   all that a commit has: offset, leader epoch, metadata, time; import puts all but the time back
     FILE.csv       group,topic,partition,offset, as kafka-consumer-groups --export writes them, and as its
-                   --reset-offsets --from-file reads them
+                   --reset-offsets --from-file reads them (it reads no group ids with line breaks; import does)
 
     The offsets are those of the last compaction, or with --as-of those of any time since the log's first record. The file
     is replaced when it is complete: an error leaves an older file as it was.
@@ -120,7 +121,7 @@ def command(
 def _check_names(past: PastTables, exported: set[str]) -> None:
     missing = [group_id for group_id in past.group_ids if group_id not in exported]
     if missing or not exported:
-        groups = f"group {', '.join(missing)} of " if missing else ""
+        groups = f"group {', '.join(map(name_text, missing))} of " if missing else ""
         raise click.ClickException(
             f"{groups}cluster {past.cluster_id} has no committed offsets to export: see if the names of groups, cluster and "
             "topics and the time are right"

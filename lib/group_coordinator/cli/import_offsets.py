@@ -31,6 +31,7 @@ from group_coordinator.clients.past_offsets import (
     past_offset,
 )
 from group_coordinator.clients.restore import RestoredOffset, for_another_cluster
+from group_coordinator.report.phrases import name_text
 
 _NEEDED = ("group_id", "topic", "partition", "committed_offset")
 _NUMBERS = {
@@ -167,7 +168,8 @@ def command(
     the tables say whether the groups are those of a mirrored cluster or of the job.
 
     A Parquet file has metadata and leader epochs too. A CSV file has one of two forms, both without a header line:
-    group,topic,partition,offset, or topic,partition,offset with one --group.
+    group,topic,partition,offset, or topic,partition,offset with one --group. Of several lines for a partition the last
+    counts, as in Kafka's tool.
 
     \b
     Examples:
@@ -195,7 +197,7 @@ def _chosen(file: Path, group_ids: Sequence[str], target: RestoreTarget) -> dict
     chosen = {group_id: offsets for group_id, offsets in chosen.items() if offsets}
     missing = [group_id for group_id in group_ids if group_id not in chosen]
     if missing or not chosen:
-        groups = f"group {', '.join(missing)}" if missing else "these topics"
+        groups = f"group {', '.join(map(name_text, missing))}" if missing else "these topics"
         raise click.ClickException(
             f"{file} has no offsets of {groups}: see if the names of groups and topics are right"
         )

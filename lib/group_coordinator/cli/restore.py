@@ -51,6 +51,7 @@ from group_coordinator.clients.restore import (
     planned,
     with_mapped_offsets,
 )
+from group_coordinator.report.phrases import name_text
 from group_coordinator.settings import Settings, load
 
 FORMATS = {"table": print_table, **PLAIN_FORMATS}
@@ -151,7 +152,8 @@ def show_restored(context: click.Context, target: RestoreTarget, restoring: Rest
     try:
         restored = restoring()
     except ClientError as error:
-        raise click.ClickException(str(error)) from error
+        # The message may name groups.
+        raise click.ClickException(name_text(str(error))) from error
     show(_table(restored), FORMATS, target.printed, None)
     if not target.is_executed and any(row.target is not None for row in restored):
         click.echo("Nothing was written: add --execute to write the new offsets.", err=True)
@@ -328,7 +330,7 @@ def _times(past: PastTables, as_of: datetime | None) -> dict[str, datetime]:
         )
     for group, reset in resets.items():
         click.echo(
-            f"{group}: as of {cell_text(reset.time_before)}, before a {reset.change} of {reset.partitions} partitions by "
+            f"{name_text(group)}: as of {cell_text(reset.time_before)}, before a {reset.change} of {reset.partitions} partitions by "
             f"{reset.principal or 'a principal that the tables do not know'}",
             err=True,
         )

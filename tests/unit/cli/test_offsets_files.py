@@ -213,6 +213,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(
     ("choice", "missing"),
     [
         ("--group wages --group biling", "group biling of cluster test"),
+        ("--group 'bil\ning'", r"group bil\x0aing of cluster test"),
         ("--topic invoices", "cluster test"),
         ("--as-of 2023-11-14T22:13:19Z", "cluster test"),
     ],
@@ -336,3 +337,14 @@ def test_an_unusable_file(run: Run, name: str, text: str | bytes, said: str) -> 
     refused = run(f"import --input {name}")
 
     assert (refused.exit_code, refused.stderr) == (1, f"Error: {name}{said}\n")
+
+
+def test_an_import_names_a_missing_group_in_one_line(run: Run) -> None:
+    Path("test.csv").write_text("billing,orders,0,40\n")
+
+    refused = run("import --input test.csv --group billing --group 'bil\ning'")
+
+    assert (refused.exit_code, refused.stderr) == (
+        1,
+        "Error: test.csv has no offsets of group bil\\x0aing: see if the names of groups and topics are right\n",
+    )

@@ -157,6 +157,7 @@ def test_the_job_must_be_that_of_the_settings(run: Run) -> None:
     ("line", "said"),
     [
         (f"--group biling {BEFORE}", f"group biling {NOTHING}"),
+        (f"--group 'bil\ning' {BEFORE}", rf"group bil\x0aing {NOTHING}"),
         (f"--group billing --topic refunds:1 {BEFORE}", f"group billing {NOTHING}"),
         ("--group billing --group biling --before-reset", NO_RESET),
     ],

@@ -87,6 +87,13 @@ def test_numbers_as_kafkas_tool_reads_them(tmp_path: Path) -> None:
     assert read_plans(file, ["billing"]) == {"billing": {ORDERS_0: 5, ORDERS_1: 7}}
 
 
+def test_of_several_lines_for_a_partition_the_last_counts_as_in_kafkas_tool(tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_text("orders,0,2\norders,1,7\norders,0,6\n")
+
+    assert read_plans(file, ["billing"]) == {"billing": {ORDERS_0: 6, ORDERS_1: 7}}
+
+
 def test_a_group_with_line_breaks_in_its_name_is_read_as_it_was_exported(tmp_path: Path) -> None:
     plans = {name: {ORDERS_0: 5} for name in ("a\nb", "a\r\nb", "a\u2028b", "a\x0bb", "a\\nb")}
     file = tmp_path / "plan.csv"
