@@ -196,18 +196,22 @@ def sentence(text: str, job: JobSettings) -> str | None:
             f"checkpoint.location = {job.checkpoint_location}: another run works on this checkpoint, and has "
             "written a batch before this run: this run ends, and nothing is lost"
         )
-    if has_slow_worker(text):
-        return (
-            "a Python process of Spark did not start within 10 s: this machine has too much other work. Start "
-            "again when its load is lower, or on another machine; nothing is lost"
-        )
-    about = _about_storage(text, job) or _about_topic(text, job)
+    about = _about_machine(text) or _about_storage(text, job) or _about_topic(text, job)
     if about is not None:
         return about
     # Last, as nearly every failure of Kafka has a timeout in its text.
     waited = outage(text)
     return (
         None if waited is None else f"Kafka at {job.bootstrap_servers} does not respond: {waited}"
+    )
+
+
+def _about_machine(text: str) -> str | None:
+    if not has_slow_worker(text):
+        return None
+    return (
+        "a Python process of Spark did not start within 10 s: this machine has too much other work. Start "
+        "again when its load is lower, or on another machine; nothing is lost"
     )
 
 

@@ -28,6 +28,10 @@ S3_DENIED_SAID = (
     f"a request to S3 failed {STORAGE}: S3Exception: Access Denied (Service: S3, Status Code: 403): check the key "
     "(fs.s3a.access.key, or AWS_ACCESS_KEY_ID) and its rights in the bucket"
 )
+SLOW_WORKER_SAID = (
+    "a Python process of Spark did not start within 10 s: this machine has too much other work. Start again when "
+    "its load is lower, or on another machine; nothing is lost"
+)
 SECOND_RUN = (
     "org.apache.spark.SparkException: [CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming "
     "jobs detected for 7."
@@ -56,8 +60,7 @@ SECOND_RUN_SAID = (
         (TIMEOUT, f"Kafka at localhost:9092 does not respond: {TIMEOUT}"),
         (
             "org.apache.spark.SparkException: Python worker failed to connect back.",
-            "a Python process of Spark did not start within 10 s: this machine has too much other work. Start again when "
-            "its load is lower, or on another machine; nothing is lost",
+            SLOW_WORKER_SAID,
         ),
         ("java.lang.IllegalStateException: a defect", None),
     ],
