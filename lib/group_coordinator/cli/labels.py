@@ -19,6 +19,8 @@ from group_coordinator.cli.shared_options import (
     whole_number,
     with_options,
 )
+from group_coordinator.clients.errors import ClientError
+from group_coordinator.clients.sql_tables import rows
 from group_coordinator.driver.tables import replace_labels
 from group_coordinator.settings import JobSettings, load
 from group_coordinator.tables.group_labels import GroupLabels
@@ -82,12 +84,12 @@ def read_labels(file: Path) -> list[GroupLabels]:
         # Spreadsheets write a byte order mark before the text.
         text = file.read_bytes().decode("utf-8-sig")
         lines = csv.reader(StringIO(text, newline=""), strict=True, skipinitialspace=True)
-        rows = [(f"{file}:{lines.line_num}", [*map(str.strip, row)]) for row in lines if any(row)]
+        lined = [(f"{file}:{lines.line_num}", [*map(str.strip, row)]) for row in lines if any(row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise click.ClickException(f"{file}: {error}: give a CSV file in UTF-8") from error
-    if not rows:
+    if not lined:
         raise click.ClickException(f"{file} is empty: begin it with the line {','.join(_COLUMNS)}")
-    (place, header), *rest = rows
+    (place, header), *rest = lined
     _check_header(place, header)
     return [*_labels(header, rest)]
 
@@ -177,3 +179,21 @@ def command(**given: Any) -> None:
     with local_sessions() as start:
         replace_labels(*wanted, partial(start, wanted.job))
     click.echo(said(wanted))
+    _warn_of_unknown_cluster(wanted.job)
+
+
+def _warn_of_unknown_cluster(job: JobSettings) -> None:
+    try:
+        claims = rows(
+            job.tables_root, "SELECT DISTINCT cluster_id FROM writers ORDER BY cluster_id"
+        )
+    except ClientError:
+        # Only Spark reads the tables of a catalog.
+        return
+    known = [row["cluster_id"] for row in claims]
+    # Labels may be there before the first run.
+    if known and job.cluster_id not in known:
+        click.echo(
+            f"WARN no job or mirror has written cluster {job.cluster_id}: the tables have {', '.join(known)}; see if --cluster is right",
+            err=True,
+        )

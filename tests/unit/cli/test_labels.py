@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from deltalake import DeltaTable
 
 from group_coordinator.cli.main import main
+from tests.support.claims import claimed_by_mirror
 from tests.support.group_history import asked, tables_of
 
 ROWS = "SELECT * FROM group_labels ORDER BY cluster_id, pattern"
@@ -44,6 +45,20 @@ def test_a_file_becomes_the_labels_of_a_cluster_in_one_commit(root: Path) -> Non
         ("eu-1", "payments-*", "Payments, Europe", "gold", 60),
     ]
     assert DeltaTable(root / "group_labels").version() == 1
+
+
+def test_a_cluster_that_no_job_and_no_mirror_has_written_is_a_warning(root: Path) -> None:
+    text = "pattern,owner\na,one\n"
+    assert labels(root, text, "--cluster", "eu-1").stderr == ""
+    claimed_by_mirror(root, "eu-1")
+
+    assert labels(root, text, "--cluster", "eu-1").stderr == ""
+    mistyped = labels(root, text, "--cluster", "eu-l")
+
+    assert (mistyped.exit_code, mistyped.stderr) == (
+        0,
+        "WARN no job or mirror has written cluster eu-l: the tables have eu-1; see if --cluster is right\n",
+    )
 
 
 def test_the_next_file_replaces_only_its_cluster(root: Path) -> None:
