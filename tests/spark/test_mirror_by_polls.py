@@ -53,12 +53,7 @@ def can_commit(admin: KafkaAdminClient) -> bool:
 class Polls:
     def __init__(self, spark: SparkSession, configured: Settings, admin: KafkaAdminClient) -> None:
         servers = admin.config["bootstrap_servers"]
-        job = replace(
-            configured.job,
-            bootstrap_servers=servers,
-            cluster_id="eu-1",
-            mirror_positions_interval_ms=0,
-        )
+        job = replace(configured.job, bootstrap_servers=servers, cluster_id="eu-1")
         self.settings = mirror_settings(replace(configured, job=job), ADMIN)
         self._spark = spark
 
@@ -98,6 +93,10 @@ def test_differences_of_polls_are_rows_once_even_after_a_lost_checkpoint(
         (0, "audit", 1, 7, "observed", False, None, None),
         (0, "billing", 1, 5, "observed", False, None, None),
     ]
+    # A lag needs ends of the log that are later than the commit.
+    assert polls.ask(
+        "SELECT (SELECT max(sampled_at) FROM topic_positions) > (SELECT max(event_time) FROM coordinator_log)"
+    ) == [(True,)]
     polls.poll()
     assert len(polls.log()) == 2
 

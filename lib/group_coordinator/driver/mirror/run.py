@@ -273,15 +273,17 @@ class _Mirror:
 
     def drain(self) -> None:
         """Mirror all readable records, then run each background task once."""
-        with self._rounds() as rounds:
-            if rounds is not None:
-                rounds.run_or_report()
+        if not self._options.by_polls:
+            self._sample_once()
         # Before the drain: records written during it are not part of it.
         begun_ms = time.time_ns() // 1_000_000
         self._query.drain()
         if not self._stop.is_set():
             self._topic.is_read(begun_ms)
         self._progress.report()
+        # The commits of a poll have the poll's time, and a lag needs a later sample.
+        if self._options.by_polls and not self._stop.is_set():
+            self._sample_once()
         if self._settings.job.maintenance_interval_ms and not self._stop.is_set():
             self._maintenance().look_if_time()
         if self._options.with_compaction and not self._stop.is_set():
@@ -308,6 +310,11 @@ class _Mirror:
         # A mirror is ready while it runs, as its failure ends it, and without commits no batch is due.
         endpoint.watch = lambda: None
         return tables_read(endpoint, self._spark, self._settings.job, dict, self._stop)
+
+    def _sample_once(self) -> None:
+        with self._rounds() as rounds:
+            if rounds is not None:
+                rounds.run_or_report()
 
     @contextmanager
     def _rounds(self) -> Iterator[PositionRounds | None]:
