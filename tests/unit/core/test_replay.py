@@ -133,6 +133,12 @@ def test_a_member_of_the_first_version_has_its_session_timeout_to_rebalance() ->
     assert membership_in(logged(entry)).members["m"].rebalance_timeout_ms == 10_000
 
 
+def test_only_the_number_of_no_rebalance_timeout_is_none() -> None:
+    entry = member("m", protocol()).replace(rebalance_timeout_ms=-2)
+
+    assert membership_in(logged(entry)).members["m"].rebalance_timeout_ms == -2
+
+
 def test_a_group_without_members_is_empty_since_the_time_of_the_log() -> None:
     membership = membership_in(logged())
 

@@ -97,9 +97,8 @@ class MemberMetadata(Value, frozen=True, kw_only=True):
     @property
     def known_rebalance_timeout_ms(self) -> int:
         """The rebalance timeout. The first version of the record had none (-1 here): the session timeout replaces it."""
-        return (
-            self.session_timeout_ms if self.rebalance_timeout_ms < 0 else self.rebalance_timeout_ms
-        )
+        is_known = self.rebalance_timeout_ms != -1
+        return self.rebalance_timeout_ms if is_known else self.session_timeout_ms
 
 
 class GroupMetadata(Value, frozen=True, kw_only=True):
