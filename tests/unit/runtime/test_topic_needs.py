@@ -5,8 +5,11 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import replace
 
+from group_coordinator.codecs import snapshots
 from group_coordinator.core.embedded_protocol import encode_assignment
 from group_coordinator.core.model.classic_group import ClassicGroup
+from group_coordinator.core.model.consumer_group import ConsumerGroup
+from group_coordinator.core.model.group import Group
 from group_coordinator.runtime.update_group import GroupUpdate
 from tests.unit.runtime.group_updates import (
     COMMIT,
@@ -135,3 +138,16 @@ def test_an_upgrade_waits_for_the_ids_of_its_topics() -> None:
     consumers = group_of(upgraded).consumer
     assert consumers is not None
     assert consumers.owner_of(ORDERS["topicId"], 0) != "m"
+
+
+def test_a_group_that_expires_in_the_same_batch_leaves_no_number_of_its_topics() -> None:
+    rebuilt = snapshots.dump(Group("g", ConsumerGroup(), topics_version=7))
+    joins = heartbeat(0, subscribedTopicRegex="o.*", knownTopics=[ORDERS])
+
+    update = call(row(joins, 5_000), at_ms=5_000, state=rebuilt)
+
+    records = [line for tag, line in lines(update) if tag == "L"]
+    assert [record["reason"] for record in records][:3] == ["group-expired"] * 3
+    assert [record["value"]["data"] for record in records if record["record_type"] == 16] == [
+        {"topics": ["orders"], "version": 1, "timestamp": 5_000}
+    ]

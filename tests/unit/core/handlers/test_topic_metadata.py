@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from group_coordinator.codecs import snapshots
 from group_coordinator.core.model.classic_member import ClassicState
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import OffsetRecord, Reason
@@ -149,3 +150,13 @@ def test_a_heartbeat_that_a_classic_group_rejects_teaches_nothing() -> None:
 
     assert rejected.response.error == ErrorCode.INVALID_REQUEST
     assert (joined.error, joined.assignment) == (ErrorCode.NONE, {ORDERS.topic_id: (0, 1)})
+
+
+def test_a_classic_group_is_the_same_after_a_rejected_heartbeat() -> None:
+    driver = GroupDriver()
+    driver.commit({"refunds": {0: 7}})
+    before = snapshots.dump(driver.group)
+
+    driver.consumers.join("m1", ["refunds"], known_topics=(REFUNDS,), owned=None)
+
+    assert snapshots.dump(driver.group) == before
