@@ -77,10 +77,8 @@ def apply(group: Group, decision: Decision, now_ms: int, config: CoordinatorConf
         wake_ms = _apply_change(group, change, now_ms)
         if wake_ms < group.wake_ms:  # noqa: PLR1730
             group.wake_ms = wake_ms
-    if group.membership is None:
+    if group.membership is None and group.last_markers:
         group.last_markers = {}  # the markers of a removed group may be forgotten at any time
-        if group.topics is None:
-            _forget_topics(group)
 
 
 def _apply_change(  # noqa: C901, PLR0911 - one line a change
@@ -103,8 +101,9 @@ def _apply_change(  # noqa: C901, PLR0911 - one line a change
         case TopicsLearned():
             _learn(group, change)
             return 0  # a group that does not exist forgets its topic metadata again
-        case TopicsForgotten():
-            _forget_topics(group)
+        case TopicsForgotten():  # as in a group that its host has dropped, however batches are cut
+            group.topics, group.topics_version, group.new_topics_version = None, 0, 0
+            group.topics_are_complete = True
         case MarkerRemembered():
             pending.remember(group, change.producer_id, change.marker)
         case _:
@@ -157,12 +156,6 @@ def _learn(group: Group, learned: TopicsLearned) -> None:
     group.topics_are_complete = learned.are_complete
     if learned.brings_new_ones:
         group.new_topics_version = learned.version
-
-
-def _forget_topics(group: Group) -> None:
-    # As in a group that its host has dropped, however batches are cut.
-    group.topics, group.topics_version, group.new_topics_version = None, 0, 0
-    group.topics_are_complete = True
 
 
 def replay(group: Group, records: Iterable[Record], now_ms: int) -> None:

@@ -75,6 +75,9 @@ def _set_group_epoch(group: Group, value: GroupEpoch | None) -> None:
         membership.metadata_hash = value.metadata_hash
     elif group.consumer is not None:
         group.membership = None
+        # A rebuilt group has it from its regular expressions. The next group under the name starts again, however batches are cut.
+        if group.topics is None:
+            group.topics_version = 0
 
 
 def _set_metadata(group: Group, member_id: str, value: SubscriptionMetadata | None) -> None:

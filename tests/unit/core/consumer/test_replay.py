@@ -158,3 +158,14 @@ def test_the_kind_of_subscription_follows_a_pattern_only_with_the_next_member() 
     assert kind is SubscriptionType.HOMOGENEOUS
     assert group.consumer
     assert group.consumer.subscription_type is SubscriptionType.HETEROGENEOUS
+
+
+def test_a_removed_group_leaves_no_version_of_its_topics() -> None:
+    group = Group("g")
+    resolved = RegexRecord("o.*", ResolvedRegex(("orders",), 7, 1_000), Reason.TOPICS_RESOLVED)
+
+    replay(group, [resolved], 1_000)
+    assert group.topics_version == 7
+    replay(group, [GroupEpochRecord(None, Reason.GROUP_EXPIRED)], 2_000)
+
+    assert group == Group("g")
