@@ -91,6 +91,11 @@ def http_server(
     """
 
     def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        body = respond(environ, start_response)
+        # An iterator has no length, so a response to HEAD has no Content-Length of 0.
+        return iter([b""]) if environ["REQUEST_METHOD"] == "HEAD" else body
+
+    def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path, page = environ["PATH_INFO"], Page(HTTPStatus.NOT_FOUND, f"{' '.join(pages)}\n")
         if not is_ours(environ.get("HTTP_HOST"), address[0]):
             page = Page(HTTPStatus.MISDIRECTED_REQUEST, "this server has another host name\n")

@@ -29,6 +29,9 @@ PAGES = {
     [
         ("GET /live HTTP/1.1", "200 OK", "live\n"),
         ("GET /live?verbose=1 HTTP/1.0", "200 OK", "live\n"),
+        ("HEAD /live HTTP/1.1", "200 OK", ""),
+        ("HEAD /ready HTTP/1.1", "503 Service Unavailable", ""),
+        ("HEAD / HTTP/1.1", "404 Not Found", ""),
         ("GET /ready HTTP/1.1", "503 Service Unavailable", "no broker\n"),
         ("GET / HTTP/1.1", "404 Not Found", "/live /ready\n"),
         ("POST /live HTTP/1.1", "405 Method Not Allowed", "GET only\n"),
@@ -41,6 +44,8 @@ def test_pages(request_line: str, status: str, body: str) -> None:
 
     assert head.splitlines()[0] == f"HTTP/1.0 {status}"
     assert shown == body
+    # The length of a response to HEAD would be that of the body that GET has.
+    assert "Content-Length: 0" not in head
 
 
 def test_a_page_from_elsewhere_cannot_read_it_by_a_second_name() -> None:
