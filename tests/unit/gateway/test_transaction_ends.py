@@ -181,6 +181,20 @@ async def test_without_a_broker_the_end_is_not_known() -> None:
         await ends.end_for(COMMIT, 3)
 
 
+@pytest.mark.parametrize(("empty", "code"), [("transactionalId", 42), ("groupId", 24)])
+@in_loop
+async def test_a_commit_without_a_name_needs_no_broker(empty: str, code: int) -> None:
+    async with Broker() as broker:
+        ends = TransactionEnds(Leaders(broker, 50))
+
+        with pytest.raises(NoEndError) as refused:
+            await ends.end_for(COMMIT | {empty: ""}, 3)
+        ends.close()
+
+    assert refused.value.code == code
+    assert broker.seen == []
+
+
 def described(**state: Any) -> Body:
     return OPEN | state
 

@@ -142,6 +142,10 @@ class TransactionEnds:
 
         NoEndError: no broker answers, or the transaction of the TxnOffsetCommit is not open.
         """
+        if not commit["groupId"]:
+            raise NoEndError(ErrorCode.INVALID_GROUP_ID, "the commit names no group")
+        if not commit["transactionalId"]:
+            raise NoEndError(ErrorCode.INVALID_REQUEST, "the commit names no transaction")
         for _ in range(_ATTEMPTS):
             try:
                 async with asyncio.timeout(_ATTEMPT_S):
