@@ -92,6 +92,18 @@ async def test_a_group_stays_although_its_first_join_was_refused() -> None:
 
 
 @in_loop
+async def test_a_group_is_there_although_its_first_commit_had_too_much_metadata() -> None:
+    groups = Groups()
+    large = {"partitionIndex": 0, "committedOffset": 42, "committedMetadata": "x" * 5_000}
+    topics = [{"name": "orders", "partitions": [large]}]
+
+    refused = await groups.ask("OffsetCommit", 9, groupId="simple", topics=topics)
+
+    assert refused["topics"][0]["partitions"][0]["errorCode"] == 12
+    assert await listed(groups) == [("simple", "classic", "Empty", "")]
+
+
+@in_loop
 async def test_what_is_known_is_not_asked_again() -> None:
     groups = Groups()
     await groups.stable("billing")

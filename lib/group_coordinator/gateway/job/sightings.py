@@ -130,7 +130,9 @@ def _consumer_beat(response: Response) -> Sighting | None:
 def _committed(response: Response) -> Sighting | None:
     topics = json.decode(response.body, type=_Topics).topics
     codes = {partition.error_code for topic in topics for partition in topic.partitions}
-    return _sighting(response, SightingKind.THERE) if ErrorCode.NONE in codes else None
+    # A commit with too much metadata still creates the group.
+    is_there = {ErrorCode.NONE, ErrorCode.OFFSET_METADATA_TOO_LARGE} & codes
+    return _sighting(response, SightingKind.THERE) if is_there else None
 
 
 def _deleted(response: Response) -> Sighting | None:
