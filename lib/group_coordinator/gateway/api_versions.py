@@ -105,6 +105,12 @@ PENDING_APIS = frozenset({"JoinGroup", "SyncGroup"})
 HIDDEN_FEATURES = frozenset({"share.version", "streams.version", "transaction.version"})
 """Features of a cluster that would lead clients to hidden APIs, or to another way to end transactions."""
 
+MALFORMED = (
+    "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
+    "incompatible broker. See the broker logs for more details."
+)
+"""Text of Kafka for INVALID_REQUEST."""
+
 GROUP_RESOURCE = 32
 """Type of a resource whose configs are the settings of a group."""
 

@@ -148,6 +148,22 @@ async def test_a_transactions_coordinator_is_the_brokers_to_name(stage: Stage) -
 
 
 @on_stage()
+async def test_an_unknown_type_of_key_is_invalid_in_kafkas_words(stage: Stage) -> None:
+    client = await stage.client()
+    one = await client.asks("FindCoordinator", 3, {"key": "g", "keyType": 2})
+    unknown = await client.asks("FindCoordinator", 6, {"keyType": 7, "coordinatorKeys": ["a"]})
+    of_shares = await client.asks("FindCoordinator", 6, {"keyType": 2, "coordinatorKeys": ["a"]})
+    [several], [shared] = unknown["coordinators"], of_shares["coordinators"]
+
+    begin = "This most likely occurs because of a request being malformed by the client library"
+    assert [(found["errorCode"], found["errorMessage"][:82]) for found in (one, several)] == [
+        (42, begin),
+        (42, begin),
+    ]
+    assert (shared["errorCode"], shared["errorMessage"]) == (42, "")
+
+
+@on_stage()
 async def test_share_groups_have_no_coordinator(stage: Stage) -> None:
     client = await stage.client()
     body = await client.asks("FindCoordinator", 6, {"keyType": 2, "coordinatorKeys": ["s:t:0"]})

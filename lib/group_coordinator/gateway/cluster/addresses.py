@@ -15,7 +15,7 @@ from group_coordinator.codecs import wire
 from group_coordinator.codecs.host_and_port import AddressError, host_alone, host_and_port, written
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway import GatewayStartError
-from group_coordinator.gateway.api_versions import Rewriting
+from group_coordinator.gateway.api_versions import MALFORMED, Rewriting
 
 _PRODUCE_READ_FROM = 10
 """First version with addresses in its responses (KIP-951)."""
@@ -105,12 +105,13 @@ def coordinator_of(group_id: str, node_ids: Collection[int]) -> int:
     return ordered[crc32(group_id.encode()) % len(ordered)]
 
 
-OF_GROUPS, OF_TRANSACTIONS = 0, 1
-"""Key types; share groups have 2."""
+OF_GROUPS, OF_TRANSACTIONS, _OF_SHARES = 0, 1, 2
+"""Key types."""
 _SEVERAL_KEYS_FROM = 4
 _MESSAGES = {
     ErrorCode.NONE: "NONE",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    ErrorCode.INVALID_REQUEST: MALFORMED,
 }
 """Messages of brokers in versions with one key."""
 
@@ -124,11 +125,13 @@ class Coordinators:
 
     def answer(self, version: int, body: Body, denied: Collection[str] = frozenset()) -> Body:
         """Return the response for groups, an authorization failure for those in `denied`; other key types are invalid."""
-        of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
+        kind = body.get("keyType", OF_GROUPS)
 
         def find(key: str) -> dict[str, Any]:
-            if not of_groups:
-                return _nobody(ErrorCode.INVALID_REQUEST)
+            if kind != OF_GROUPS:
+                # A broker has no text for an invalid key of share groups.
+                message = "" if kind == _OF_SHARES else MALFORMED
+                return {**_nobody(ErrorCode.INVALID_REQUEST), "errorMessage": message}
             if key in denied:
                 return _nobody(ErrorCode.GROUP_AUTHORIZATION_FAILED)
             return self._find(key)
