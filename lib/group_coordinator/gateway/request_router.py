@@ -36,6 +36,8 @@ from group_coordinator.gateway.groups.config_requests import (
     merged,
     shows_groups,
     split,
+    unknown_operation,
+    unknown_type,
     with_groups,
 )
 from group_coordinator.gateway.groups.error_responses import at_once, error_response_unread
@@ -156,6 +158,12 @@ class RequestRouter:
         of_groups, others = split(body["resources"])
         if not of_groups:
             return ForwardedRequest(request.frame, None)
+        error = unknown_type(request.api.name, request.version, body)
+        # With an authorizer an operation counts only for permitted resources: the parts then have their own errors.
+        if error is None and not client.rights.is_checked:
+            error = unknown_operation(request.api.name, request.version, body)
+        if error is not None:
+            return LocalResponse(_encoded(request, error))
         # The job's request is sent now, next to the broker's.
         if request.api.name == "AlterConfigs":
             ours: asyncio.Future[Body] = asyncio.ensure_future(

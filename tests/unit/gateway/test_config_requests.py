@@ -84,6 +84,36 @@ async def test_a_request_for_groups_alone_is_the_jobs_and_others_are_not(stage: 
     assert await client.frame() == sent[4:]
 
 
+@pytest.mark.parametrize(
+    ("api", "resources", "codes"),
+    [
+        ("DescribeConfigs", [resource(GROUP, "billing"), resource(64, "orders")], [42, 42]),
+        (
+            "IncrementalAlterConfigs",
+            [
+                resource(GROUP, "billing", configs=[{"name": "a", "value": "1"}]),
+                resource(TOPIC, "orders", configs=[{"name": "b", "configOperation": 4}]),
+                resource(GROUP, "refunds", configs=[{"name": "c", "value": None}]),
+                *[resource(GROUP, "audit", configs=[])] * 2,
+            ],
+            [-1, -1, 42, 42, 42],
+        ),
+    ],
+)
+@on_stage()
+async def test_an_unknown_type_or_operation_fails_the_whole_request(
+    stage: Stage, api: str, resources: list[dict[str, Any]], codes: list[int]
+) -> None:
+    client = await stage.client()
+    body = await client.asks(api, 1, {"resources": resources})
+
+    results = body["results" if api == "DescribeConfigs" else "responses"]
+    assert names({"r": results}, "r") == names({"r": resources}, "r")
+    assert [one["errorCode"] for one in results] == codes
+    assert stage.broker.is_idle()
+    assert stage.job.questions == []
+
+
 @on_stage()
 async def test_the_old_way_of_altering_does_not_reach_the_brokers_groups(stage: Stage) -> None:
     client = await stage.client()

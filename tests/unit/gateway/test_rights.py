@@ -121,6 +121,79 @@ async def test_settings_of_a_group_that_is_named_twice_are_refused_for_that(stag
     assert stage.job.questions == []
 
 
+@on_stage(has_authorizer=True)
+async def test_settings_of_a_wrong_form_are_refused_for_that_before_a_missing_right(
+    stage: Stage,
+) -> None:
+    client = await stage.client()
+    null, one = {"name": "a", "value": None}, {"name": "b", "value": "1"}
+    resources = [
+        {"resourceType": 32, "resourceName": name, "configs": configs}
+        for name, configs in (("null", [null, one]), ("twice", [one, one]), ("denied", [one]))
+    ]
+    client.ask("IncrementalAlterConfigs", 1, {"resources": resources})
+    asked = await stage.broker.asked()
+    denied = [{**one, "errorCode": DENIED_GROUP} for one in asked.body["resources"]]
+    asked.answer({"responses": denied})
+    _, answer = await client.answer("IncrementalAlterConfigs", 1)
+
+    assert [(each["errorCode"], each["errorMessage"]) for each in answer["responses"]] == [
+        (42, "Null value not supported for : a"),
+        (42, "Error due to duplicate config keys"),
+        (DENIED_GROUP, "Group authorization failed."),
+    ]
+    assert stage.job.questions == []
+
+
+@pytest.mark.parametrize("version", [5, 9])
+@on_stage(has_authorizer=True)
+async def test_a_topic_that_a_fetch_names_twice_has_two_entries(stage: Stage, version: int) -> None:
+    stage.broker.answers["FindCoordinator"] = lambda asked: {
+        "coordinators": [{"key": key} for key in asked.body["coordinatorKeys"]]
+    }
+    stage.broker.answers["Metadata"] = lambda _asked: {
+        "topics": [{"name": "orders"}, {"name": "secret", "errorCode": DENIED_TOPIC}]
+    }
+    client = await stage.client()
+    names = ["orders", "secret", "orders", "secret"]
+    group = {
+        "groupId": "billing",
+        "topics": [{"name": name, "partitionIndexes": [0]} for name in names],
+    }
+    client.ask("OffsetFetch", version, group if version < 8 else {"groups": [group]})
+    question = await stage.job.asked()
+    [kept] = question.body.get("groups", [question.body])
+    found = [
+        {"name": topic["name"], "partitions": [{"partitionIndex": 0, "committedOffset": 7}]}
+        for topic in kept["topics"]
+    ]
+    body = {"groupId": "billing", "topics": found}
+    question.answer.set_result(body if version < 8 else {"groups": [body]})
+    _, answer = await client.answer("OffsetFetch", version)
+
+    [shown] = answer.get("groups", [answer])
+    assert [(t["name"], t["partitions"][0]["errorCode"]) for t in shown["topics"]] == [
+        *[("orders", 0)] * 2,
+        *[("secret", DENIED_TOPIC)] * 2,
+    ]
+    assert [len(topic["partitions"]) for topic in shown["topics"]] == [1] * 4
+
+
+@on_stage()
+async def test_of_many_groups_one_that_is_named_twice_is_deleted_once(stage: Stage) -> None:
+    client = await stage.client()
+    names = [f"group-{number}" for number in range(2_501)]
+    client.ask("DeleteGroups", 2, {"groupsNames": ["group-2500", *names, "group-7"]})
+    questions = [await stage.job.asked(number) for number in range(25)]
+    await settled()
+    for question in questions:
+        results = [{"groupId": name} for name in question.body["groupsNames"]]
+        question.answer.set_result({"results": results})
+    _, answer = await client.answer("DeleteGroups", 2)
+
+    assert [one["groupId"] for one in answer["results"]] == ["group-2500", *names[:-1]]
+
+
 @pytest.mark.parametrize(("code", "asked"), [(DENIED_GROUP, 0), (42, 1)])
 @on_stage(has_authorizer=True)
 async def test_settings_of_a_group_without_a_name_need_a_right_too(

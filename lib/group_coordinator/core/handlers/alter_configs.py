@@ -36,7 +36,7 @@ def decide(
     response = AlterConfigsResponse(ErrorCode.NONE, None, group.group_id)
     records: list[Record] = []
     try:
-        _check_request(request.changes)
+        check_form(request.changes)
         _check_rights(group.group_id, context.rights)
         altered = _altered(group, request.changes)
         _check_name(group.group_id)
@@ -49,7 +49,8 @@ def decide(
     return Decision(records, [Reply(context.ticket, response)])
 
 
-def _check_request(changes: Sequence[ConfigChange]) -> None:
+def check_form(changes: Sequence[ConfigChange]) -> None:
+    """Raise GroupConfigError: a configuration is named twice, or has no value."""
     if len({change.name for change in changes}) < len(changes):
         raise GroupConfigError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     without_value = [

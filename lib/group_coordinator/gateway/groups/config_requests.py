@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from group_coordinator.clients.channel import Body
+from group_coordinator.core.config_checks import GroupConfigError
+from group_coordinator.core.handlers.alter_configs import check_form
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.gateway.api_versions import GROUP_RESOURCE
+from group_coordinator.core.model.requests import ConfigChange, ConfigOperation
+from group_coordinator.gateway.api_versions import GROUP_RESOURCE, MALFORMED
+from group_coordinator.gateway.groups.error_responses import error_response
 
 Resource: TypeAlias = dict[str, Any]
 
@@ -18,11 +22,59 @@ RESULTS = {
     "IncrementalAlterConfigs": "responses",
 }
 """Field of the resources in an API's response."""
+_OPERATIONS = frozenset(ConfigOperation)
+NAMED_TWICE = "Each resource must appear at most once."
+_DESCRIBED = (2, 4, 8, 16, GROUP_RESOURCE)
+"""Types of resources that DescribeConfigs knows: topics, brokers, their loggers, client metrics and groups."""
 
 
 def split(resources: Sequence[Resource]) -> tuple[list[Resource], list[Resource]]:
     groups = [one for one in resources if one["resourceType"] == GROUP_RESOURCE]
     return groups, [one for one in resources if one["resourceType"] != GROUP_RESOURCE]
+
+
+def unknown_type(api: str, version: int, body: Body) -> Body | None:
+    """Error response to a DescribeConfigs with a type of resource that brokers do not know, which they reject as a whole."""
+    if api != "DescribeConfigs" or all(
+        one["resourceType"] in _DESCRIBED for one in body["resources"]
+    ):
+        return None
+    return error_response(api, version, body, ErrorCode.INVALID_REQUEST, MALFORMED)
+
+
+def unknown_operation(api: str, version: int, body: Body) -> Body | None:
+    """Error response to an IncrementalAlterConfigs with an unknown operation, which brokers reject as a whole."""
+    if api != "IncrementalAlterConfigs":
+        return None
+    asked = body["resources"]
+    twice = {key for key, count in Counter(map(_key, asked)).items() if count > 1}
+    fault = GroupConfigError(ErrorCode.INVALID_REQUEST, NAMED_TWICE)
+    faults = [fault if _key(one) in twice else form_error(one) for one in asked]
+    # A broker checks the form of each resource, and the controller reads all others before it changes any.
+    if not any(
+        fault is None and any(each["configOperation"] not in _OPERATIONS for each in one["configs"])
+        for one, fault in zip(asked, faults, strict=True)
+    ):
+        return None
+    unread = GroupConfigError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    parts = [
+        error_response(api, version, {"resources": [one]}, error.code, error.message)
+        for one, error in zip(asked, (each or unread for each in faults), strict=True)
+    ]
+    return {"throttleTimeMs": 0, "responses": [one for part in parts for one in part["responses"]]}
+
+
+def form_error(resource: Resource) -> GroupConfigError | None:
+    """Fault that a broker finds in an IncrementalAlterConfigs before the controller checks rights."""
+    changes = [
+        ConfigChange(each["name"], each["configOperation"], each["value"])
+        for each in resource["configs"]
+    ]
+    try:
+        check_form(changes)
+    except GroupConfigError as fault:
+        return fault
+    return None
 
 
 def merged(api: str, asked: Sequence[Resource], groups: Body, others: Body) -> Body:

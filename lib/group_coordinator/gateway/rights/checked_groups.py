@@ -20,7 +20,7 @@ from group_coordinator.core.model.requests import SYNC_NAMES_PROTOCOL_SINCE
 from group_coordinator.gateway.api_versions import GROUP_APIS
 from group_coordinator.gateway.group_part import AnswerGroups
 from group_coordinator.gateway.groups import error_responses, offset_topics
-from group_coordinator.gateway.groups.config_requests import merged
+from group_coordinator.gateway.groups.config_requests import NAMED_TWICE, form_error, merged
 from group_coordinator.gateway.groups.error_responses import (
     at_once,
     error_response,
@@ -82,9 +82,9 @@ def without_denied_topics(
     if not kept and api not in _ASKS_ANYWAY:
         topics = offset_topics.merged(error_bodies, ())
         return at_once({"throttleTimeMs": 0, "errorCode": ErrorCode.NONE, "topics": topics})
-    if group is body:
-        return _merged(ask({**body, "topics": kept}), error_bodies)
-    return _merged_of_group(ask({**body, "groups": [{**group, "topics": kept}]}), error_bodies)
+    if api == "OffsetFetch":
+        return _fetched(ask, body, {**group, "topics": kept}, error_bodies)
+    return _merged(ask({**body, "topics": kept}), error_bodies)
 
 
 def _denied_topic(api: str, topic: Body) -> Body:
@@ -98,20 +98,31 @@ def _denied_topic(api: str, topic: Body) -> Body:
 
 
 async def _merged(asked: Awaitable[Body], error_bodies: Sequence[Body]) -> Body:
-    return _with_denied(await asked, error_bodies)
-
-
-async def _merged_of_group(asked: Awaitable[Body], error_bodies: Sequence[Body]) -> Body:
     response = await asked
-    [group] = response["groups"]
-    return {**response, "groups": [_with_denied(group, error_bodies)]}
-
-
-def _with_denied(response: Body, error_bodies: Sequence[Body]) -> Body:
     # With an error of the whole response there are no topics.
     if response.get("errorCode"):
         return response
     return {**response, "topics": offset_topics.merged(error_bodies, response["topics"])}
+
+
+def _fetched(
+    ask: Callable[[Body], Awaitable[Body]], body: Body, kept: Body, error_bodies: Sequence[Body]
+) -> Awaitable[Body]:
+    asked = ask({**body, "groups": [kept]} if "groups" in body else kept)
+
+    async def fetched() -> Body:
+        response = await asked
+        if "groups" in response:
+            return {**response, "groups": [with_denied(each) for each in response["groups"]]}
+        return with_denied(response)
+
+    def with_denied(group: Body) -> Body:
+        # Unlike a commit, a fetch that names a topic twice has two entries of it.
+        if group.get("errorCode"):
+            return group
+        return {**group, "topics": [*group["topics"], *error_bodies]}
+
+    return fetched()
 
 
 _Denied = frozenset[Right]
@@ -141,7 +152,10 @@ class CheckedGroups:
         rights are checked, and no other names afterwards.
         """
         fields = error_responses.fields_of(api, version)
-        if fields is not None and len(body[fields.asked]) > error_responses.MOST_GROUPS:
+        if (
+            fields is not None
+            and len(error_responses.entries_of(fields, api, body)) > error_responses.MOST_GROUPS
+        ):
             return self._first_ones(fields, api, version, body, caller=caller, holder=holder)
         rights = holder.rights
         unknown_ids = _ids_without_name(api, version, body, self._topics)
@@ -171,7 +185,7 @@ class CheckedGroups:
         holder: RightsHolder,
     ) -> Awaitable[Body]:
         # Clients repeat the request for the other groups after COORDINATOR_NOT_AVAILABLE.
-        asked = body[fields.asked]
+        asked = error_responses.entries_of(fields, api, body)
         first = {**body, fields.asked: asked[: error_responses.MOST_GROUPS]}
         others = {**body, fields.asked: asked[error_responses.MOST_GROUPS :]}
         unavailable = error_response(api, version, others, ErrorCode.COORDINATOR_NOT_AVAILABLE)
@@ -223,12 +237,12 @@ class CheckedGroups:
         """Denied groups come first, as in Kafka's responses."""
         twice = _named_twice(api, body)
         permitted: list[Any] = []
-        others: defaultdict[int, list[Any]] = defaultdict(list)
+        others: defaultdict[tuple[int, str | None], list[Any]] = defaultdict(list)
         for one in error_responses.split(fields, api, body):
             if one.group_id in twice:
-                others[ErrorCode.INVALID_REQUEST] += one.body[fields.asked]
+                others[ErrorCode.INVALID_REQUEST, NAMED_TWICE] += one.body[fields.asked]
             elif Right(ON_GROUPS[api], ResourceType.GROUP, one.group_id) in denied:
-                others[ErrorCode.GROUP_AUTHORIZATION_FAILED] += one.body[fields.asked]
+                others[_denial(api, one.body)] += one.body[fields.asked]
             else:
                 permitted += one.body[fields.asked]
         asked: list[Awaitable[Body]] = []
@@ -238,8 +252,8 @@ class CheckedGroups:
             # Other connections have their turn between two slices.
             await asyncio.sleep(0)
         error_bodies = (
-            error_response(api, version, {**body, fields.asked: those}, code, _message(api, code))
-            for code, those in others.items()
+            error_response(api, version, {**body, fields.asked: those}, code, message)
+            for (code, message), those in others.items()
         )
         response = together(fields, [*map(at_once, error_bodies), *asked])
         return _in_order(body, response) if twice else response
@@ -290,11 +304,14 @@ def _named_twice(api: str, body: Body) -> frozenset[str]:
     return error_responses.named_twice(body) if api == "IncrementalAlterConfigs" else frozenset()
 
 
-def _message(api: str, code: int) -> str | None:
+def _denial(api: str, body: Body) -> tuple[int, str | None]:
+    if api == "IncrementalAlterConfigs":
+        # A broker checks the form of the changes, then the controller checks rights.
+        fault = form_error(body["resources"][0])
+        if fault is not None:
+            return fault.code, fault.message
     # Only responses of the configs APIs have a message.
-    if code == ErrorCode.INVALID_REQUEST:
-        return "Each resource must appear at most once."
-    return GROUP_DENIED if api.endswith("Configs") else None
+    return ErrorCode.GROUP_AUTHORIZATION_FAILED, GROUP_DENIED if api.endswith("Configs") else None
 
 
 async def _then(checked: Awaitable[Awaitable[Body]]) -> Body:
