@@ -70,7 +70,7 @@ RIGHTS = (
     Flip(
         "rights come before the shape of settings",
         "handlers/alter_configs.py",
-        "        _check_request(request.changes)\n        _check_rights(group.group_id, context.rights)\n",
-        "        _check_rights(group.group_id, context.rights)\n        _check_request(request.changes)\n",
+        "        check_form(request.changes)\n        _check_rights(group.group_id, context.rights)\n",
+        "        _check_rights(group.group_id, context.rights)\n        check_form(request.changes)\n",
     ),
 )

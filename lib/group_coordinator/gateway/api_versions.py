@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from typing import Any, NamedTuple, TypeAlias
 
+from group_coordinator.clients.errors import InvalidRequestError
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import schemas
 from group_coordinator.core import apis
@@ -105,10 +106,7 @@ PENDING_APIS = frozenset({"JoinGroup", "SyncGroup"})
 HIDDEN_FEATURES = frozenset({"share.version", "streams.version", "transaction.version"})
 """Features of a cluster that would lead clients to hidden APIs, or to another way to end transactions."""
 
-MALFORMED = (
-    "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
-    "incompatible broker. See the broker logs for more details."
-)
+MALFORMED = str(InvalidRequestError())
 """Text of Kafka for INVALID_REQUEST."""
 
 GROUP_RESOURCE = 32

@@ -93,10 +93,8 @@ async def test_a_request_for_groups_alone_is_the_jobs_and_others_are_not(stage: 
             [
                 resource(GROUP, "billing", configs=[{"name": "a", "value": "1"}]),
                 resource(TOPIC, "orders", configs=[{"name": "b", "configOperation": 4}]),
-                resource(GROUP, "refunds", configs=[{"name": "c", "value": None}]),
-                *[resource(GROUP, "audit", configs=[])] * 2,
             ],
-            [-1, -1, 42, 42, 42],
+            [-1, -1],
         ),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -22,9 +22,8 @@ RESULTS = {
     "IncrementalAlterConfigs": "responses",
 }
 """Field of the resources in an API's response."""
-_OPERATIONS = frozenset(ConfigOperation)
 NAMED_TWICE = "Each resource must appear at most once."
-_DESCRIBED = (2, 4, 8, 16, GROUP_RESOURCE)
+_DESCRIBED = {2, 4, 8, 16, GROUP_RESOURCE}
 """Types of resources that DescribeConfigs knows: topics, brokers, their loggers, client metrics and groups."""
 
 
@@ -35,33 +34,22 @@ def split(resources: Sequence[Resource]) -> tuple[list[Resource], list[Resource]
 
 def unknown_type(api: str, version: int, body: Body) -> Body | None:
     """Error response to a DescribeConfigs with a type of resource that brokers do not know, which they reject as a whole."""
-    if api != "DescribeConfigs" or all(
-        one["resourceType"] in _DESCRIBED for one in body["resources"]
-    ):
+    types = {one["resourceType"] for one in body["resources"]}
+    if api != "DescribeConfigs" or types <= _DESCRIBED:
         return None
     return error_response(api, version, body, ErrorCode.INVALID_REQUEST, MALFORMED)
 
 
 def unknown_operation(api: str, version: int, body: Body) -> Body | None:
     """Error response to an IncrementalAlterConfigs with an unknown operation, which brokers reject as a whole."""
-    if api != "IncrementalAlterConfigs":
-        return None
     asked = body["resources"]
-    twice = {key for key, count in Counter(map(_key, asked)).items() if count > 1}
-    fault = GroupConfigError(ErrorCode.INVALID_REQUEST, NAMED_TWICE)
-    faults = [fault if _key(one) in twice else form_error(one) for one in asked]
-    # A broker checks the form of each resource, and the controller reads all others before it changes any.
-    if not any(
-        fault is None and any(each["configOperation"] not in _OPERATIONS for each in one["configs"])
-        for one, fault in zip(asked, faults, strict=True)
-    ):
+    # A broker checks the form of each resource before; the parts then have their own errors.
+    if api != "IncrementalAlterConfigs" or len(set(map(_key, asked))) < len(asked):
         return None
-    unread = GroupConfigError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    parts = [
-        error_response(api, version, {"resources": [one]}, error.code, error.message)
-        for one, error in zip(asked, (each or unread for each in faults), strict=True)
-    ]
-    return {"throttleTimeMs": 0, "responses": [one for part in parts for one in part["responses"]]}
+    operations = {each["configOperation"] for one in asked for each in one["configs"]}
+    if operations <= set(ConfigOperation) or any(map(form_error, asked)):
+        return None
+    return error_response(api, version, body, ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def form_error(resource: Resource) -> GroupConfigError | None:

@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from group_coordinator.clients.channel import Body
 from group_coordinator.codecs import wire
@@ -51,16 +51,9 @@ class OfOneGroup(NamedTuple):
     body: Body
 
 
-def entries_of(fields: ListFields, api: str, body: Body) -> list[Any]:
-    """Entries of a request. A DeleteGroups that names a group twice deletes it once, as in Kafka."""
-    entries: list[Any] = body[fields.asked]
-    # A second deletion would fail, as the group is gone.
-    return list(dict.fromkeys(entries)) if api == "DeleteGroups" else entries
-
-
-def split(fields: ListFields, api: str, body: Body) -> Iterator[OfOneGroup]:
+def split(fields: ListFields, body: Body) -> Iterator[OfOneGroup]:
     """Yield a request for each group."""
-    for entry in entries_of(fields, api, body):
+    for entry in body[fields.asked]:
         yield OfOneGroup(group_of(entry), {**body, fields.asked: [entry]})
 
 

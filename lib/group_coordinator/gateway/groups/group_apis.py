@@ -86,7 +86,7 @@ class GroupApis:
     def _begun(self, api: str, version: int, body: Body, caller: Caller) -> Awaitable[Body]:
         fields = error_responses.fields_of(api, version)
         if fields is not None:
-            split = error_responses.split(fields, api, body)
+            split = error_responses.split(fields, body)
             return together(fields, [self._about(api, version, one, caller) for one in split])
         if api == "ListGroups":
             return self._listing.answer(body)
