@@ -254,7 +254,11 @@ async def test_offsets_in_a_transaction_wait_for_brokers_that_say_where_its_mark
     groups = Groups()
 
     answer = await groups.ask(
-        "TxnOffsetCommit", 3, groupId="simple", topics=[commit(0, name="orders")]
+        "TxnOffsetCommit",
+        3,
+        transactionalId="t",
+        groupId="simple",
+        topics=[commit(0, name="orders")],
     )
 
     assert answer == {"topics": [results((0, 15), name="orders")]}
