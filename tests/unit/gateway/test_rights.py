@@ -129,7 +129,11 @@ async def test_settings_of_a_wrong_form_are_refused_for_that_before_a_missing_ri
     null, one = {"name": "a", "value": None}, {"name": "b", "value": "1"}
     resources = [
         {"resourceType": 32, "resourceName": name, "configs": configs}
-        for name, configs in (("null", [null, one]), ("twice", [one, one]), ("denied", [one]))
+        for name, configs in (
+            ("null", [null, one]),
+            ("twice", [one, one]),
+            ("denied", [one | {"configOperation": 9}]),
+        )
     ]
     client.ask("IncrementalAlterConfigs", 1, {"resources": resources})
     asked = await stage.broker.asked()
