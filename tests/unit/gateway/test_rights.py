@@ -132,7 +132,7 @@ async def test_settings_of_a_wrong_form_are_refused_for_that_before_a_missing_ri
         for name, configs in (
             ("null", [null, one]),
             ("twice", [one, one]),
-            ("denied", [one | {"configOperation": 9}]),
+            ("denied", [one]),
         )
     ]
     client.ask("IncrementalAlterConfigs", 1, {"resources": resources})
@@ -147,6 +147,19 @@ async def test_settings_of_a_wrong_form_are_refused_for_that_before_a_missing_ri
         (DENIED_GROUP, "Group authorization failed."),
     ]
     assert stage.job.questions == []
+
+
+@on_stage(has_authorizer=True)
+async def test_a_denied_group_is_denied_whatever_the_operation(stage: Stage) -> None:
+    stage.broker.answers["IncrementalAlterConfigs"] = lambda asked: {
+        "responses": [{**one, "errorCode": DENIED_GROUP} for one in asked.body["resources"]]
+    }
+    client = await stage.client()
+    setting = {"name": "a", "configOperation": 9, "value": "1"}
+    resources = [{"resourceType": 32, "resourceName": "billing", "configs": [setting]}]
+    answer = await client.asks("IncrementalAlterConfigs", 1, {"resources": resources})
+
+    assert [one["errorCode"] for one in answer["responses"]] == [DENIED_GROUP]
 
 
 @pytest.mark.parametrize("version", [5, 9])
