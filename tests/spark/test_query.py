@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from kafka import KafkaProducer
@@ -43,9 +44,7 @@ def test_deadlines_come_without_events_where_other_queries_have_no_empty_batches
     )
     create_topics(Connection(broker.bootstrap_servers), job)
     lines: list[str] = []
-
-    def write(batch: DataFrame, _batch_id: int) -> None:
-        lines.extend(lines_in(batch.collect()))
+    write = partial(take_lines, lines)
 
     with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
         send(producer, job.events_topic, "first")
@@ -66,9 +65,7 @@ def test_a_first_batch_that_was_held_is_planned_again(
     settings = Settings(configured.coordinator, job)
     create_topics(Connection(broker.bootstrap_servers), job)
     lines: list[str] = []
-
-    def write(batch: DataFrame, _batch_id: int) -> None:
-        lines.extend(lines_in(batch.collect()))
+    write = partial(take_lines, lines)
 
     with closing(KafkaProducer(bootstrap_servers=broker.bootstrap_servers)) as producer:
         send(producer, job.events_topic, "first")
@@ -82,6 +79,10 @@ def test_a_first_batch_that_was_held_is_planned_again(
     query = start_query(spark, settings, None, write)
     await_record(query, lines, "first", "offset-commit")
     query.stop()
+
+
+def take_lines(lines: list[str], batch: DataFrame, _batch_id: int) -> None:
+    lines.extend(lines_in(batch.collect()))
 
 
 def send(producer: KafkaProducer, topic: str, group: str) -> None:
