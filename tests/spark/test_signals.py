@@ -6,7 +6,10 @@ import signal
 import subprocess
 import sys
 
+import psutil
 import pytest
+
+from tests.support.until import until
 
 pytestmark = pytest.mark.spark
 
@@ -38,3 +41,14 @@ def test_a_signal_ends_the_wait_for_java(number: signal.Signals, raised: str) ->
         process.send_signal(number)
         assert process.communicate(timeout=120)[0].decode().splitlines()[-1] == raised
         assert process.returncode == 0
+
+
+def test_a_signal_during_the_start_of_java_ends_it() -> None:
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE) as process:  # noqa: S603 - a fixed program
+        started = psutil.Process(process.pid).children
+        (java,) = until(started, seconds=60, awaited="the start of Java")
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=120)[0] == b"KeyboardInterrupt\n"
+
+    _, remaining = psutil.wait_procs([java], timeout=60)
+    assert remaining == []

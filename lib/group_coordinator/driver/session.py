@@ -18,6 +18,7 @@ import pyspark
 from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
+from psutil import Process
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -86,8 +87,12 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
     newer_than(pyspark.__version__)
     check_before_session()
     context: object = SparkContext._active_spark_context  # noqa: SLF001 - no public way to ask
+    children = Process().children()
     try:
         spark = make_session()
+    except KeyboardInterrupt:
+        _end_unconnected_java(children)
+        raise
     except PySparkRuntimeError as error:
         if "JAVA_GATEWAY_EXITED" not in str(error):
             raise
@@ -106,6 +111,14 @@ def session(make_session: MakeSession) -> Iterator[SparkSession]:
         # A session that existed before belongs to a notebook or to Databricks.
         if context is None:
             spark.stop()
+
+
+def _end_unconnected_java(children_before: Sequence[Process]) -> None:
+    # An interrupted PySpark removes the file by which Java announces its port. Java's main thread then fails, and the thread
+    # of py4j's server keeps the process. A connected Java ends with this process.
+    if SparkContext._gateway is None:  # noqa: SLF001 - no public way to ask
+        for child in set(Process().children()).difference(children_before):
+            child.terminate()
 
 
 @retry(retry=retry_if_exception_type(Py4JNetworkError), stop=stop_after_attempt(3), reraise=True)
