@@ -16,6 +16,7 @@ from group_coordinator.tables.views.group_records import EPOCHS, MEMBER_COUNT, M
 from group_coordinator.tables.views.position_steps import micros
 
 _CURRENT = "(8, 14, 22)"
+_WITHOUT_CAUSE = "('mirrored', 'observed', 'sync')"
 _PATTERNS_AND_TOPOLOGIES = "(16, 23)"
 
 _OF_LINE = "(PARTITION BY cluster_id, group_id, kind, member_id ORDER BY batch_id, seq)"
@@ -214,7 +215,8 @@ SELECT counted.*,
 FROM (SELECT summed.*, coalesce(classic_members, member_count) AS members FROM ({_SUMMED}) summed) counted
 """  # noqa: S608 - texts of our own
 
-# Of a classic group the record has the time at which its join phase ended.
+# Of a classic group the record has the time at which its join phase ended. Where the log begins with it, its members and topology
+# seem to be new.
 _EXPLAINED = f"""
 SELECT compared.*,
   CASE
@@ -223,6 +225,7 @@ SELECT compared.*,
     WHEN state_ms >= 0 THEN event_time
   END AS started_at,
   CASE
+    WHEN is_first_known AND reason IN {_WITHOUT_CAUSE} THEN NULL
     WHEN cause IS NOT NULL OR record_type <> 2 OR is_first_known THEN cause
     WHEN joined > 0 AND removed = 0 THEN 'joined'
     WHEN joined = 0 AND removed > 0 THEN 'left'
@@ -243,7 +246,7 @@ SELECT cluster_id, group_id,
   CAST(CASE WHEN NOT is_first_known THEN joined END AS INT) AS members_joined,
   CAST(CASE WHEN NOT is_first_known THEN removed END AS INT) AS members_left,
   CAST(CASE WHEN record_type NOT IN (2, 11) AND NOT is_first_known THEN new_partitions END AS INT) AS partitions_moved,
-  known_cause IS NOT NULL AND reason IN ('mirrored', 'observed', 'sync') AS inferred, batch_id, seq
+  known_cause IS NOT NULL AND reason IN {_WITHOUT_CAUSE} AS inferred, batch_id, seq
 FROM ({_EXPLAINED}) explained
 WHERE NOT coalesce(number_before IS NULL AND state_ms >= 0 AND state_ms < {micros("event_time")} / 1000 - timeout_ms, false)
 """  # noqa: S608 - texts of our own

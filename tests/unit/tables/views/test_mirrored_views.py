@@ -15,6 +15,7 @@ from group_coordinator import settings
 from group_coordinator.clients.as_of_time import AsOfTime
 from group_coordinator.clients.sql_tables import query
 from group_coordinator.clients.what_if import what_if
+from group_coordinator.codecs.records import record_types
 from group_coordinator.mirror.group_so_far import GroupSoFar
 from group_coordinator.mirror.inference import ClusterFacts, infer_reasons
 from group_coordinator.tables.compaction.rows import GroupRows
@@ -146,6 +147,29 @@ def test_rebalances_have_causes_that_the_records_show(root: Path) -> None:
         ("share", 2, "exact", False, "joined", 1, 0, None, True),
         ("share", 3, "exact", False, None, 0, 0, None, False),
         ("share", 4, "exact", False, "left", 0, 1, None, True),
+    ]
+
+
+@pytest.mark.parametrize("member", [(), (record_types.STREAMS_MEMBER_METADATA,)])
+def test_the_first_poll_of_a_streams_group_shows_no_cause(
+    member: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Its member and topology seem to be new, but both may be as old as the group."""
+    polled_types = {record_types.STREAMS_GROUP_EPOCH, record_types.STREAMS_TOPOLOGY, *member}
+    rows = mirrored_rows()
+    at = {"event_time": rows[-1]["event_time"], "reason": "observed"}
+    newest = {
+        row["record_type"]: row | at
+        for row in rows
+        if row["group_id"] == "streams-expires"
+        and row["value"]
+        and row["record_type"] in polled_types
+    }
+
+    polled = tables_with(tmp_path, [*newest.values()])
+
+    assert of_group("streams-expires", polled, REBALANCES) == [
+        ("streams", 4, "at-least", False, None, None, None, None, False)
     ]
 
 
