@@ -152,8 +152,7 @@ def show_restored(context: click.Context, target: RestoreTarget, restoring: Rest
     try:
         restored = restoring()
     except ClientError as error:
-        # The message may name groups.
-        raise click.ClickException(name_text(str(error))) from error
+        raise click.ClickException(str(error)) from error
     show(_table(restored), FORMATS, target.printed, None)
     if not target.is_executed and any(row.target is not None for row in restored):
         click.echo("Nothing was written: add --execute to write the new offsets.", err=True)
@@ -170,7 +169,7 @@ def restored_groups(
     if target.other is not None:
         then = {group_id: for_another_cluster(offsets) for group_id, offsets in then.items()}
     with _group_offsets(target) as groups:
-        check_inactive(groups, list(then))
+        check_inactive(groups, list(then), name_text)
         now = {
             group_id: {one: at for one, at in offsets.items() if is_chosen(one, target.topics)}
             for group_id, offsets in groups.committed(list(then)).items()
@@ -205,7 +204,7 @@ def _check_names(
     for group_id, offsets in then.items():
         if not now[group_id] and not offsets:
             raise NotRestorableError(
-                f"group {group_id} of cluster {target.settings.job.cluster_id} has no offsets to restore, now or then: "
+                f"group {name_text(group_id)} of cluster {target.settings.job.cluster_id} has no offsets to restore, now or then: "
                 "see if the names of group, cluster and topics are right"
             )
 
@@ -325,7 +324,7 @@ def _times(past: PastTables, as_of: datetime | None) -> dict[str, datetime]:
     unknown = [group for group in past.group_ids if group not in resets]
     if unknown:
         raise NotRestorableError(
-            f"the view audit has no reset or rewind of {', '.join(unknown)} in cluster {past.cluster_id}: "
+            f"the view audit has no reset or rewind of {', '.join(map(name_text, unknown))} in cluster {past.cluster_id}: "
             "give a time by --as-of, or repeat the command when the tables have the reset"
         )
     for group, reset in resets.items():

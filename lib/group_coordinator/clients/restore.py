@@ -124,11 +124,15 @@ class JobGroups:
 GroupOffsets: TypeAlias = KafkaGroups | JobGroups
 
 
-def check_inactive(groups: GroupOffsets, group_ids: Sequence[str]) -> None:
-    """Raise NotRestorableError if a group has members, or may have."""
+def check_inactive(
+    groups: GroupOffsets, group_ids: Sequence[str], text_of: Callable[[str], str]
+) -> None:
+    """Raise NotRestorableError if a group has members, or may have; it names groups by `text_of`."""
     states = groups.states(group_ids)
     active = [
-        f"{group} is {state}" for group, state in states.items() if state not in {_EMPTY, _DEAD}
+        f"{text_of(group)} is {state}"
+        for group, state in states.items()
+        if state not in {_EMPTY, _DEAD}
     ]
     if active:
         more = f" and {len(active) - _MOST_NAMED} more groups" if len(active) > _MOST_NAMED else ""

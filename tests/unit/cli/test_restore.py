@@ -158,6 +158,8 @@ def test_the_job_must_be_that_of_the_settings(run: Run) -> None:
     [
         (f"--group biling {BEFORE}", f"group biling {NOTHING}"),
         (f"--group 'bil\ning' {BEFORE}", rf"group bil\x0aing {NOTHING}"),
+        (f"--group 'biling ' {BEFORE}", rf"group biling\x20 {NOTHING}"),
+        ("--group 'bil\ning' --before-reset", NO_RESET.replace("biling", r"bil\x0aing")),
         (f"--group billing --topic refunds:1 {BEFORE}", f"group billing {NOTHING}"),
         ("--group billing --group biling --before-reset", NO_RESET),
     ],

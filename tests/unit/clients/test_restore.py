@@ -163,10 +163,10 @@ def test_errors_are_in_their_rows_and_all_other_offsets_are_written() -> None:
 
 def test_groups_with_members_are_named() -> None:
     with pytest.raises(NotRestorableError) as refused:
-        check_inactive(Broker(), ["a", "b", "c", "d"])  # type: ignore[arg-type]
+        check_inactive(Broker(), ["a", "b", "c", "d"], str.upper)  # type: ignore[arg-type]
 
     assert str(refused.value) == (
-        "c is Stable, d is Reconciling: members would commit over restored offsets, so nothing is restored: end the "
+        "C is Stable, D is Reconciling: members would commit over restored offsets, so nothing is restored: end the "
         "members, and repeat the command when the group is Empty"
     )
 
