@@ -187,13 +187,30 @@ def _secrets_of(environment: Mapping[str, str]) -> dict[str, Secret]:
 
 def _read(file: Traversable) -> dict[str, Any]:
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, RecursionError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        pairs = [*_flat(tomllib.loads(_bytes_of(file).decode("utf-8-sig")))]
+    except (OSError, RecursionError, ValueError) as error:
         way_out = next((way for said, way in _WAYS_OUT.items() if said in str(error)), "")
         raise SettingsError(f"{file}: {error}{way_out}") from error
-    return {key: _convert(key, value) for key, value in _flat(document)}
+    values = {key: _convert(key, value) for key, value in pairs}
+    if len(values) < len(pairs):
+        raise SettingsError(
+            f"{file}: a key is there with quotes and without: remove one of the lines"
+        )
+    return values
 
 
+def _bytes_of(file: Traversable) -> bytes:
+    with file.open("rb") as opened:
+        # A pipe would be empty the second time: a run reads its settings again, also in other processes.
+        if not file.is_file():
+            raise ValueError("is no regular file: write the settings to one")
+        text = opened.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise ValueError(f"has more than {_MOST_BYTES} bytes: give a file of settings alone")
+    return text
+
+
+_MOST_BYTES = 1024 * 1024
 _WAYS_OUT = {
     # TOML reads a dotted key as a value in tables, and a table cannot be a value too.
     "overwrite": ': give each key once, and quote a key that begins another one, such as "events.topic"',

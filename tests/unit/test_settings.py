@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -215,9 +216,13 @@ def test_nothing_else_is_true_or_false(tmp_path: Path, written: str) -> None:
     [
         ("timer.slack.ms = true\n", r"^timer\.slack\.ms = True: Expected `int`"),
         (f"x = {'[' * 2_000}{']' * 2_000}", r"mine\.toml: maximum recursion depth exceeded"),
+        (f"{'x.' * 20_000}y = 1", r"mine\.toml: maximum recursion depth exceeded"),
+        (f"timer.slack.ms = {'9' * 5_000}", r"mine\.toml: Exceeds the limit \(4300 digits\)"),
+        ('cluster.id = "a"\n"cluster.id" = "b"\n', r"mine\.toml: a key is there with quotes"),
+        (f"#{'x' * 1024 * 1024}", r"mine\.toml: has more than 1048576 bytes: give a file of"),
         ("timer.slack.ms 5\n", r"mine\.toml: .*line 1"),
     ],
-    ids=["a bad value", "too deep", "no TOML"],
+    ids=["a bad value", "too deep", "a long key", "digits", "twice", "too large", "no TOML"],
 )
 def test_a_file_with_a_fault_is_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
@@ -227,6 +232,17 @@ def test_a_file_with_a_fault_is_named(tmp_path: Path, text: str, message: str) -
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"absent\.toml"):
         settings.load(tmp_path / "absent.toml")
+
+
+def test_a_pipe_is_no_file_of_settings() -> None:
+    """A second reader of it would find nothing, and use the defaults."""
+    out, into = os.pipe()
+    os.write(into, b'cluster.id = "eu-1"\n')
+    os.close(into)
+
+    with pytest.raises(SettingsError, match=rf"^/dev/fd/{out}: is no regular file: write the"):
+        settings.load(Path(f"/dev/fd/{out}"))
+    os.close(out)
 
 
 def test_which_settings_are_given(tmp_path: Path) -> None:
