@@ -194,6 +194,21 @@ def test_after_a_loss_time_lag_is_that_of_the_logs_first_record(tmp_path: Path) 
     ]
 
 
+def test_tables_without_share_groups_have_the_same_seconds(tmp_path: Path) -> None:
+    """Version 0.3 had no such table, and other units in its place would be a thousand times as large."""
+    root = tables_of(tmp_path, reader((0, {0: 10})))
+    for seconds, end in [(10, 10), (20, 40), (30, 40)]:
+        sample(root, seconds, "orders", {0: end})
+    for file in (root / "share_group_offsets").rglob("*.json"):
+        file.unlink()
+
+    assert asked(root, "SELECT lag_seconds FROM lag_history ORDER BY sampled_at") == [
+        (0.0,),
+        (10.0,),
+        (20.0,),
+    ]
+
+
 def test_a_topic_that_no_member_subscribes_to_is_told_apart(tmp_path: Path) -> None:
     """The group has left orders; who only stores offsets subscribes to nothing."""
     group = GroupHistory("consumers", group_initial_rebalance_delay_ms=0)
