@@ -137,7 +137,9 @@ def target_of(
     other = None
     if to_bootstrap_server is not None:
         origin = to_command_config or command_config
-        other = connection_of(to_bootstrap_server, job.security, client_options(origin), origin)
+        # A file is read once: it may be a pipe, and its warnings are printed.
+        to_login = client_options(to_command_config) if to_command_config else login
+        other = connection_of(to_bootstrap_server, job.security, to_login, origin)
     connection = connection_of(job.bootstrap_servers, job.security, login, command_config)
     return RestoreTarget(
         settings, topics_of(topics), connection, other, is_executed=execute, printed=printed

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from kafka import OffsetAndMetadata
 
+from group_coordinator.cli.restore import target_of
 from group_coordinator.clients.admin.client import AdminClient
 from group_coordinator.clients.errors import NotRestorableError
 from group_coordinator.clients.past_offsets import Owner, owner_of
@@ -187,6 +188,32 @@ def test_wrong_usage(run: Run, line: str, said: str) -> None:
 
     assert refused.exit_code == 2
     assert said in refused.stderr
+
+
+def test_both_clusters_have_the_login_of_a_file_that_is_read_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("request.timeout.ms=7000\nnonsense=1\n")
+
+    target = target_of(
+        topics=(),
+        execute=False,
+        cluster=None,
+        bootstrap_server="kafka-1:9092",
+        command_config=file,
+        to_bootstrap_server="standby:9092",
+        to_command_config=None,
+        printed="csv",
+        tables=None,
+        config=None,
+        overrides=(),
+    )
+
+    assert target.other is not None
+    assert target.other.options == target.connection.options
+    assert target.other.options["request_timeout_ms"] == 7_000
+    assert capsys.readouterr().err == f"{file}: nonsense is not a property of Kafka's clients\n"
 
 
 def test_the_owner_is_that_of_the_newest_claim(tmp_path: Path) -> None:
