@@ -145,7 +145,7 @@ GROUPS = Section(
     lead="A group is OK while it keeps up. LOSS: records were removed before it read them. STOP: it has stopped to "
     "commit. STALL: it commits and does not move. AHEAD: the log ends before its offset. REWIND: its offset went "
     "back. WARN: it falls behind. HELD: it waits for an open transaction. UNSUBSCRIBED: it has left the topics.",
-    nothing="There are no groups.",
+    nothing="There are no groups, or compaction has not run: give `--with-compaction`, or run `group-coordinator compact`.",
     example="SELECT * FROM group_status ORDER BY total_lag DESC",
     queries=_queries,
     content=_content,
