@@ -11,12 +11,14 @@ from group_coordinator.local.jars import java
 STORE_PASSWORD: Final = "changeit"  # noqa: S105 - of a store that lives as long as a test
 
 
-def self_signed(folder: Path) -> Path:
-    """For servers at 127.0.0.1; the file is also what their clients must trust."""
+_CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
+
+
+def self_signed(folder: Path, key: tuple[str, ...] = _CURVE) -> Path:
+    """For servers at 127.0.0.1; the file is also what their clients must trust. `key` has openssl's options for the key."""
     store = folder / "gateway.pem"
-    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
     subject = ("-subj", "/CN=gateway", "-addext", "subjectAltName=IP:127.0.0.1")
-    command = ("openssl", "req", "-x509", "-nodes", *curve, *subject, "-days", "2")
+    command = ("openssl", "req", "-x509", "-nodes", *key, *subject, "-days", "2")
     subprocess.run(  # noqa: S603 - a fixed program
         [*command, "-keyout", store, "-out", folder / "certificate.pem"],
         check=True,

@@ -222,7 +222,8 @@ async def _served(
             tasks = [background.create_task(view.keep_fresh())]
             tasks.append(background.create_task(gateway.keep_tidy()))
             if options.tls is not None:
-                renewal = CertificateRenewal(options.tls, job.gateway_ssl_keystore_location)
+                files = job.gateway_ssl_keystore_location, job.gateway_ssl_truststore_location
+                renewal = CertificateRenewal(options.tls, *files)
                 tasks.append(background.create_task(renewal.keep()))
             await stop.wait()
             _log.info("Stopping: no new requests from now on")

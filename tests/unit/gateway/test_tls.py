@@ -228,11 +228,12 @@ async def test_a_renewed_certificate(tmp_path: Path, caplog: pytest.LogCaptureFi
     folders = tmp_path / "first", tmp_path / "second"
     for folder in folders:
         folder.mkdir()
-    first, second = map(self_signed, folders)
+    # OpenSSL keeps a certificate of each kind of key, and prefers the first one's.
+    first, second = self_signed(folders[0]), self_signed(folders[1], ("-newkey", "rsa:2048"))
     in_use = tmp_path / "in-use.pem"
     in_use.write_bytes(first.read_bytes())
     context = server(in_use)
-    renewal = CertificateRenewal(context, str(in_use))
+    renewal = CertificateRenewal(context, str(in_use), "")
 
     async with staged(certificates=Certificates(context, None)) as stage:
         before = await stage.client(tls=ssl.create_default_context(cafile=first))
@@ -250,3 +251,25 @@ async def test_a_renewed_certificate(tmp_path: Path, caplog: pytest.LogCaptureFi
     told = [r.message for r in caplog.records if "certificate stays" in r.message]
     assert len(told) == 1
     assert f"gateway.ssl.keystore.location = {in_use}" in told[0]
+
+
+@in_loop
+async def test_a_renewed_certificate_and_clients_with_their_own(
+    tmp_path: Path, key_store: Path
+) -> None:
+    in_use = self_signed(tmp_path)
+    context = server(in_use, key_store)
+    renewal = CertificateRenewal(context, str(in_use), str(key_store))
+    os.utime(self_signed(tmp_path), ns=(1, 1))
+    renewal.look()
+
+    async with staged(certificates=Certificates(context, None)) as stage:
+        known = ssl.create_default_context(cafile=in_use)
+        stranger = await stage.client(tls=ssl.create_default_context(cafile=in_use))
+        stranger.ask("ApiVersions", 3)
+        known.load_cert_chain(key_store)
+        friend = await stage.client(tls=known)
+
+        assert (await friend.asks("ApiVersions", 3))["errorCode"] == 0
+        with pytest.raises((OSError, EOFError)):  # as TLS and the closing race
+            await stranger.frame()

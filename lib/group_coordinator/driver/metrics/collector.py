@@ -343,7 +343,7 @@ def _tls_of(key_store: str) -> Tls | None:
     context = listener_context(key_store, "", _KEY_STORE)
     if context is None:
         return None
-    renewal = CertificateRenewal(context, key_store, _KEY_STORE)
+    renewal = CertificateRenewal(context, key_store, "", _KEY_STORE)
 
     def renewed() -> SSLContext:
         renewal.look()

@@ -74,9 +74,12 @@ _LOOK_INTERVAL_S = 10.0
 class CertificateRenewal:
     """Reloads the certificate of the ports when its file changes. Open connections keep their certificate."""
 
-    def __init__(self, context: SSLContext, key_store: str, setting: str = KEY_STORE) -> None:
+    def __init__(
+        self, context: SSLContext, key_store: str, client_authorities: str, setting: str = KEY_STORE
+    ) -> None:
         self._context = context
         self._key_store = key_store
+        self._client_authorities = client_authorities
         self._setting = setting
         self._changed_at_ns = _changed_at_ns(key_store)
 
@@ -92,13 +95,13 @@ class CertificateRenewal:
             return
         self._changed_at_ns = changed_at_ns
         try:
-            # An incomplete file would damage the context in use.
-            listener_context(self._key_store, "", self._setting)
-            self._context.load_cert_chain(self._key_store, password="")
-        except (GatewayStartError, OSError, ValueError) as error:
+            newest = listener_context(self._key_store, self._client_authorities, self._setting)
+        except GatewayStartError as error:
             _log.error("The last certificate stays in use: %s", error)
-        else:
-            _log.info("%s = %s: the new certificate is in use", self._setting, self._key_store)
+            return
+        # A context keeps a certificate of each kind of key: loaded into it, one with another kind would not replace the last.
+        self._context.sni_callback = lambda client, *_: setattr(client, "context", newest)
+        _log.info("%s = %s: the new certificate is in use", self._setting, self._key_store)
 
 
 def _changed_at_ns(file: str) -> int:
