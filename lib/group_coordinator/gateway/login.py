@@ -136,6 +136,11 @@ class Login:
         return "after the end of its session" if self.has_ended else None
 
     @property
+    def is_halfway(self) -> bool:
+        """The broker accepted the mechanism, and its last response is still to come."""
+        return self._mechanism in READ_MECHANISMS
+
+    @property
     def has_ended(self) -> bool:
         """The session is over: the broker accepts only another login."""
         return self._ends_at_s is not None and monotonic() > self._ends_at_s

@@ -194,6 +194,7 @@ async def test_a_challenge_of_scram_is_no_login(stage: Stage) -> None:
         challenge.answer(said(b"r=xy,s=eA==,i=4096"))
         await client.frame()
     liar.ask("Heartbeat", 4, HEARTBEAT)
+    (await stage.broker.asked()).hang_up()  # as it knows, too
     proof = await spoke(stage, honest, b"c=biws,r=xy,p=eA==")
     proof.answer(said(b"v=eA=="))
     await honest.frame()
@@ -202,6 +203,28 @@ async def test_a_challenge_of_scram_is_no_login(stage: Stage) -> None:
     assert await liar.is_hung_up()
     assert (await stage.job.asked()).caller.principal == "User:admin"
     assert len(stage.job.questions) == 1
+
+
+@pytest.mark.parametrize("is_again", [False, True])
+@on_stage(login=LOGIN)
+async def test_a_broker_itself_refuses_group_requests_in_the_middle_of_a_login(
+    stage: Stage, *, is_again: bool
+) -> None:
+    client = await stage.client()
+    if is_again:
+        await log_in(client)
+    await client.asks("SaslHandshake", 1, {"mechanism": "PLAIN"})
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    client.ask("Heartbeat", 4, HEARTBEAT)
+    asked = await stage.broker.asked()
+    asked.answer({"errorCode": 34})
+
+    assert (asked.api, asked.body["memberId"]) == ("Heartbeat", "m-1")
+    assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 34
+    asked.hang_up()
+    assert await client.is_hung_up()
+    assert stage.broker.is_idle()
+    assert stage.job.questions == []
 
 
 @on_stage(login=LOGIN)

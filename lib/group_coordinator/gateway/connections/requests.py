@@ -39,6 +39,7 @@ _SIZES = range(8, 100 * 1024 * 1024 + 1)
 """Kafka's default of socket.request.max.bytes."""
 READ_MAX_BYTES = HIGHEST_EVENT_MAX_BYTES
 """Limit of a collected request. A longer request would make an event that the job does not accept."""
+_READ_HERE = frozenset({Route.GROUPS, Route.READ})
 _ABOUT_TOPICS = frozenset({Route.TOPICS, Route.SHOWN})
 _TOPICS_MAX_BYTES = 16 * 1024 * 1024
 """Limit of a request about topics, which is searched for the coordinator's own; a client may name all topics of a large cluster."""
@@ -51,6 +52,8 @@ class LoginOfClient(Protocol):
     is_open: bool
     is_accepted: bool
 
+    @property
+    def is_halfway(self) -> bool: ...
     def trouble(self) -> str | None: ...
     def plan(self, request: ClientRequest) -> ForwardedRequest: ...
 
@@ -103,6 +106,11 @@ class RequestReader:
             return FrameRoute.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(data, at)
         api = self._served(key, version)
+        if self._interrupts_login(api, size):
+            # The broker returns ILLEGAL_SASL_STATE (34) in the API's own form, and hangs up: nothing more is read.
+            self._client.login.is_open = True
+            self._pass(PipelineEntry(api, version, correlation_id), wants_answer=True)
+            return FrameRoute.PASS
         # The size is checked before the bytes are collected.
         is_delayed = api.name in _MOST_BYTES and self._is_delayed(api, size)
         if is_delayed or (self._needs_broker(api) and not self._pipeline.has_upstream()):
@@ -117,6 +125,11 @@ class RequestReader:
             self._pass(pending, wants_answer=True)
             return FrameRoute.PASS
         return self._begin_read(pending, size)
+
+    def _interrupts_login(self, api: ServedApi, size: int) -> bool:
+        is_small = size <= _MOST_BYTES["SaslAuthenticate"]
+        is_read_here = api.route in _READ_HERE and api is not API_VERSIONS
+        return is_small and is_read_here and self._client.login.is_halfway
 
     def _is_delayed(self, api: ServedApi, size: int) -> bool:
         if size > _MOST_BYTES[api.name]:
@@ -182,7 +195,7 @@ class RequestReader:
         login = self._client.login
         if not login.is_accepted:
             raise FrameError(f"{api.name} before a login")
-        if api.route is not Route.GROUPS and api.route is not Route.READ:
+        if api.route not in _READ_HERE:
             return True
         trouble = login.trouble()
         if trouble is not None:
