@@ -7,7 +7,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial
-from ssl import SSLContext
+from ssl import SSLContext, SSLError
 from typing import NamedTuple
 
 from group_coordinator.gateway.api_versions import PENDING_APIS
@@ -225,8 +225,13 @@ class Gateway:
     def admits(self, host: str) -> bool:
         return self._admission.admits(host)
 
-    def failed_handshake(self, host: str) -> None:
+    def failed_handshake(self, host: str, error: OSError) -> None:
         self._admission.leave(host)
+        if isinstance(
+            error, SSLError
+        ):  # any other error is that of a probe, which connects and leaves
+            self.counters.malformed += 1
+            self._strangers.report(host, b"", error)
 
     def serve(self, node_id: int | None, host: str) -> TcpConnection:
         return ClientConnection(self, node_id, host).client

@@ -20,8 +20,8 @@ class OpenDoor:
     def serve(self, _node_id: int | None, _host: str) -> asyncio.Protocol:
         return asyncio.Protocol()
 
-    def failed_handshake(self, host: str) -> None:
-        raise AssertionError(host)
+    def failed_handshake(self, host: str, error: OSError) -> None:
+        raise AssertionError(host) from error
 
 
 def listeners(port: int) -> Listeners:

@@ -87,17 +87,23 @@ async def test_a_login_in_small_buffers(key_store: Path, monkeypatch: pytest.Mon
 
 
 @in_loop
-async def test_a_client_that_does_not_speak_tls_is_hung_up_on(key_store: Path) -> None:
+async def test_a_client_that_does_not_speak_tls_is_hung_up_on(
+    key_store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with staged(certificates=Certificates(server(key_store), None)) as stage:
         client = await stage.client()
         client.ask("ApiVersions", 3)
 
         assert await client.is_hung_up()
         assert stage.gateway.gauges().connections == 0
+        assert stage.gateway.counters.malformed == 1
+        assert "Hung up on 127.0.0.1: [SSL:" in caplog.text
 
 
 @in_loop
-async def test_a_client_must_show_a_certificate_if_authorities_are_named(key_store: Path) -> None:
+async def test_a_client_must_show_a_certificate_if_authorities_are_named(
+    key_store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     mutual = Certificates(server(key_store, key_store), None)
     async with staged(certificates=mutual) as stage:
         known = ssl.create_default_context(cafile=key_store)
@@ -110,6 +116,7 @@ async def test_a_client_must_show_a_certificate_if_authorities_are_named(key_sto
         assert (await friend.answer("ApiVersions", 3))[1]["errorCode"] == 0
         with pytest.raises((OSError, EOFError)):  # as TLS and the closing race
             await stranger.frame()
+    assert "peer did not return a certificate" in caplog.text
 
 
 def own_certificate(key_store: Path, protocol: str = "SSL") -> dict[str, str]:

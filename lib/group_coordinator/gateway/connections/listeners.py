@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 class Door(Protocol):
     def admits(self, host: str) -> bool: ...
     def serve(self, node_id: int | None, host: str) -> asyncio.BaseProtocol: ...
-    def failed_handshake(self, host: str) -> None: ...
+    def failed_handshake(self, host: str, error: OSError) -> None: ...
 
 
 class Port:
@@ -88,8 +88,8 @@ class Port:
                 ssl=self._tls,
                 ssl_handshake_timeout=self._handshake_timeout_s,
             )
-        except OSError:  # it speaks no TLS, or has gone
-            self._door.failed_handshake(host)
+        except OSError as error:  # it speaks no TLS, or has gone
+            self._door.failed_handshake(host, error)
 
 
 _BACKLOG = 1024
