@@ -106,21 +106,21 @@ class RequestReader:
             return FrameRoute.WAIT
         size, key, version, correlation_id = _HEAD.unpack_from(data, at)
         api = self._served(key, version)
-        if self._interrupts_login(api, size):
-            # The broker returns ILLEGAL_SASL_STATE (34) in the API's own form, and hangs up: nothing more is read.
-            self._client.login.is_open = True
-            self._pass(PipelineEntry(api, version, correlation_id), wants_answer=True)
-            return FrameRoute.PASS
+        # The broker returns ILLEGAL_SASL_STATE (34) in the API's own form, and hangs up: nothing more is read.
+        interrupts = self._client.login.is_open = self._interrupts_login(api, size)
         # The size is checked before the bytes are collected.
         is_delayed = api.name in _MOST_BYTES and self._is_delayed(api, size)
-        if is_delayed or (self._needs_broker(api) and not self._pipeline.has_upstream()):
+        needs_broker = interrupts or self._needs_broker(api)
+        if is_delayed or (needs_broker and not self._pipeline.has_upstream()):
             return FrameRoute.WAIT
         # A forwarded request is added to the queue here, a collected request at its end.
         pending = PipelineEntry(api, version, correlation_id)
         if api.route is Route.PRODUCED:
             return self._begin_produce(pending, data, at, size)
-        if api.route is Route.PASSED or (
-            api.route is Route.TOPICS and self._search.is_clear(data, at, size)
+        if (
+            interrupts
+            or api.route is Route.PASSED
+            or (api.route is Route.TOPICS and self._search.is_clear(data, at, size))
         ):
             self._pass(pending, wants_answer=True)
             return FrameRoute.PASS
