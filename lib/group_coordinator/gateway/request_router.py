@@ -23,7 +23,6 @@ from group_coordinator.gateway.api_versions import (
 )
 from group_coordinator.gateway.cluster.addresses import (
     OF_GROUPS,
-    OF_TRANSACTIONS,
     Addresses,
     Coordinators,
     keys_of,
@@ -120,11 +119,11 @@ class RequestRouter:
         return response if rewriting is None else rewriting(memoryview(response)[4:])
 
     def _find_coordinator(self, request: ClientRequest, body: Body, client: Client) -> Plan:
-        if body.get("keyType") == OF_TRANSACTIONS:
+        # The broker also has the error of an unknown type, and the right that share groups need.
+        if body.get("keyType", OF_GROUPS) != OF_GROUPS:
             rewriting = self._addresses.rewriting("FindCoordinator", request.version)
             return ForwardedRequest(request.frame, rewriting)
-        of_groups = body.get("keyType", OF_GROUPS) == OF_GROUPS
-        keys = keys_of(body) if of_groups else []
+        keys = keys_of(body)
         wanted = [_to_describe(key) for key in keys]
         if client.rights.are_known(wanted):
             self._expect(request, keys, client)

@@ -15,7 +15,7 @@ from group_coordinator.codecs import wire
 from group_coordinator.codecs.host_and_port import AddressError, host_alone, host_and_port, written
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway import GatewayStartError
-from group_coordinator.gateway.api_versions import MALFORMED, Rewriting
+from group_coordinator.gateway.api_versions import Rewriting
 
 _PRODUCE_READ_FROM = 10
 """First version with addresses in its responses (KIP-951)."""
@@ -75,7 +75,7 @@ class Addresses:
 
     def _coordinators(self, version: int, frame: memoryview) -> bytes:
         correlation_id, body = wire.response_body("FindCoordinator", version, frame)
-        # Only coordinators of transactions are here. A node id of -1 means that there is none now.
+        # No coordinators of groups are here. A node id of -1 means that there is none now.
         for found in body.get("coordinators", [body]):
             if found["nodeId"] >= 0 and not self._replace(found, "nodeId"):
                 found |= {"nodeId": -1, "host": "", "port": -1, "errorCode": 15}
@@ -105,13 +105,12 @@ def coordinator_of(group_id: str, node_ids: Collection[int]) -> int:
     return ordered[crc32(group_id.encode()) % len(ordered)]
 
 
-OF_GROUPS, OF_TRANSACTIONS, _OF_SHARES = 0, 1, 2
-"""Key types."""
+OF_GROUPS = 0
+"""Key type."""
 _SEVERAL_KEYS_FROM = 4
 _MESSAGES = {
     ErrorCode.NONE: "NONE",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
-    ErrorCode.INVALID_REQUEST: MALFORMED,
 }
 """Messages of brokers in versions with one key."""
 
@@ -124,14 +123,9 @@ class Coordinators:
         self._address_of = address_of
 
     def answer(self, version: int, body: Body, denied: Collection[str] = frozenset()) -> Body:
-        """Return the response for groups, an authorization failure for those in `denied`; other key types are invalid."""
-        kind = body.get("keyType", OF_GROUPS)
+        """Return the response for groups, an authorization failure for those in `denied`."""
 
         def find(key: str) -> dict[str, Any]:
-            if kind != OF_GROUPS:
-                # A broker has no text for an invalid key of share groups.
-                message = "" if kind == _OF_SHARES else MALFORMED
-                return {**_nobody(ErrorCode.INVALID_REQUEST), "errorMessage": message}
             if key in denied:
                 return _nobody(ErrorCode.GROUP_AUTHORIZATION_FAILED)
             return self._find(key)
