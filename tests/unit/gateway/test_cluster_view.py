@@ -140,6 +140,35 @@ async def test_a_mechanism_that_brokers_do_not_know_is_told_with_those_that_they
 
 
 @in_loop
+async def test_a_login_at_a_listener_without_one_is_told_with_the_way_out() -> None:
+    async with viewed(LOGIN) as (broker, view):
+        broker.answers["SaslHandshake"] = lambda _asked: {"errorCode": 34, "mechanisms": []}
+        await view.look_again()
+
+        assert view.trouble is not None
+        assert view.trouble.endswith("the brokers offer no login here: correct security.protocol")
+
+
+@in_loop
+async def test_a_broker_that_hangs_up_or_is_silent_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with viewed() as (broker, view):
+        del broker.answers["Metadata"]
+        look = asyncio.create_task(view.look_again())
+        (await broker.asked()).hang_up()
+        await look
+        told = [view.trouble]
+        monkeypatch.setattr(cluster_view, "LOOK_TIMEOUT_S", 0.01)
+        await view.look_again()
+
+        assert [*told, view.trouble] == [
+            "the broker closed the connection: if it does so each time, correct security.protocol",
+            "no response within 0 s",
+        ]
+
+
+@in_loop
 async def test_a_mechanism_that_lacks_its_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_library(**_options: object) -> None:
         raise RuntimeError("GSSAPI lib not found!")

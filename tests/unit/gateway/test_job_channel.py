@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from queue import Queue
+from threading import Event
 from typing import Any
 
 import pytest
 
 from group_coordinator.clients.cluster.connection import Connection
+from group_coordinator.clients.errors import BrokerUnreachableError
 from group_coordinator.core.model.errors import ErrorCode
+from group_coordinator.gateway.job import job_channel
 from group_coordinator.gateway.job.events_out import EventsOut, OutgoingEvent, WaitingEvents
 from group_coordinator.gateway.job.job_channel import (
     ChannelTopics,
@@ -19,6 +22,7 @@ from group_coordinator.gateway.job.job_channel import (
     NoAnswerError,
     PendingRequests,
     ReceivedResponse,
+    RecordsIn,
     read,
 )
 from group_coordinator.gateway.job.sightings import Sighting, SightingKind
@@ -48,6 +52,43 @@ async def test_without_a_cluster_clients_hear_at_once_that_there_is_no_coordinat
     assert caught.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert not channel.is_reading
     await asyncio.to_thread(channel.close)
+
+
+class TroubledReader:
+    """Each reader has its end: while it looks for partitions, or "reads" and then that."""
+
+    ends = Queue[str]()
+    numbers = (0,)
+
+    def __init__(self, *_: object, **_options: object) -> None:
+        self._end = self.ends.get_nowait()
+
+    def partitions_of(self, _topic: str) -> list[int]:
+        if not self._end.startswith("reads, then "):
+            self.poll_records(0)
+        return [0]
+
+    def begin(self, _partitions: list[int]) -> None: ...
+    def close(self) -> None: ...
+
+    def poll_records(self, _timeout_ms: int) -> list[object]:
+        text = self._end.removeprefix("reads, then ")
+        raise ValueError if text == "end" else BrokerUnreachableError(text)
+
+
+def test_the_log_has_each_failure_of_a_topic_once_until_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(job_channel, "ResponseReader", TroubledReader)
+    monkeypatch.setattr(job_channel, "_RETRY_S", 0)
+    for end in ("gone", "gone", "denied", "gone", "gone", "reads, then gone", "gone", "end"):
+        TroubledReader.ends.put(end)
+
+    with pytest.raises(ValueError, match=r"^$"):
+        RecordsIn(NOBODY_LISTENS, "events", list)._run(Event())  # noqa: SLF001 - without its thread
+
+    words = [record.message.removeprefix("events cannot be read: ") for record in caplog.records]
+    assert words == ["gone", "denied", "gone", "gone"]
 
 
 @pytest.fixture

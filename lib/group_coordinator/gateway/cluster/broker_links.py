@@ -34,7 +34,7 @@ async def log_in(ask: Ask, host: str, options: Mapping[str, Any]) -> int:
     name = str(options.get("sasl_mechanism") or "PLAIN")
     response = await ask("SaslHandshake", _HANDSHAKE, {"mechanism": name})
     if response["errorCode"]:
-        offered = ", ".join(response["mechanisms"])
+        offered = ", ".join(response["mechanisms"]) or "no login here: correct security.protocol"
         raise ConnectionRefusedError(f"sasl.mechanism = {name}: the brokers offer {offered}")
     lifetime_ms = 0
     try:

@@ -293,7 +293,7 @@ class ClusterView:
                 found = await link.ask_for_much("Metadata", body, _picture)
         except FAILURES as error:
             self._hang_up()
-            trouble = str(error) or repr(error)
+            trouble = _reason(error)
             # Only the first of several failures is logged.
             if self.trouble is None:
                 _log.warning("The brokers and topics of the cluster cannot be read: %s", trouble)
@@ -315,7 +315,7 @@ class ClusterView:
             try:
                 return await BrokerLink.open(address, self.access)
             except (OSError, EOFError) as error:
-                failures.append(f"{address}: {error}")
+                failures.append(f"{address}: {_reason(error)}")
         raise ConnectionError("; ".join(failures))
 
     def _add(self, found: _Picture, gone: Collection[str] = ()) -> None:
@@ -337,6 +337,17 @@ class ClusterView:
         if self._link is not None:
             self._link.close()
         self._link = None
+
+
+def _reason(error: Exception) -> str:
+    # An end of the connection has no text that helps, and a plain listener ends TLS, as one with a login ends requests.
+    if isinstance(error, EOFError | ConnectionResetError):
+        return (
+            "the broker closed the connection: if it does so each time, correct security.protocol"
+        )
+    if isinstance(error, TimeoutError):
+        return f"no response within {LOOK_TIMEOUT_S:.0f} s"
+    return str(error) or repr(error)
 
 
 class _Picture(NamedTuple):

@@ -54,6 +54,8 @@ class RecordsIn:
         """Next offsets by partition, kept while the topic cannot be read, so that nothing is lost."""
         self.partitions: Sequence[int] = ()
         """Partitions that are read; empty: the topic cannot be read."""
+        self._logged = ""
+        """The failure that the log has; empty: the topic was read since."""
 
     def start(self) -> None:
         self._thread.start()
@@ -68,10 +70,16 @@ class RecordsIn:
                 ended,
                 pause_s=_RETRY_S,
                 passes=lambda failure: isinstance(failure, KafkaError | ChannelError),
-                say=lambda failure, _: _log.warning("%s cannot be read: %s", self._topic, failure),
+                say=self._say,
             )
         finally:
             self.partitions = ()
+
+    def _say(self, failure: BaseException, _attempt: int) -> None:
+        # A missing topic would be logged each second.
+        if str(failure) != self._logged:
+            self._logged = str(failure)
+            _log.warning("%s cannot be read: %s", self._topic, failure)
 
     def _read(self, ended: Event) -> None:
         self.partitions = ()
@@ -80,6 +88,7 @@ class RecordsIn:
         )
         with closing(reader):
             reader.begin(reader.partitions_of(self._topic))
+            self._logged = ""
             while not ended.is_set():
                 # Set after `begin`, so that no request names a partition that is not read yet.
                 self.partitions = reader.numbers
