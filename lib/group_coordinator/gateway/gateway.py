@@ -24,7 +24,7 @@ from group_coordinator.gateway.connections.admission import (
 )
 from group_coordinator.gateway.connections.connection import ClientConnection, LoggedPeers
 from group_coordinator.gateway.connections.listeners import Listeners
-from group_coordinator.gateway.connections.tcp_connection import TcpConnection
+from group_coordinator.gateway.connections.tcp_connection import Pulse, TcpConnection
 from group_coordinator.gateway.counters import Counters, Gauges
 from group_coordinator.gateway.group_part import GroupPart
 from group_coordinator.gateway.login import FailedLogins, Login
@@ -67,6 +67,7 @@ class Gateway:
         self._failed_logins = FailedLogins(options.limits.failed_login_delay_ms)
         self.shares = Shares(options.client_open_max_bytes)
         self.unknown = ReadQueue()
+        self.pulse = Pulse(self._woke)
         self._listeners = Listeners(
             options.listen, options.advertised_host, self, options.tls, self.login_timeout_s
         )
@@ -89,6 +90,7 @@ class Gateway:
     async def open(self) -> None:
         """Accept connections. Raises OSError: a port is in use, or the address is not this machine's."""
         self._listeners.open(self.view.brokers)
+        self.pulse.begin()
 
     def __str__(self) -> str:
         listen, host = self._options.listen, self._options.advertised_host
@@ -242,6 +244,11 @@ class Gateway:
         """Address of a broker for clients. A new broker gets its port before the response that names it leaves."""
         self.view.learn_broker(node_id, broker)
         return self._listeners.address_of(node_id)
+
+    def _woke(self, still_s: float) -> None:
+        _log.warning("The gateway stood still for %.0f s: all clients connect again", still_s)
+        for each in tuple(self._connections):
+            each.abort()
 
     def _nodes_with_ports(self) -> list[int]:
         return [node for node in self.view.brokers if self._listeners.address_of(node) is not None]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.wire import WireError
 from group_coordinator.gateway.cluster.addresses import Address
+from group_coordinator.gateway.connections import tcp_connection
 from tests.unit.gateway.scripted_broker import NODE
 from tests.unit.gateway.stage import (
     FETCH,
@@ -46,6 +48,28 @@ async def test_a_broker_that_goes_takes_with_it_the_clients_that_wait_for_it(sta
     (await stage.broker.asked()).hang_up()
 
     assert await client.is_hung_up()
+
+
+@pytest.mark.parametrize(("still_s", "is_served"), [(0.0, True), (0.5, False)])
+@in_loop
+async def test_what_came_while_the_process_stood_still_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, still_s: float, *, is_served: bool
+) -> None:
+    monkeypatch.setattr(tcp_connection, "_STOOD_STILL_S", 0.4)
+    monkeypatch.setattr(tcp_connection, "_TICK_S", 0.01)
+    async with staged() as stage:
+        client = await stage.client()
+        await asyncio.sleep(0.6)  # an idle gateway did not stand still
+        assert await answered(client) == 0
+        client.ask("Heartbeat", 4, HEARTBEAT)
+        time.sleep(still_s)  # noqa: ASYNC251 - as SIGSTOP, or a pause of the machine
+        if is_served:
+            (await stage.job.asked()).answer.set_result({"errorCode": 0})
+            assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
+        else:
+            assert await client.is_hung_up()
+            assert stage.job.questions == []
+            assert await answered(await stage.client()) == 0
 
 
 @on_stage()

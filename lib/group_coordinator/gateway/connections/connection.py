@@ -25,7 +25,7 @@ from group_coordinator.gateway.connections.pipeline import (
     ResponseMatcher,
 )
 from group_coordinator.gateway.connections.requests import RequestReader, Router
-from group_coordinator.gateway.connections.tcp_connection import TcpConnection
+from group_coordinator.gateway.connections.tcp_connection import Pulse, TcpConnection
 from group_coordinator.gateway.frames import FrameError
 from group_coordinator.gateway.login import Caller, Login, client_host
 from group_coordinator.gateway.rights.rights import ClientRights
@@ -40,6 +40,7 @@ class ConnectionHost(Protocol):
     login_timeout_s: float
     shares: Shares
     unknown: ReadQueue
+    pulse: Pulse
     view: ClusterView
 
     @property
@@ -78,7 +79,7 @@ class ClientConnection:
         self.rights = ClientRights(self.pipeline.ask_aside, lambda: gateway.view.has_authorizer)
         # The reader needs the pipeline, and the pipeline the line to the client: both are linked here.
         self._reader = RequestReader(self.pipeline, gateway.router, self)
-        self.client = TcpConnection(self, self._reader.follower(), gateway.unknown)
+        self.client = TcpConnection(self, self._reader.follower(), gateway.unknown, gateway.pulse)
         self.pipeline.client = self.client
         self._connecting: Task[None] | None = None
 
@@ -258,9 +259,8 @@ class ClientConnection:
             self._connecting = asyncio.ensure_future(self._open_upstream())
 
     async def _open_upstream(self) -> None:
-        upstream = TcpConnection(
-            self, ResponseMatcher(self.pipeline).follower(), self._gateway.unknown
-        )
+        follower = ResponseMatcher(self.pipeline).follower()
+        upstream = TcpConnection(self, follower, self._gateway.unknown, self._gateway.pulse)
         try:
             await self._gateway.connect(self.node_id, upstream, self.host)
         except OSError:

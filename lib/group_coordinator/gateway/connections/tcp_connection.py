@@ -11,8 +11,10 @@ import resource
 import socket
 import sys
 from asyncio.sslproto import SSLProtocol
+from collections.abc import Callable
 from pathlib import Path
 from ssl import SSLContext
+from time import monotonic
 from typing import Any, NamedTuple, Protocol, cast
 
 from group_coordinator.gateway import GatewayStartError
@@ -145,6 +147,33 @@ class _Received:
 _received = _Received()
 
 
+_STOOD_STILL_S = 5.0
+"""Pause of the process, below the timeouts of clients, after which they connect again."""
+_TICK_S = 0.5
+
+
+class Pulse:
+    """Notices that the process stood still: clients may have repeated elsewhere what is unread here.
+
+    An old commit would take an offset back. Reads come before timers in a pass of the loop, so each read looks too.
+    """
+
+    def __init__(self, woke: Callable[[float], None]) -> None:
+        self._woke = woke
+        self._beat_at_s = monotonic()
+
+    def begin(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.stood_still(loop.time())
+        loop.call_later(_TICK_S, self.begin)
+
+    def stood_still(self, now_s: float) -> bool:
+        still_s, self._beat_at_s = now_s - self._beat_at_s, now_s
+        if still_s > _STOOD_STILL_S:
+            self._woke(still_s)
+        return still_s > _STOOD_STILL_S
+
+
 class TcpConnectionOwner(Protocol):
     """Owner of two connections: to a client and to a broker."""
 
@@ -159,8 +188,9 @@ class TcpConnectionOwner(Protocol):
 
 class TcpConnection(asyncio.BufferedProtocol):
     def __init__(
-        self, owner: TcpConnectionOwner, follower: FrameFollower, unknown: ReadQueue
+        self, owner: TcpConnectionOwner, follower: FrameFollower, unknown: ReadQueue, pulse: Pulse
     ) -> None:
+        self._pulse = pulse
         self._owner = owner
         self._unknown = unknown
         self._follower = follower
@@ -197,6 +227,8 @@ class TcpConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         self.used_at_s = self._now_s()
+        if self._pulse.stood_still(self.used_at_s):
+            return
         data = _received.view[: len(self._rest) + nbytes]
         if not self.first_bytes:
             # The first bytes show the peer's protocol in an error.
