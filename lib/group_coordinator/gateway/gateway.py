@@ -229,9 +229,8 @@ class Gateway:
 
     def failed_handshake(self, host: str, error: OSError) -> None:
         self._admission.leave(host)
-        if isinstance(
-            error, SSLError
-        ):  # any other error is that of a probe, which connects and leaves
+        # Any other error is that of a probe, which connects and leaves.
+        if isinstance(error, SSLError):
             self.counters.malformed += 1
             self._strangers.report(host, b"", error)
 

@@ -163,7 +163,7 @@ async def test_a_broker_that_hangs_up_or_is_silent_is_told_in_words(
         await view.look_again()
 
         assert [*told, view.trouble] == [
-            "the broker closed the connection: if it does so each time, correct security.protocol",
+            "the broker closed the connection: if it always does, correct security.protocol",
             "no response within 0 s",
         ]
 

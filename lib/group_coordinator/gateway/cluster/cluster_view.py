@@ -342,9 +342,7 @@ class ClusterView:
 def _reason(error: Exception) -> str:
     # An end of the connection has no text that helps, and a plain listener ends TLS, as one with a login ends requests.
     if isinstance(error, EOFError | ConnectionResetError):
-        return (
-            "the broker closed the connection: if it does so each time, correct security.protocol"
-        )
+        return "the broker closed the connection: if it always does, correct security.protocol"
     if isinstance(error, TimeoutError):
         return f"no response within {LOOK_TIMEOUT_S:.0f} s"
     return str(error) or repr(error)

@@ -14,7 +14,6 @@ from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 from pathlib import Path
 from ssl import SSLContext
-from time import monotonic
 from typing import Any, NamedTuple, Protocol, cast
 
 from group_coordinator.gateway import GatewayStartError
@@ -160,7 +159,7 @@ class Pulse:
 
     def __init__(self, woke: Callable[[float], None]) -> None:
         self._woke = woke
-        self._beat_at_s = monotonic()
+        self._beat_at_s = asyncio.get_running_loop().time()
 
     def begin(self) -> None:
         loop = asyncio.get_running_loop()
