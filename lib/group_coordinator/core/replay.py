@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from group_coordinator.core.classic.generation import union_of_subscriptions
+from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.group_configs import session_timeout_ms
 from group_coordinator.core.model.changes import (
@@ -43,6 +44,7 @@ from group_coordinator.core.model.records import (
     GroupMetadata,
     GroupRecord,
     OffsetRecord,
+    Reason,
     Record,
     TargetEpochRecord,
     TargetRecord,
@@ -174,6 +176,11 @@ def begin_sessions(group: Group, now_ms: int, config: CoordinatorConfig) -> None
     if isinstance(group.membership, ClassicGroup):
         for member_id in group.membership.members:
             _renew_session(group, member_id, now_ms)
+        if len(group.membership.members) > config.group_max_size:
+            # The setting is lower now: the members join again, and those without a place get an error.
+            rebalance = Rebalance(group.membership, now_ms, config, Reason.JOIN)
+            rebalance.prepare_rebalance()
+            group.membership = rebalance.membership
     elif group.membership is not None:
         _begin_timers(group.membership, now_ms, session_timeout_ms(group, config))
     group.wake_ms = 0

@@ -14,9 +14,10 @@ from group_coordinator.core.model.records import (
     Reason,
     Record,
 )
-from group_coordinator.core.model.timers import NEVER_MS, Timer, session_timer
+from group_coordinator.core.model.timers import JOIN_TIMER, NEVER_MS, Timer, session_timer
 from group_coordinator.core.model.topic_offsets import CommittedOffset
-from group_coordinator.core.replay import replay
+from group_coordinator.core.replay import begin_sessions, replay
+from group_coordinator.settings import load
 from tests.unit.core.requests import committed_offset, protocol, unreadable
 
 OFFSET = committed_offset(leader_epoch=5, metadata="note")
@@ -66,6 +67,23 @@ def member(member_id: str, entry: Protocol, instance_id: str | None = None) -> M
         subscription=entry,
         assignment=assignment,
     )
+
+
+def test_a_loaded_group_above_its_largest_size_rebalances() -> None:
+    """onLoaded in Kafka: group.max.size may be lower than when the members joined."""
+    states = {}
+    for largest_size in (1, 2):
+        group = replayed(logged(member("a", protocol()), member("b", protocol())))
+        begin_sessions(
+            group, 90_000, load(overrides=[f"group.max.size={largest_size}"]).coordinator
+        )
+        assert group.classic is not None
+        timers = {key: timer.due_ms for key, timer in group.classic.timers.items()}
+        states[largest_size] = group.classic.state, timers
+
+    sessions = {session_timer("a"): 100_000, session_timer("b"): 100_000}
+    assert states[1] == (ClassicState.PREPARING_REBALANCE, sessions | {JOIN_TIMER: 150_000})
+    assert states[2] == (ClassicState.STABLE, sessions)
 
 
 def test_an_offset_makes_a_simple_group() -> None:
