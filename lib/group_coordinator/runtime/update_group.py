@@ -167,6 +167,7 @@ class _GroupRun:
         self.group = group
         self.context = context
         self.output = Outputs(group, context.scratch)
+        self._lacked_topics = group.topics is None
         self._unmet_need: NeededTopics | None = None
 
     def take(self, row: EventRow, now_ms: int) -> None:
@@ -266,9 +267,9 @@ class _GroupRun:
         return step.replace(replies=[reply.replace(response=each) for reply, each in pairs])
 
     def ask_for_topics(self, need_before: NeededTopics) -> None:
-        # Repeated until topic metadata arrives: an output may be lost with its reader.
+        # Repeated until topic metadata has arrived, also by a heartbeat: an output may be lost with its reader.
         need = self._unmet_need or topic_need(self.group)
-        if need != need_before or (need != NOTHING and self.group.topics is None):
+        if need != need_before or (need != NOTHING and self._lacked_topics):
             self.output.topic_need(need)
 
     def say_awaited_markers(self, awaited_before: dict[int, int]) -> None:

@@ -57,7 +57,7 @@ def test_a_consumer_group_asks_until_it_is_told() -> None:
     again = take(heartbeat(2), 2_000, joined)
     assert needs(again) == [(["orders"], [])]
     told = take(topics(ORDERS), 3_000, again)
-    assert tags(told) == ""
+    assert needs(told) == [(["orders"], [])]
     assert needs(take(heartbeat(2), 4_000, told)) == []
 
 
@@ -65,6 +65,16 @@ def test_it_asks_also_when_its_first_heartbeat_brought_the_topics() -> None:
     joined = take(heartbeat(0, subscribedTopicNames=["orders"], knownTopics=[ORDERS]), 1_000)
     assert needs(joined) == [(["orders"], [])]
     assert needs(take(heartbeat(2), 2_000, joined)) == []
+
+
+def test_it_asks_also_when_a_later_heartbeat_brought_the_topics_and_was_refused() -> None:
+    """As after a rebuild: the job has yet to hear of the group, in the very call that brings the topics."""
+    joined = take(heartbeat(0, subscribedTopicNames=["orders"]), 1_000)
+    for epoch, error in ((2, 0), (9, 110)):
+        brought = take(heartbeat(epoch, knownTopics=[ORDERS]), 2_000, joined)
+        assert [line["body"]["errorCode"] for tag, line in lines(brought) if tag == "R"] == [error]
+        assert group_of(brought).topics is not None
+        assert needs(brought) == [(["orders"], [])]
 
 
 def test_it_asks_again_when_its_subscription_changes_and_says_when_it_needs_no_more() -> None:
