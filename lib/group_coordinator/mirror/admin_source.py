@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -58,6 +59,7 @@ _SCHEMA = pa.schema(
 _GROUPS_IN_A_BATCH = 1_000
 _ROWS_IN_A_PIECE = 20_000
 _NO_BROKER = -1
+_HIDDEN_TOPIC = "TOPIC_AUTHORIZATION_FAILED: the user lacks the ACL DESCRIBE on the topic"
 _HIDDEN = "no broker lists it or says that it ended: its coordinator is away, or the user lacks the ACL DESCRIBE on it"
 _log = logging.getLogger(__name__)
 
@@ -152,61 +154,100 @@ class AdminSource:
         return spark.readStream.format("group_polls").load()
 
 
+def _topic_of(key: str) -> str:
+    """Return the topic of an offset's key, or an empty text."""
+    return str(json.decode(key)["data"].get("topic", ""))
+
+
+Failures = defaultdict[str, list[str]]
+"""What could not be read, by error."""
+
+
 @dataclass(slots=True)
 class ObservedGroups:
-    """The records of each group at the last poll, packed. `ended` returns those of the groups that ended; it raises ClientError."""
+    """The records of each group at the last poll, packed.
+
+    `ended` returns those of the groups that ended, `hidden` those of the topics that the user may not describe: both raise ClientError.
+    """
 
     groups: dict[str, bytes]
     ended: Callable[[Collection[str]], Collection[str]]
+    hidden: Callable[[Collection[str]], Collection[str]]
     failures: frozenset[str] = frozenset()
     """Errors of the last poll."""
 
     def changed(
-        self, polled: Iterable[Mapping[str, Any]]
+        self, polled: Collection[Mapping[str, Any]]
     ) -> Iterator[tuple[str, int, list[RecordChange]]]:
         """Yield group, time and changes of the groups that differ, and remember the poll."""
         seen: set[str | None] = set()
-        failures: dict[str, str] = {}
+        failures = Failures(list)
+        hidden = self._hidden(polled, failures)
         for row in polled:
             group_id: str | None = row["group_id"]
             seen.add(group_id)
             if group_id is None:
-                failures.setdefault(row["error"], "a broker")
+                failures[row["error"]].append("a broker")
             elif row["error"]:
-                failures.setdefault(row["error"], f"group {group_id}")
+                failures[row["error"]].append(f"group {group_id}")
             else:
-                yield from self._compared(group_id, row)
+                yield from self._compared(group_id, row, hidden)
         # An unknown broker may have any group.
         if None not in seen:
             yield from self._without(self.groups.keys() - seen, failures)
         self._report(failures)
 
-    def _report(self, failures: dict[str, str]) -> None:
+    def _report(self, failures: Failures) -> None:
         # Once for each change, as polls follow each other.
-        for error, subject in failures.items():
+        for error, subjects in failures.items():
             if error not in self.failures:
-                _log.warning("%s cannot be polled, and stays as it is: %s", subject, error)
+                [subject, *others] = subjects
+                stays = f"and {len(others)} more cannot be polled, and stay as they are"
+                if not others:
+                    stays = "cannot be polled, and stays as it is"
+                _log.warning("%s %s: %s", subject, stays, error)
         self.failures = frozenset(failures)
 
+    def _hidden(self, polled: Iterable[Mapping[str, Any]], failures: Failures) -> Collection[str]:
+        # Offsets of a topic that the user may no longer describe are missing in a response, as if they were removed.
+        lost = set[str]()
+        for row in polled:
+            before = self.groups.get(row["group_id"])
+            if before and not row["error"] and before != row["records"]:
+                lost.update(
+                    map(_topic_of, unpacked(before).keys() - unpacked(row["records"]).keys())
+                )
+        lost.discard("")
+        reason = _HIDDEN_TOPIC
+        try:
+            hidden = self.hidden(lost) if lost else ()
+        except ClientError as error:
+            hidden, reason = lost, str(error)
+        for topic in sorted(hidden):
+            failures[reason].append(f"topic {topic}")
+        return hidden
+
     def _compared(
-        self, group_id: str, row: Mapping[str, Any]
+        self, group_id: str, row: Mapping[str, Any], hidden: Collection[str]
     ) -> Iterator[tuple[str, int, list[RecordChange]]]:
         before, now = self.groups.get(group_id), row["records"]
         if before == now:
             return
         old, new = unpacked(before) if before else {}, unpacked(now)
+        if hidden:
+            new = {key: value for key, value in old.items() if _topic_of(key) in hidden} | new
         found = changes(old, new, is_settled=row["settled"])
         gone = {change.key for change in found if change.value is None}
         stays = {key: value for key, value in old.items() if key not in gone and key not in new}
         if stays or new:
-            self.groups[group_id] = packed({**stays, **new}) if stays else now
+            self.groups[group_id] = packed({**stays, **new}) if stays or hidden else now
         else:
             self.groups.pop(group_id, None)
         if found:
             yield group_id, row["polled_at_ms"], found
 
     def _without(
-        self, missing: set[str], failures: dict[str, str]
+        self, missing: set[str], failures: Failures
     ) -> Iterator[tuple[str, int, list[RecordChange]]]:
         ended, reason = set[str](), _HIDDEN
         try:
@@ -216,7 +257,7 @@ class ObservedGroups:
         for group_id in sorted(ended):
             yield group_id, _now_ms(), changes(unpacked(self.groups.pop(group_id)), {})
         for group_id in sorted(missing - ended):
-            failures.setdefault(reason, f"group {group_id}")
+            failures[reason].append(f"group {group_id}")
 
 
 def groups_in_log(log: DataFrame) -> dict[str, bytes]:
@@ -269,6 +310,7 @@ class AdminSinks:
 
     writer: Writer
     ended: Callable[[Collection[str]], Collection[str]]
+    hidden: Callable[[Collection[str]], Collection[str]]
     explain: Explain
     report: Callable[[int, MirroredBatch], None]
     first_batch_id: int = 0
@@ -286,7 +328,7 @@ class AdminSinks:
         # Taken out: after a failure the log is read again.
         known, self.known = self.known, None
         if known is None:
-            known = ObservedGroups(groups_in_log(log), self.ended)
+            known = ObservedGroups(groups_in_log(log), self.ended, self.hidden)
             # A repeated batch whose differences are in the log: the next poll finds later ones.
             if not log.where(F.col(BATCH_ID.name) >= in_tables).isEmpty():
                 self.known = known

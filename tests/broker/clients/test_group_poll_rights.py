@@ -17,6 +17,7 @@ from group_coordinator.clients.cluster.group_poll import (
     PolledGroup,
     brokers,
     ended_groups,
+    hidden_topics,
     polled_groups,
 )
 from group_coordinator.local.broker import EmbeddedBroker
@@ -158,3 +159,12 @@ def test_a_hidden_group_has_not_ended(broker: EmbeddedBroker, user: str, ended: 
     groups = ["audit", "billing", "classic", "gone", "modern", "never"]
 
     assert ended_groups(connection_of(broker, user), groups) == ended
+
+
+@pytest.mark.parametrize(
+    ("user", "hidden"), [("mirror", set()), ("in-part", {"never", "secret"}), (ADMIN, set())]
+)
+def test_a_topic_without_the_right_may_exist(
+    broker: EmbeddedBroker, user: str, hidden: set[str]
+) -> None:
+    assert hidden_topics(connection_of(broker, user), ["never", "orders", "secret"]) == hidden

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from kafka import KafkaAdminClient
 from kafka.errors import IncompatibleBrokerVersion
 
+from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.topics import described_cluster
 from group_coordinator.clients.errors import BrokerUnreachableError
@@ -168,6 +169,12 @@ def ended_groups(connection: Connection, group_ids: Collection[str]) -> set[str]
             for group_id, described in broker.described(CLASSIC, some).items()
             if described["groupState"] == "Dead"
         }
+
+
+def hidden_topics(connection: Connection, topics: Collection[str]) -> Collection[str]:
+    """Return those of the topics that this user may not describe: a poll lacks their offsets. Raises ChannelError."""
+    with closing(Cluster(connection)) as cluster:
+        return set(topics) - cluster.topics_seen(topics).keys()
 
 
 def _with_offsets(

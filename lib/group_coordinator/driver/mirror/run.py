@@ -21,7 +21,7 @@ from group_coordinator.clients.cluster.cluster import (
     broker_retention,
 )
 from group_coordinator.clients.cluster.connection import Connection, login_options
-from group_coordinator.clients.cluster.group_poll import brokers, ended_groups
+from group_coordinator.clients.cluster.group_poll import brokers, ended_groups, hidden_topics
 from group_coordinator.clients.cluster.positions import PositionSampler
 from group_coordinator.driver.checks.storage import check_other_clusters, check_storage
 from group_coordinator.driver.checks.workers import check_certificates, workers_like_the_driver
@@ -248,6 +248,7 @@ class _Mirror:
             sinks = AdminSinks(
                 writer=writer,
                 ended=partial(ended_groups, connection),
+                hidden=partial(hidden_topics, connection),
                 explain=reasons.explain,
                 report=self._progress.batch_done,
             )
