@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from kafka import KafkaAdminClient, TopicPartition
+from msgspec import json
 from pyspark.sql import SparkSession
 
+from group_coordinator.clients import sql_tables
+from group_coordinator.codecs.offsets_topic import encode_entry
+from group_coordinator.codecs.records.record_types import Key, LogEntry, RecordValue
 from group_coordinator.driver.errors import StartUpError
 from group_coordinator.driver.mirror.run import MirrorOptions
 from group_coordinator.local.broker import EmbeddedBroker
@@ -18,6 +22,7 @@ from group_coordinator.streaming.checkpoint.ownership import CheckpointError, ch
 from group_coordinator.tables.failed_events import DEAD_LETTERS
 from group_coordinator.tables.writer import Writer
 from tests.spark.mirror_stage import Mirror, commit, disk_full_at, new_topic, place_of, produce
+from tests.support.message_batches import Bytes
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
@@ -97,6 +102,7 @@ def test_a_lost_checkpoint_is_made_again_from_the_log(
         (0, "billing", None, "mirrored", False, 2),
         (0, "billing", 3, "mirrored", False, 3),
         (2, "refunds", None, "mirrored", True, None),
+        (2, "refunds", None, "mirrored", True, None),
         (2, "billing", 4, "mirrored", False, 4),
         (2, "payouts", 5, "mirrored", False, 0),
     ]
@@ -114,7 +120,7 @@ def test_a_lost_checkpoint_is_made_again_from_the_log(
 
 def told(rows: Iterable[dict[str, Any]]) -> list[tuple[Any, ...]]:
     names = ("batch_id", "group_id", "offset", "reason", "inferred", "source_offset")
-    ordered = sorted(rows, key=lambda row: (row["batch_id"], row["seq"]))
+    ordered = sorted(rows, key=lambda row: (row["batch_id"], row["seq"], row["group_id"]))
     return [tuple(row[name] for name in names) for row in ordered]
 
 
@@ -138,11 +144,50 @@ def test_of_a_topic_that_was_made_anew_only_what_it_has_now_is_left(
         (0, "billing", None, "mirrored", False, 1),
         (0, "refunds", 2, "mirrored", False, 2),
         (1, "refunds", None, "mirrored", True, None),
+        (1, "refunds", None, "mirrored", True, None),
         (1, "billing", 5, "mirrored", False, 0),
         (2, "billing", 6, "mirrored", False, 1),
     ]
     offsets = [(row["group_id"], row["committed_offset"]) for row in mirror.rows("offsets")]
     assert offsets == [("billing", 6)]
+
+
+def test_a_group_that_ended_in_a_gap_has_an_end_and_a_converted_group_has_none(
+    mirror: Mirror, broker: EmbeddedBroker, admin: KafkaAdminClient
+) -> None:
+    topic = new_topic(admin, "mirror-ends", 1)
+    name = 'a "quoted" \\ name, ü'
+    before = [group("audit"), group("moved"), group("kept"), commit(1, "kept"), commit(2, name)]
+    produce(broker, topic, before, partition=0)
+    mirror.run(topic)
+    admin.delete_topics([topic])
+    new_topic(admin, topic, 1)
+    epoch = LogEntry(Key(3, {"groupId": "moved"}), RecordValue(version=0, data={"epoch": 8}))
+    produce(broker, topic, [encode_entry(epoch), commit(3, "kept")], partition=0)
+    mirror.run(topic)
+
+    timeline = (
+        "SELECT group_id, what, inferred FROM group_timeline ORDER BY group_id, batch_id, seq"
+    )
+    found = sql_tables.rows(mirror.settings.job.tables_root, timeline)
+    assert [tuple(row.values()) for row in found] == [
+        (name, "created", False),
+        (name, "deleted", True),
+        ("audit", "created", False),
+        ("audit", "deleted", True),
+        ("kept", "created", False),
+        ("moved", "created", False),
+        ("moved", "emptied", False),
+    ]
+    keys = {row["key"] for row in mirror.rows(group_id=name, record_type=2)}
+    assert [json.decode(key) for key in keys] == [{"type": 2, "data": {"group": name}}]
+
+
+def group(name: str) -> Bytes:
+    fields = {"protocolType": "consumer", "generation": 7, "protocol": None, "leader": None}
+    others = {"currentStateTimestamp": 1_700_000_000_000, "members": []}
+    value = RecordValue(version=3, data={**fields, **others})
+    return encode_entry(LogEntry(Key(2, {"group": name}), value))
 
 
 def test_what_went_unread_is_looked_for_and_what_is_there_stays(
@@ -163,6 +208,8 @@ def test_what_went_unread_is_looked_for_and_what_is_there_stays(
         (0, "billing", 1, "mirrored", False, 0),
         (0, "refunds", 2, "mirrored", False, 1),
         (0, "payouts", 3, "mirrored", False, 2),
+        (1, "billing", None, "mirrored", True, None),
+        (1, "payouts", None, "mirrored", True, None),
         (1, "billing", None, "mirrored", True, None),
         (1, "payouts", None, "mirrored", True, None),
         (1, "refunds", 6, "mirrored", False, 5),

@@ -10,6 +10,7 @@ topic: its id, its number of partitions, and the last time without unread record
 2. For a gap it logs the cause, and requests a gap repair in the checkpoint, before anything else changes.
 3. The next batch reads on from the records that are there, and compares the log with the topic. Keys that only the log has get
    tombstones in front of the batch, in the same commit: without source coordinates, with the reason `mirrored` and `inferred` true.
+   Not `inferred` is the tombstone of a group that has other records in the topic: its type has changed, and it has not ended.
 4. A repeat of that batch repeats the comparison. When a later batch begins, the request is removed.
 
 More partitions are no gap. But groups move between partitions when the brokers are restarted, and `groups_have_moved` requests a
@@ -29,7 +30,13 @@ from pyspark.sql import functions as F
 
 from group_coordinator.clients.cluster.topics import TopicFacts
 from group_coordinator.codecs.offsets_topic import OFFSETS_TOPIC
-from group_coordinator.codecs.records.record_types import REMOVAL_ORDER
+from group_coordinator.codecs.records.record_types import (
+    GROUP_EPOCH,
+    GROUP_METADATA,
+    REMOVAL_ORDER,
+    SHARE_GROUP_EPOCH,
+    STREAMS_GROUP_EPOCH,
+)
 from group_coordinator.core.model.records import Reason
 from group_coordinator.mirror.commit_columns import HomePartitions
 from group_coordinator.mirror.sinks import columns_of
@@ -51,6 +58,7 @@ _log = logging.getLogger(__name__)
 _KEPT = ("cluster_id", "group_id", "record_type", "key", "topic", "partition", "member_id")
 # Offset of their seq, as the rows of the batch count from 0.
 _BEFORE_ALL = 1_000_000_000
+_GROUPS = (GROUP_METADATA, GROUP_EPOCH, SHARE_GROUP_EPOCH, STREAMS_GROUP_EPOCH)
 
 
 class _Wish(Struct, frozen=True):
@@ -95,11 +103,21 @@ class GapRepairs:
         # Before the comparison: a repeat of this batch must repeat it.
         self._write(_Wish(wish.noticed_at_ms, wish.after, batch_id))
         # Messages that cannot be decoded have no key to compare.
-        there = present().where("letter IS NULL").select("group_id", "key").distinct()
-        return self._tombstones(
-            self._alive(session, batch_id).join(there, ["group_id", "key"], "left_anti"),
-            wish.noticed_at_ms,
+        there = (
+            present()
+            .where("letter IS NULL")
+            .groupBy("group_id", "key")
+            .agg(F.max(F.col("value").isNotNull()).alias("has_value"))
         )
+        of_group, no = Window.partitionBy("group_id"), F.lit(False)  # noqa: FBT003 - Spark's signature
+        lost = (
+            self._alive(session, batch_id)
+            .join(there, ["group_id", "key"], "full_outer")
+            .withColumn("lives_on", F.coalesce(F.max("has_value").over(of_group), no))
+            .withColumn("has_record", F.max(F.col("record_type").isin(*_GROUPS)).over(of_group))
+            .where("is_alive AND has_value IS NULL")
+        )
+        return self._tombstones(_with_ends(lost), wish.noticed_at_ms)
 
     def _alive(self, session: SparkSession, batch_id: int) -> DataFrame:
         rows = self._catalog.read(session, COORDINATOR_LOG.name).where(
@@ -117,7 +135,8 @@ class GapRepairs:
             "value": F.lit(None).cast("string"),
             "offset": F.lit(None).cast("long"),
             "reason": F.lit(Reason.MIRRORED),
-            "inferred": F.lit(True),  # noqa: FBT003 - Spark's signature
+            # The views take a group's own tombstone with `inferred` for its end, and without for a change of its type.
+            "inferred": ~(F.col("lives_on") & F.col("record_type").isin(*_GROUPS)),
             "principal": F.lit(None).cast("string"),
             "event_time": F.timestamp_millis(F.lit(noticed_at_ms)),
             "source_topic": F.lit(None).cast("string"),
@@ -133,6 +152,23 @@ class GapRepairs:
 
     def _write(self, wish: _Wish) -> None:
         self._folder.write_next(_LOOKBACK_FILES, json.encode(wish).decode())
+
+
+def _with_ends(lost: DataFrame) -> DataFrame:
+    # A group that only stored offsets has no record, and its end has: Kafka writes the tombstone all the same.
+    place = F.row_number().over(Window.partitionBy("group_id").orderBy("key"))
+    name = F.regexp_extract("key", r'"group":"(?:[^"\\]|\\.)*"', 0)
+    of_end = {
+        "record_type": F.lit(GROUP_METADATA),
+        "key": F.concat(F.lit(f'{{"type":{GROUP_METADATA},"data":{{'), name, F.lit("}}")),
+        "topic": F.lit(None).cast("string"),
+        "partition": F.lit(None).cast("int"),
+    }
+    row = F.struct(*_KEPT)
+    end = F.struct(*(of_end.get(column, F.col(column)).alias(column) for column in _KEPT))
+    has_end = F.expr("place = 1 AND topic IS NOT NULL AND NOT lives_on AND NOT has_record")
+    rows = F.when(has_end, F.array(row, end)).otherwise(F.array(row))
+    return lost.withColumn("place", place).select("lives_on", F.inline(rows))
 
 
 def _rank() -> Column:
@@ -230,7 +266,7 @@ class Continuity:
     def _broken(self, known: _Known, found: TopicFacts, now_ms: int) -> str | None:
         """Return the cause of a gap in words; None: there is no gap."""
         if known.topic_id != found.topic_id:
-            return "was created again"
+            return "was created again, or is that of another cluster"
         read = offsets_read(self._folder, self._topic)
         for partition, offsets in found.extent.items():
             if partition in read and not offsets.start <= read[partition] <= offsets.stop:

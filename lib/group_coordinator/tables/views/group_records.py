@@ -2,7 +2,7 @@
 
 A name may have several lives, in turn: each ends with the tombstone of its group, unless the tombstone
 gives the name to a group of another type: reasons upgrade, downgrade, join, and mirrored, which has such a tombstone in
-a mirrored log unless the group is unknown (mirror/inference.py). Records of share and streams groups count as those of
+a mirrored log unless the group is unknown (mirror/inference.py) or has ended in a gap (mirror/continuity.py). Records of share and streams groups count as those of
 consumer groups, and the oldest type of an offset record as the next.
 """
 
@@ -119,7 +119,8 @@ FROM (
       WHEN record_type IN (2, 3) THEN 0
     END AS has_begun,
     CASE
-      WHEN record_type IN (2, 3) AND NOT has_value AND reason NOT IN {_CONVERSIONS} THEN 1 ELSE 0
+      WHEN record_type IN (2, 3) AND NOT has_value AND (reason NOT IN {_CONVERSIONS} OR (reason = 'mirrored' AND inferred)) THEN 1
+      ELSE 0
     END AS ends_life
   FROM (
     SELECT parsed.*, row_number() OVER ({_OF_GROUP}) AS `position`

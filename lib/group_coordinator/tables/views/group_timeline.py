@@ -60,7 +60,7 @@ told AS (
       WHEN record_type = 5 AND was_there THEN 'member-changed'
       WHEN record_type = 5 THEN 'joined'
       WHEN NOT has_value AND reason = 'group-expired' THEN 'expired'
-      WHEN NOT has_value AND reason IN ('mirrored', 'observed') AND conversions.group_id IS NULL THEN NULL
+      WHEN NOT has_value AND ends_life = 0 AND reason IN ('mirrored', 'observed') AND conversions.group_id IS NULL THEN NULL
       WHEN NOT has_value AND ends_life = 0 AND reason = 'join' THEN 'converted'
       WHEN NOT has_value AND ends_life = 0 THEN NULL
       WHEN NOT has_value THEN 'deleted'

@@ -118,6 +118,34 @@ def test_each_life_of_a_group_ends_with_its_inferred_reason(root: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        (True, [("deleted", "mirrored", True), ("created", "mirrored", False)]),
+        (False, [("emptied", "mirrored", False)]),
+    ],
+)
+def test_a_group_that_ended_in_a_gap_has_an_end(
+    tmp_path: Path,
+    ends: bool,  # noqa: FBT001 - a value of pytest's table
+    told: list[tuple[str, str, bool]],
+) -> None:
+    """The gap repair infers the end. The tombstone of a group that has another type now is not inferred (continuity.py)."""
+    epochs = [row for row in mirrored_rows() if row["record_type"] == 3 and row["value"]]
+    by_group = groupby(
+        sorted(epochs, key=itemgetter("group_id", "seq")), key=itemgetter("group_id")
+    )
+    first, second = next(pair for _, rows in by_group if len(pair := [*rows][:2]) == 2)
+    lost = first | {"value": None, "inferred": ends, "batch_id": first["batch_id"] + 1}
+    later = second | {"batch_id": first["batch_id"] + 2}
+    root = tables_with(tmp_path, [first, lost, later])
+
+    found = of_group(first["group_id"], root, TIMELINE)
+
+    assert found[0][0] == "created"
+    assert [(row[0], row[-2], row[-1]) for row in found[1:]] == told
+
+
 def test_the_life_of_a_streams_group(root: Path) -> None:
     """It gets its tasks when its topics are there, by a second rebalance."""
     assert [row[:3] for row in of_group("streams-expires", root, TIMELINE)] == [
