@@ -17,7 +17,8 @@ from pyspark.sql import SparkSession
 
 from group_coordinator.clients import sql_tables
 from group_coordinator.driver.mirror.run import MirrorOptions, mirror_settings, run_mirror
-from group_coordinator.local.broker import EmbeddedBroker
+from group_coordinator.local import broker
+from group_coordinator.local.broker import EmbeddedBroker, free_ports
 from group_coordinator.mirror.admin_source import ADMIN
 from group_coordinator.settings import Settings
 from tests.spark.mirror_stage import new_topic
@@ -136,3 +137,28 @@ def test_offsets_that_went_with_their_topic_have_this_reason(
         ("billing", 1, None, "topic-deleted", True),
         ("billing", 2, None, "group-expired", True),
     ]
+
+
+def test_another_cluster_at_the_address_is_logged(
+    spark: SparkSession,
+    configured: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    [port] = free_ports(1)
+    other = "4L6g3nShT-eMCtK--X86sw"
+    for cluster_id in (broker._CLUSTER_ID, other):  # noqa: SLF001 - brokers of the tests have one id
+        monkeypatch.setattr(broker, "_CLUSTER_ID", cluster_id)
+        with (
+            EmbeddedBroker(port=port) as started,
+            closing(KafkaAdminClient(bootstrap_servers=started.bootstrap_servers)) as client,
+        ):
+            polls = Polls(spark, configured, client)
+            for _ in range(2):
+                polls.poll()
+
+    [logged] = [message for message in caplog.messages if "the cluster with the id" in message]
+    assert logged == (
+        f"127.0.0.1:{port} is now the cluster with the id {other}, and was GroupCoordinatorLocalA: groups that it lacks end in the "
+        "tables, as if they were deleted. To keep the clusters apart, mirror this one under another name, by --cluster"
+    )

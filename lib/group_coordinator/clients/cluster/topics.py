@@ -34,6 +34,12 @@ def described_cluster(admin: KafkaAdminClient) -> dict[str, Any]:
         return dict(admin._process_acl_operations(manager.run(manager.send, request).to_dict()))  # noqa: SLF001 - as the client does
 
 
+def kafka_cluster_id(connection: Connection) -> str:
+    """Return the id that Kafka made for the cluster. Raises ChannelError: the cluster does not respond, or rejects the login."""
+    with connection.opened(KafkaAdminClient) as admin:
+        return str(described_cluster(admin)["cluster_id"])
+
+
 class VisibleTopics(NamedTuple):
     """Existing topics by name, and names that this user may not see: they may exist or not."""
 

@@ -13,8 +13,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from group_coordinator.clients.cluster.connection import AGAIN_S, FIRST_S, Connection
 from group_coordinator.clients.cluster.positions import Sample
-from group_coordinator.clients.cluster.topics import TopicFacts, topic_facts
-from group_coordinator.clients.errors import BrokerUnreachableError
+from group_coordinator.clients.cluster.topics import TopicFacts, kafka_cluster_id, topic_facts
+from group_coordinator.clients.errors import BrokerUnreachableError, ClientError
 from group_coordinator.driver.error_causes import (
     has_lost_records,
     has_slow_worker,
@@ -35,6 +35,7 @@ from group_coordinator.streaming.checkpoint.plans import Plans
 from group_coordinator.tables.catalog import TableCatalog
 
 _LOOK_S = 30
+_CLUSTER_FILES = "kafka_cluster"
 _SLOW_STARTS = 3
 """Most starts in a row of a query by polls."""
 
@@ -137,29 +138,53 @@ class MirroredTopic:
         facts = topic_facts(self._connection, self._job.events_topic)
         if facts is None:
             raise BrokerUnreachableError(
-                f"topic {self._job.events_topic} does not exist at {self._job.bootstrap_servers} now"
+                f"topic {self._job.events_topic} does not exist at {self._job.bootstrap_servers} now, or this user may no longer see it "
+                "(ACL DESCRIBE)"
             )
         return facts
 
 
 class PolledCluster:
-    """A cluster that is read by polls, in the place of a topic: nothing of it can be lost or created again."""
+    """A cluster that is read by polls, in the place of a topic. Another cluster at its address is logged."""
 
     def __init__(self, spark: SparkSession, job: JobSettings, connection: Connection) -> None:
         self._folder = MIRROR.folder(spark, job)
+        self._connection = connection
         self._source = AdminSource(connection)
         self._slow_starts = 0
+        self._looked_s = 0.0
 
     def take_up(self) -> Reading:
+        self._compare_cluster()
         origin = read_origin(self._folder) or Origin()
         return Reading(
             source=self._source, is_lossy=False, topic_id=None, first_batch_id=origin.first_batch_id
         )
 
     def look(self, query: StreamingQuery) -> None:
-        """Note a query with a batch: a poll sees every change of the cluster by itself."""
+        """Note a query with a batch, and check the cluster's id now and then: a poll sees all other changes by itself."""
         if query.lastProgress is not None:
             self._slow_starts = 0
+        if time.monotonic() - self._looked_s >= _LOOK_S:
+            self._compare_cluster()
+
+    def _compare_cluster(self) -> None:
+        self._looked_s = time.monotonic()
+        try:
+            found = kafka_cluster_id(self._connection)
+        except ClientError:
+            # The poll logs the outage.
+            return
+        known = self._folder.read_newest(_CLUSTER_FILES)
+        if known == found:
+            return
+        if known is not None:
+            _log.warning(
+                "%s is now the cluster with the id %s, and was %s: groups that it lacks end in the tables, as if they were deleted. To "
+                "keep the clusters apart, mirror this one under another name, by --cluster",
+                *(self._connection.bootstrap_servers, found, known),
+            )
+        self._folder.write_next(_CLUSTER_FILES, found)
 
     def is_read(self, since_ms: int) -> None:
         """Do nothing: no record may be missed."""
