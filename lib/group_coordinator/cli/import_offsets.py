@@ -177,7 +177,7 @@ def command(
       group-coordinator import --input eu-1.parquet --to-bootstrap-server standby:9092 --execute
       group-coordinator import --input billing.csv --group billing --topic orders:0,1 --execute
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    target = target_of(**given)
+    target = target_of(**given)._replace(lack="is not in the file")
     then = _chosen(file, list(dict.fromkeys(group_ids)), target)
 
     def restored() -> list[RestoredOffset]:

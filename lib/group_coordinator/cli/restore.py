@@ -112,6 +112,7 @@ class RestoreTarget(NamedTuple):
     other: Connection | None
     is_executed: bool
     printed: str
+    lack: str = GroupPlan._field_defaults["lack"]
 
 
 def target_of(
@@ -219,7 +220,7 @@ def _plan(
 ) -> list[RestoredOffset]:
     with closing(Cluster(target.other or target.connection)) as cluster:
         plans = [
-            GroupPlan(group_id, now[group_id], past, _wanted(past, source, cluster))
+            GroupPlan(group_id, now[group_id], past, _wanted(past, source, cluster), target.lack)
             for group_id, past in then.items()
         ]
         partitions = {one for plan in plans for one in (*plan.now, *plan.then)}

@@ -60,10 +60,15 @@ class KafkaGroups:
         self._admin.close()
 
     def states(self, group_ids: Sequence[str]) -> dict[str, str]:
-        """State of each group by Kafka's name; Dead: it does not exist."""
+        """State of each group by Kafka's name; Dead: it does not exist. Raises NotRestorableError: a share group."""
         # DescribeGroups knows only classic groups.
-        listed = self._when_ready(self._admin.list_groups)
-        states = {group["group_id"]: group["group_state"] for group in listed}
+        listed = {each["group_id"]: each for each in self._when_ready(self._admin.list_groups)}
+        for group_id in group_ids:
+            if group_id in listed and listed[group_id].get("group_type") == "share":
+                raise NotRestorableError(
+                    f"{group_id} is a share group, which has no committed offsets: kafka-share-groups.sh resets its start offsets"
+                )
+        states = {group_id: group["group_state"] for group_id, group in listed.items()}
         return {group_id: states.get(group_id, _DEAD) for group_id in group_ids}
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, Offsets]:
@@ -187,6 +192,8 @@ class GroupPlan(NamedTuple):
     now: Offsets
     then: PastOffsets
     wanted: Offsets
+    lack: str = "had no offset then"
+    """Note of an offset that is missing in `then`."""
 
 
 def for_another_cluster(then: PastOffsets) -> dict[TopicPartition, PastOffset]:
@@ -234,7 +241,7 @@ def _why_it_stays(one: TopicPartition, group: GroupPlan, logs: Logs) -> str:
     """Reason for which an offset is not restored; empty: it is."""
     past, topic_id = group.then.get(one), logs.topic_ids.get(one.topic)
     if past is None:
-        return "had no offset then: stays as it is"
+        return f"{group.lack}: stays as it is"
     if one.topic not in logs.topic_ids:
         return ""
     reasons = {

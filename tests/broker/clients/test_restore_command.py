@@ -20,6 +20,7 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.tables.compaction.rows import GroupKey
 from tests.broker.clients.conftest import await_group_coordinator
+from tests.broker.clients.java_clients import console_share_consumer
 from tests.support.claims import claimed_by_mirror
 from tests.support.mirrored_log import MirroredLog, tables_of_mirror
 from tests.support.until import until
@@ -124,6 +125,24 @@ def test_a_reset_by_kafkas_api_is_undone(run: Run, kafka_admin: KafkaAdminClient
         f"{GROUP},{TOPIC},1,2,1,2,false,before the log's start: the first record that is left; unchanged",
     ]
     assert offsets(kafka_admin) == restored
+
+
+@pytest.mark.usefixtures("_reset")
+def test_a_share_group_has_no_offsets_to_restore(
+    broker: EmbeddedBroker, run: Run, kafka_admin: KafkaAdminClient
+) -> None:
+    def is_listed() -> bool:
+        return "pickers" in {each["group_id"] for each in kafka_admin.list_groups()}
+
+    with console_share_consumer(broker.bootstrap_servers, "pickers", TOPIC):
+        until(is_listed, seconds=60, awaited="the share group")
+        result = run("--group pickers --as-of 2024-01-02 --execute")
+
+    assert (result.exit_code, result.output) == (
+        1,
+        "Error: pickers is a share group, which has no committed offsets: kafka-share-groups.sh resets its start offsets\n",
+    )
+    assert offsets(kafka_admin) == RESET
 
 
 @pytest.mark.usefixtures("_reset")

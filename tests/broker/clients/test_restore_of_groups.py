@@ -136,7 +136,7 @@ def test_kafkas_tool_reads_our_file_and_import_reads_its_file(
     assert imported.splitlines()[1:4] == [
         "moved-a,moved-orders,0,0,1,1,true,",
         "moved-a,moved-orders,1,5,2,2,true,",
-        "moved-a,moved-orders,2,4,,4,false,had no offset then: stays as it is",
+        "moved-a,moved-orders,2,4,,4,false,is not in the file: stays as it is",
     ]
     assert offsets(kafka_admin) == RESTORED
     run("import", "--input", "one.csv", "--group", OTHER, *to)
