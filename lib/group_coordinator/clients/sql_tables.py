@@ -86,12 +86,10 @@ _NODE = re.compile(r'"(Node Type|Operation|Statement)": "([\w ]+)')
 Nodes that write have one of the last two keys, which are more specific."""
 _LINE = re.compile(r"(?<= at Line: )\d+")
 
+_MISSING = re.compile(r"^Error during planning: table 'datafusion\.public\.(\w+)' not found$")
 _HINTS = {
     # DataFusion computes these in nanoseconds of 64 bits: now(), date_bin, to_char, and date_trunc of an hour or more.
     r"value -?\d+ to Timestamp\(ns\)|Timestamp -?\d+ out of range": ": a row has a time before 1677 or after 2262, which this function cannot read: exclude it by WHERE",
-    rf"table 'datafusion\.public\.({'|'.join(view.name for view in VIEWS)})' not found$": " (tables that this view reads are missing; "
-    "`group-coordinator init` creates them)",
-    rf"table 'datafusion\.public\.({'|'.join(TABLES)})' not found$": " (tables.root lacks it; `group-coordinator init` creates it)",
     r"Kernel error: Json error": " (a file of the table's _delta_log is damaged: restore the table from a copy)",
     r"only supports a single SQL statement$": ": give one query at a time",
     r"non.UTF-8 data|received Binary|\(Binary": " (a binary column is not text: use encode(COLUMN, 'hex'), or "
@@ -185,9 +183,20 @@ def reported_in_one_line(about: str = "") -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError, pa.ArrowException) as error:
-        text = in_one_line(error)
+        text = _MISSING.sub(_missing, in_one_line(error))
         hints = (hint for said, hint in _HINTS.items() if re.search(said, text))
         raise QueryError(about + text + "".join(hints)) from error
+
+
+def _missing(found: re.Match[str]) -> str:
+    name = found[1]
+    if name in TABLES:
+        return f"tables.root lacks the table {name}: `group-coordinator init` creates it"
+    if name in {view.name for view in VIEWS}:
+        return (
+            f"tables that the view {name} reads are missing: `group-coordinator init` creates them"
+        )
+    return found[0]
 
 
 def rows(root: str, sql: str) -> list[dict[str, Any]]:

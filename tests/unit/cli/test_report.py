@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from group_coordinator.cli.report import command
 from group_coordinator.cli.shared_options import address_of
 from group_coordinator.report.watch import Current, Texts, served
+from group_coordinator.tables.creation import TABLES
 from tests.support.group_history import GroupHistory, tables_of
 
 
@@ -73,6 +74,19 @@ def test_tables_without_a_group_know_no_cluster_yet(tmp_path: Path) -> None:
     result = report("--tables", tables, "--cluster", "eu-1", "--output", str(file))
 
     assert (result.exit_code, file.exists()) == (0, True)
+
+
+def test_a_missing_table_has_its_name_and_a_remedy(tmp_path: Path) -> None:
+    for table in TABLES:
+        if table.name != "groups":
+            table.create_on_disk(tmp_path / table.name)
+
+    result = report("--tables", str(tmp_path))
+
+    assert (result.exit_code, result.output) == (
+        1,
+        "Error: tables.root lacks the table groups: `group-coordinator init` creates it\n",
+    )
 
 
 def test_no_tables(tmp_path: Path) -> None:

@@ -221,11 +221,11 @@ def test_the_root_may_be_a_setting(tables: Path) -> None:
         ("SELECT * FROM nonsense", "table 'datafusion.public.nonsense' not found\n"),
         (
             "SELECT * FROM denials",
-            "denials' not found (tables.root lacks it; `group-coordinator init` creates it)\n",
+            "Error: tables.root lacks the table denials: `group-coordinator init` creates it\n",
         ),
         (
             "SELECT * FROM lag",
-            "lag' not found (tables that this view reads are missing; `group-coordinator init` creates",
+            "Error: tables that the view lag reads are missing: `group-coordinator init` creates them\n",
         ),
         ("SELECT 1\nFROM offsets\nWHERE )", "found: ) at Line: 3, Column: 7"),
         ("", "Error: SQL error: ParserError("),
