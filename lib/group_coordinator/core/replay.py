@@ -7,6 +7,7 @@ follow: the records of a join create the group whose timers are then set. In rec
 There is one exception. `Rebalance` changes a copy of a live classic group's membership. The decision has this copy, and its
 GroupRecords are not replayed. In recovery they are, and the result is the group as last logged: Stable or Empty, without
 pending requests and without timers of a phase.
+Stories: stories/restarts.py.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from group_coordinator.core.classic.generation import union_of_subscriptions
 from group_coordinator.core.classic.rebalance import Rebalance
 from group_coordinator.core.consumer.replay import replay_consumer_record
 from group_coordinator.core.group_configs import session_timeout_ms
+from group_coordinator.core.kafka_order import timeline_order
 from group_coordinator.core.model.changes import (
     Change,
     Decision,
@@ -189,7 +191,9 @@ def begin_sessions(group: Group, now_ms: int, config: CoordinatorConfig) -> None
 def _begin_timers(membership: ConsumerGroup, now_ms: int, session_timeout_ms: int) -> None:
     membership.timers = Timers()
     membership.rebalance_epochs.clear()
-    for member_id, member in membership.members.items():
+    # Sessions that end in the same millisecond end in the order of Kafka's table.
+    for member_id in timeline_order(membership.members, membership.member_room):
+        member = membership.members[member_id]
         _set_timer(membership, session_timer(member_id), now_ms + session_timeout_ms, now_ms)
         if member.current.state is ReconciliationState.UNREVOKED_PARTITIONS:
             due_ms = now_ms + max(0, member.metadata.rebalance_timeout_ms)

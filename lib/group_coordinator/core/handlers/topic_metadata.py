@@ -45,8 +45,9 @@ def decide(
     topics, are_complete = _known_then(group, request, deleted_ids)
     # Without a version each event counts as the next one.
     version = group.topics_version + 1 if request.version is None else request.version
-    known_ids = group.topics_by_id()
-    brings_new_ones = any(topic.topic_id not in known_ids for topic in request.topics)
+    known = group.topics_by_id()
+    # All topics are new to a group that was rebuilt, even if there are none any more.
+    brings_new_ones = group.topics is None or any(t.topic_id not in known for t in request.topics)
     learned = TopicsLearned(topics, version, brings_new_ones, are_complete)
     return Decision(records, [], (learned, *_refresh(group, topics)))
 
