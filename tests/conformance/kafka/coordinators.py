@@ -8,16 +8,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import IO, Protocol
 from uuid import UUID
 
-from group_coordinator import settings
 from group_coordinator.local.folders import cache_folder
 from group_coordinator.local.jars import broker_jars, java
 from group_coordinator.runtime.event_handling import fresh_id
-from group_coordinator.runtime.replay_session import Replay
+from tests.conformance.kafka.restarts import RestartingReplay
 from tests.conformance.language.lines import Json
 
 SOURCES = Path(__file__).parent / "oracle"
@@ -45,9 +47,8 @@ class Ours:
     """Our state machine, in this process."""
 
     def begin(self, overrides: Mapping[str, str], salt: str | None) -> None:
-        chosen = [f"{key}={value}" for key, value in overrides.items()]
         new_id = fresh_id if salt is None else partial(new_member_id, salt)
-        self._replay = Replay(settings.load(overrides=chosen).coordinator, new_id)
+        self._replay = RestartingReplay(overrides, new_id)
 
     def say(self, line: str) -> list[Json]:
         *outputs, done = self._replay.line(line)
@@ -149,10 +150,12 @@ def _compiled(source: Path, jars: Sequence[Path]) -> Path:
     fingerprint.update(" ".join(jar.name for jar in jars).encode())
     classes = cache_folder("oracle") / fingerprint.hexdigest()[:12]
     if not classes.exists():
-        building = classes.with_suffix(f".{os.getpid()}")
+        building = Path(mkdtemp(dir=classes.parent))
         options = ("-nowarn", "-Xlint:none", "-cp", _class_path(jars), "-d", str(building))
         subprocess.run([javac, *options, source], check=True, capture_output=True)  # noqa: S603 - a fixed program
-        building.rename(classes)
+        with suppress(OSError):  # another process was faster: its classes are there
+            building.rename(classes)
+        rmtree(building, ignore_errors=True)
     return classes
 
 

@@ -15,6 +15,15 @@ PARKED: Final = "parked"
 FORGOTTEN: Final = "forgotten"
 """The error of a request that Kafka never answers. We owe it an answer, whichever."""
 
+WHOLE: Final = "whole"
+"""The log that a restarted coordinator loads: all records."""
+
+LATEST: Final = "latest"
+"""The last record of each key alone, as a log cleaner leaves it."""
+
+LIVE: Final = "live"
+"""The same without tombstones, as a log cleaner leaves it later."""
+
 Generation: TypeAlias = int | str
 
 Errors: TypeAlias = int | tuple[int, ...] | Literal["parked", "forgotten"]

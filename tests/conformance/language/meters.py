@@ -9,8 +9,10 @@ from tests.conformance.language.transcript import Transcript
 
 
 def counted(transcript: Transcript) -> Counter[str]:
-    """By meter."""
-    records = (o for outputs in transcript.outputs for o in outputs if o["kind"] == "record")
+    """By meter, since the last restart."""
+    restarts = (number for number, line in enumerate(transcript.said, 1) if '"restart"' in line)
+    since = transcript.outputs[max(restarts, default=0) :]
+    records = (o for outputs in since for o in outputs if o["kind"] == "record")
     meters = (
         meter_of(r["key"]["type"], r["reason"], is_tombstone=r["value"] is None) for r in records
     )

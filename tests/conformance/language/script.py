@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from tests.conformance.language.lines import (
     PARKED,
+    WHOLE,
     Errors,
     Generation,
     Json,
@@ -56,6 +57,15 @@ class Script:
     def cluster(self, *topics: str, also: str = "") -> None:
         """Tell which topics there are now, each as NAME:PARTITIONS or NAME#INCARNATION:PARTITIONS."""
         text = {"at": self._draft.now_ms, "topics": [described_topic(spec) for spec in topics]}
+        self._draft.lines.append(Line(text, also=also))
+
+    def restart(self, log: str = WHOLE, *, also: str | None = None, **settings: int | str) -> None:
+        """Let another coordinator load the log, with these settings changed, an underscore a dot; nobody answers pending requests.
+
+        It begins at a sweep of expired offsets: in Kafka the time of the next follows from the time of the start.
+        """
+        changed = {name.replace("_", "."): str(value) for name, value in settings.items()}
+        text = {"at": self._draft.now_ms, "restart": changed, "log": log}
         self._draft.lines.append(Line(text, also=also))
 
     def look(self) -> None:

@@ -28,12 +28,15 @@ from tests.conformance.language.lines import Story
 from tests.conformance.language.transcript import disagreements, play, unexpected
 from tests.conformance.random_scripts.classic import RandomClassicScript
 from tests.conformance.random_scripts.consumer import RandomConsumerScript
+from tests.conformance.random_scripts.restarts import restarted
 from tests.conformance.stories import STORIES
 
 _say = Console(stderr=True)
 _KINDS: Final[dict[str, Callable[[int], Story]]] = {
     "classic": lambda seed: RandomClassicScript(seed).story(f"random script {seed}"),
     "consumers": lambda seed: RandomConsumerScript(seed).story(f"random script {seed}"),
+    "classic, restarts": lambda seed: restarted(_KINDS["classic"](seed), seed),
+    "consumers, restarts": lambda seed: restarted(_KINDS["consumers"](seed), seed),
 }
 
 

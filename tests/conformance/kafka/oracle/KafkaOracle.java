@@ -8,7 +8,8 @@ package org.apache.kafka.coordinator.group;
 // Beyond replay-events it takes {"settings": {"KEY": "VALUE"}, "ids": "SALT"}: a fresh coordinator with these settings, its clock
 // at its first line; so one process plays any number of scripts that know nothing of each other. With "ids" the member ids that it
 // makes up follow from the salt and the number of the line (../member_ids.py), so that both sides hash the same ids. To
-// {"meters": true} it says what Kafka's meters have counted since then.
+// {"meters": true} it says what Kafka's meters have counted since then. {"at": TIME, "restart": {"KEY": "VALUE"}, "log": "whole"} ends
+// the coordinator; another one loads its log with these settings changed. "latest" keeps the last record of each key, "live" no tombstones.
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -177,9 +178,19 @@ public class KafkaOracle {
         @Override public boolean awaitTermination(long t, TimeUnit u) { return true; }
     }
 
+    /** A record of the log as a broker keeps it; a transaction marker has no record. */
+    record Kept(CoordinatorRecord record, ControlRecordType marker, long producerId, short epoch) {
+        String key() { return record.key().apiKey() + CoordinatorRecordJsonConverters.writeRecordKeyAsJson(record.key()).toString(); }
+
+        void replay(long offset, CoordinatorPlayback<CoordinatorRecord> playback) {
+            if (marker == null) playback.replay(offset, producerId, epoch, record);
+            else playback.replayEndTransactionMarker(producerId, epoch,
+                marker == ControlRecordType.COMMIT ? TransactionResult.COMMIT : TransactionResult.ABORT);
+        }
+    }
+
     class Writer implements PartitionWriter {
         final List<Listener> listeners = new ArrayList<>();
-        long endOffset = 0;
         @Override public void registerListener(TopicPartition tp, Listener l) { listeners.add(l); }
         @Override public void deregisterListener(TopicPartition tp, Listener l) { listeners.remove(l); }
         @Override public LogConfig config(TopicPartition tp) { return new LogConfig(Map.of()); }
@@ -187,12 +198,14 @@ public class KafkaOracle {
             GroupCoordinatorRecordSerde serde = new GroupCoordinatorRecordSerde();
             for (RecordBatch b : batch.batches())
                 for (Record r : b) {
-                    endOffset++;
-                    if (b.isControlBatch()) emitMarker(b.producerId(), ControlRecordType.parse(r.key()));
-                    else emitRecord(serde.deserialize(r.key(), r.hasValue() ? r.value() : null), b.producerId());
+                    ControlRecordType marker = b.isControlBatch() ? ControlRecordType.parse(r.key()) : null;
+                    CoordinatorRecord record = marker != null ? null : serde.deserialize(r.key(), r.hasValue() ? r.value() : null);
+                    kept.add(new Kept(record, marker, b.producerId(), b.producerEpoch()));
+                    if (marker != null) emitMarker(b.producerId(), marker);
+                    else emitRecord(record, b.producerId());
                 }
-            listeners.forEach(l -> l.onHighWatermarkUpdated(tp, endOffset));
-            return endOffset;
+            listeners.forEach(l -> l.onHighWatermarkUpdated(tp, kept.size()));
+            return kept.size();
         }
         @Override public CompletableFuture<VerificationGuard> maybeStartTransactionVerification(
             TopicPartition tp, String id, long pid, short epoch, int v) {
@@ -212,6 +225,8 @@ public class KafkaOracle {
     // ------------------------------------------------------------------ state
     final VirtualTime time = new VirtualTime();
     final VirtualTimer timer = new VirtualTimer(time);
+    final Map<String, String> settings;
+    final List<Kept> kept = new ArrayList<>();
     final Config config;
     final ShareGroupConfig shareConfig;
     final GroupConfigManager groupConfigs;
@@ -228,6 +243,7 @@ public class KafkaOracle {
 
     KafkaOracle(Map<String, String> settings, PrintStream out) {
         this.out = out;
+        this.settings = settings;
         Map<String, Object> props = new HashMap<>();
         Long retentionMs = null;
         for (Map.Entry<String, String> e : settings.entrySet()) {
@@ -260,7 +276,10 @@ public class KafkaOracle {
                 .withPartitionWriter(new Writer())
                 .withLoader(new CoordinatorLoader<CoordinatorRecord>() {
                     @Override public CompletableFuture<LoadSummary> load(TopicPartition tp, CoordinatorPlayback<CoordinatorRecord> c) {
-                        return CompletableFuture.completedFuture(new LoadSummary(time.now, time.now, 0, 0, 0));
+                        for (int i = 0; i < kept.size(); i++) kept.get(i).replay(i, c);
+                        if (!kept.isEmpty()) c.updateLastWrittenOffset((long) kept.size());
+                        if (!kept.isEmpty()) c.updateLastCommittedOffset((long) kept.size());
+                        return CompletableFuture.completedFuture(new LoadSummary(time.now, time.now, 0, kept.size(), 0));
                     }
                     @Override public void close() { }
                 })
@@ -277,7 +296,30 @@ public class KafkaOracle {
                 .build();
         service = new GroupCoordinatorService(log, config, runtime, groupMetrics, groupConfigs, new NoOpStatePersister(), timer, null, Optional.empty(), time);
         service.startup(() -> 1);
+        if (topicsGiven) service.onMetadataUpdate(new MetadataDelta.Builder().setImage(image).build(), image);
         service.onElection(0, 0);
+    }
+
+    /** Another broker after this one: the log, the configs of groups and the topics are all that it finds. */
+    KafkaOracle successor(JsonNode line) throws Exception {
+        long at = line.get("at").asLong();
+        line("{\"at\": " + at + "}");
+        Map<String, String> changed = new HashMap<>(settings);
+        changed.putAll(JSON.convertValue(line.get("restart"), new TypeReference<Map<String, String>>() { }));
+        KafkaOracle next = new KafkaOracle(changed, out);
+        String log = line.get("log").asText();
+        Map<String, Kept> last = new HashMap<>();
+        if (!log.equals("whole")) kept.forEach(one -> last.put(one.key(), one));
+        for (Kept one : kept)
+            if (log.equals("whole") || last.get(one.key()) == one && (log.equals("latest") || one.record.value() != null)) next.kept.add(one);
+        next.groupProps.putAll(groupProps);
+        groupProps.forEach(next.groupConfigs::updateGroupConfig);
+        next.image = image;
+        next.imageVersion = imageVersion;
+        next.topicsGiven = topicsGiven;
+        next.brokerOf.putAll(brokerOf);
+        next.start(at);
+        return next;
     }
 
     // ------------------------------------------------------------------ output
@@ -850,10 +892,12 @@ public class KafkaOracle {
         while ((text = in.readLine()) != null) {
             if (text.isBlank()) continue;
             try {
-                JsonNode fresh = JSON.readTree(text).get("settings");
-                if (fresh != null) Ids.begin(JSON.readTree(text).path("ids").textValue());
+                JsonNode node = JSON.readTree(text);
+                JsonNode fresh = node.get("settings");
+                if (fresh != null) Ids.begin(node.path("ids").textValue());
                 else Ids.nextLine();
                 if (fresh != null) oracle = new KafkaOracle(JSON.convertValue(fresh, new TypeReference<Map<String, String>>() { }), out);
+                else if (node.has("restart")) oracle = oracle.successor(node);
                 else oracle.line(text);
             } catch (Throwable t) {
                 t.printStackTrace();
