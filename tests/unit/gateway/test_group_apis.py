@@ -376,3 +376,23 @@ async def test_long_names_of_altered_groups_are_not_all_kept() -> None:
 
     await settings.groups()
     assert len(job.asked) == 130
+
+
+@in_loop
+async def test_a_text_that_no_response_can_have_is_an_unknown_error() -> None:
+    """A broker that cannot write its response answers with -1 too."""
+    groups, longest = Groups(), "x" * 32_767
+    heartbeat = {"memberEpoch": 0, "rebalanceTimeoutMs": 5_000, "topicPartitions": []}
+    subscribed = {"memberId": "m", "subscribedTopicNames": ["orders"], **heartbeat}
+    await groups.ask("JoinGroup", 3, **join_body(longest))
+    await groups.ask("ListGroups", 4)
+
+    refused = await groups.ask(
+        "ConsumerGroupHeartbeat", 1, groupId="g", serverAssignor=longest, **subscribed
+    )
+    described = await groups.ask("ConsumerGroupDescribe", 1, groupIds=[longest, "g"])
+    unknown = await groups.ask("DescribeGroups", 6, groups=["y" * 32_767, longest])
+
+    assert refused["errorCode"] == -1
+    assert [group["errorCode"] for group in described["groups"]] == [-1, 69]
+    assert [group["errorCode"] for group in unknown["groups"]] == [-1, 0]

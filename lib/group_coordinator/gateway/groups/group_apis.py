@@ -15,6 +15,7 @@ from functools import partial
 from group_coordinator.clients.channel import Body
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.codecs import wire
+from group_coordinator.codecs.fields import LONGEST_TEXT
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.gateway.api_versions import PENDING_APIS
 from group_coordinator.gateway.cluster.cluster_view import ClusterView
@@ -166,9 +167,11 @@ async def _is_no_consumer_group(version: int, one: OfOneGroup) -> Body:
     # Administration clients send ConsumerGroupDescribe for every group, then DescribeGroups. A local response saves a
     # job request.
     why = f"Group {one.group_id} is not a consumer group."
-    return error_response(
-        "ConsumerGroupDescribe", version, one.body, ErrorCode.GROUP_ID_NOT_FOUND, why
-    )
+    if len(why.encode()) > LONGEST_TEXT:  # a broker cannot write this response either
+        code = ErrorCode.UNKNOWN_SERVER_ERROR
+        return error_response("ConsumerGroupDescribe", version, one.body, code)
+    code = ErrorCode.GROUP_ID_NOT_FOUND
+    return error_response("ConsumerGroupDescribe", version, one.body, code, why)
 
 
 _READING_S = 5.0
