@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import socket
 import time
 from typing import Any
 
@@ -57,19 +58,24 @@ async def test_what_came_while_the_process_stood_still_is_not_read(
 ) -> None:
     monkeypatch.setattr(tcp_connection, "_STOOD_STILL_S", 0.4)
     monkeypatch.setattr(tcp_connection, "_TICK_S", 0.01)
+    monkeypatch.setattr(tcp_connection, "_MOMENT_S", 0.2)
     async with staged() as stage:
         client = await stage.client()
         await asyncio.sleep(0.6)  # an idle gateway did not stand still
         assert await answered(client) == 0
         client.ask("Heartbeat", 4, HEARTBEAT)
+        late = socket.create_connection((LOOPBACK, stage.port))  # accepted by the kernel alone
+        late.sendall(wire.request("Heartbeat", 4, 1, "late", HEARTBEAT))
         time.sleep(still_s)  # noqa: ASYNC251 - as SIGSTOP, or a pause of the machine
         if is_served:
             (await stage.job.asked()).answer.set_result({"errorCode": 0})
             assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
         else:
             assert await client.is_hung_up()
+            await asyncio.sleep(0.3)
             assert stage.job.questions == []
             assert await answered(await stage.client()) == 0
+        late.close()
 
 
 @on_stage()

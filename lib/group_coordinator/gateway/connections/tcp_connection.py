@@ -12,6 +12,7 @@ import socket
 import sys
 from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from ssl import SSLContext
 from typing import Any, NamedTuple, Protocol, cast
@@ -148,7 +149,7 @@ _received = _Received()
 
 _STOOD_STILL_S = 5.0
 """Pause of the process, below the timeouts of clients, after which they connect again."""
-_TICK_S = 0.5
+_TICK_S, _MOMENT_S = 0.5, 1.0
 
 
 class Pulse:
@@ -160,6 +161,7 @@ class Pulse:
     def __init__(self, woke: Callable[[float], None]) -> None:
         self._woke = woke
         self._beat_at_s = asyncio.get_running_loop().time()
+        self._woke_at_s = -inf
 
     def begin(self) -> None:
         loop = asyncio.get_running_loop()
@@ -167,10 +169,12 @@ class Pulse:
         loop.call_later(_TICK_S, self.begin)
 
     def stood_still(self, now_s: float) -> bool:
+        """Return True for a moment after the pause, as the listening sockets hold connections with requests from it."""
         still_s, self._beat_at_s = now_s - self._beat_at_s, now_s
         if still_s > _STOOD_STILL_S:
+            self._woke_at_s = now_s
             self._woke(still_s)
-        return still_s > _STOOD_STILL_S
+        return now_s - self._woke_at_s < _MOMENT_S
 
 
 class TcpConnectionOwner(Protocol):
@@ -227,6 +231,7 @@ class TcpConnection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self.used_at_s = self._now_s()
         if self._pulse.stood_still(self.used_at_s):
+            self.abort()
             return
         data = _received.view[: len(self._rest) + nbytes]
         if not self.first_bytes:
