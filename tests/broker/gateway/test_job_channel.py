@@ -81,6 +81,7 @@ async def story(bootstrap_servers: str) -> None:
         job = await asyncio.to_thread(Job, bootstrap_servers)
         await answered(channel, job, seen)
         await refused(channel, question("billing", memberId="m" * 10_000), 42)
+        await others_are_sent(channel, job, seen)
         job.close()
     finally:
         await asyncio.to_thread(channel.close)
@@ -111,6 +112,19 @@ async def answered(channel: JobChannel, job: Job, seen: list[Sighting]) -> None:
     assert Sighting("billing", 1000, SightingKind.THERE) in seen
 
 
+async def others_are_sent(channel: JobChannel, job: Job, seen: list[Sighting]) -> None:
+    """Events that are too long with their keys, or for the topic, and other events."""
+    long, billing = channel.ask(question("k" * 5_000)), channel.ask(question("billing"))
+    key, event = await asyncio.to_thread(job.event)
+    job.respond(event, key, errorCode=0)
+    assert await billing == {"errorCode": 0}
+    with pytest.raises(NoAnswerError, match="INVALID_REQUEST"):
+        await long
+
+    await refused(channel, question("billing", memberId="m" * 9_000), 42)
+    await answered(channel, job, seen)
+
+
 DRAWN = {"correlationId", "replyPartition"}
 
 
@@ -123,5 +137,6 @@ async def refused(channel: JobChannel, asked: GroupRequest, code: int) -> None:
 
 def create_topics(bootstrap_servers: str) -> None:
     admin = KafkaAdminClient(bootstrap_servers=bootstrap_servers)
-    admin.create_topics([NewTopic(EVENTS, 2, 1), NewTopic(RESPONSES, 3, 1)])
+    events = NewTopic(EVENTS, 2, 1, topic_configs={"max.message.bytes": "7000"})
+    admin.create_topics([events, NewTopic(RESPONSES, 3, 1)])
     admin.close()

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, Generic
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import KafkaError, KafkaTimeoutError, MessageSizeTooLargeError
 from kafka.producer.future import FutureRecordMetadata
 
 from group_coordinator.clients.cluster.connection import Client, Connection
@@ -99,8 +99,8 @@ class LastingProducer(LastingClient[KafkaProducer]):
 
     def _not_sent(self, producer: KafkaProducer, error: Exception) -> None:
         # Called in the producer's thread, so the producer is replaced later.
-        # Other errors concern a record; after this one the producer sends nothing more.
-        if isinstance(error, KafkaTimeoutError):
+        # Other errors concern a record; after these an idempotent producer sends nothing more.
+        if isinstance(error, KafkaTimeoutError | MessageSizeTooLargeError):
             self._spent = producer
 
     def _close(self) -> None:

@@ -16,7 +16,6 @@ from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.lasting_client import LastingProducer
 from group_coordinator.clients.errors import ChannelError
 from group_coordinator.core.model.errors import ErrorCode
-from group_coordinator.settings import RECORD_OVERHEAD
 
 _MOST_EVENTS = 10_000
 _MOST_BYTES = 64 * 1024 * 1024
@@ -114,7 +113,8 @@ class EventsOut:
             # A retry inside the producer must not change the order of a group's events.
             enable_idempotence=True,
             allow_auto_create_topics=False,
-            max_request_size=max_event_bytes + RECORD_OVERHEAD,
+            # Key included: Kafka's default of max.message.bytes is as long as the longest event.
+            max_request_size=max_event_bytes,
             max_block_ms=min(timeout_ms, _BROKER_TIMEOUT_MS),
             request_timeout_ms=min(timeout_ms, _BROKER_TIMEOUT_MS),
             delivery_timeout_ms=timeout_ms,
