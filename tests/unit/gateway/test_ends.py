@@ -51,11 +51,17 @@ async def test_a_broker_that_goes_takes_with_it_the_clients_that_wait_for_it(sta
     assert await client.is_hung_up()
 
 
-@pytest.mark.parametrize(("still_s", "is_served"), [(0.0, True), (0.5, False)])
+@pytest.mark.parametrize(
+    ("still_s", "worked_s", "is_served"),
+    [(0.0, 0.0, True), (0.5, 0.0, False), (0.5, 60.0, True)],
+    ids=["no pause", "a pause", "busy"],
+)
 @in_loop
 async def test_what_came_while_the_process_stood_still_is_not_read(
-    monkeypatch: pytest.MonkeyPatch, still_s: float, *, is_served: bool
+    monkeypatch: pytest.MonkeyPatch, still_s: float, worked_s: float, *, is_served: bool
 ) -> None:
+    worked = [0.0]
+    monkeypatch.setattr(tcp_connection, "process_time", lambda: worked[-1])
     monkeypatch.setattr(tcp_connection, "_STOOD_STILL_S", 0.4)
     monkeypatch.setattr(tcp_connection, "_TICK_S", 0.01)
     monkeypatch.setattr(tcp_connection, "_MOMENT_S", 0.2)
@@ -67,6 +73,7 @@ async def test_what_came_while_the_process_stood_still_is_not_read(
         late = socket.create_connection((LOOPBACK, stage.port))  # accepted by the kernel alone
         late.sendall(wire.request("Heartbeat", 4, 1, "late", HEARTBEAT))
         time.sleep(still_s)  # noqa: ASYNC251 - as SIGSTOP, or a pause of the machine
+        worked.append(worked_s)
         if is_served:
             (await stage.job.asked()).answer.set_result({"errorCode": 0})
             assert (await client.answer("Heartbeat", 4))[1]["errorCode"] == 0
