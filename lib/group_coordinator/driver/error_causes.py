@@ -112,6 +112,7 @@ _DENIAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([
 _LOST = re.compile(
     r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka"
 )
+_DELETED = "kafka.common.errors.UnknownTopicOrPartitionException"
 _UNREADABLE_TIME = re.compile(
     r"ArithmeticException: long overflow(?:\s+at [^\n]*){1,20}KafkaRecordToRowConverter"
 )
@@ -229,11 +230,11 @@ def _about_storage(text: str, job: JobSettings) -> str | None:
 
 
 def _about_topic(text: str, job: JobSettings) -> str | None:
-    if has_lost_records(text):
+    if has_lost_records(text) or _DELETED in text:
         return (
             f"topic {job.events_topic} at {job.bootstrap_servers} has lost records that were not read yet: they "
-            "are older than its retention, or the topic was created again. Their events are missing in the "
-            "tables, so this run cannot continue. To begin with the topic's present records, set another "
+            "are older than its retention, or the topic was deleted or created again. Their events are missing in "
+            "the tables, so this run cannot continue. To begin with the topic's present records, set another "
             "cluster.id and another checkpoint.location"
         )
     return unreadable_time_message(job, "") if has_unreadable_time(text) else None

@@ -32,6 +32,12 @@ SLOW_WORKER_SAID = (
     "a Python process of Spark did not start within 10 s: this machine has too much other work. Start again when "
     "its load is lower, or on another machine; nothing is lost"
 )
+DELETED = "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not host this topic-partition."
+DELETED_SAID = (
+    "topic group-events at localhost:9092 has lost records that were not read yet: they are older than its retention, or "
+    "the topic was deleted or created again. Their events are missing in the tables, so this run cannot continue. To "
+    "begin with the topic's present records, set another cluster.id and another checkpoint.location"
+)
 SECOND_RUN = (
     "org.apache.spark.SparkException: [CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming "
     "jobs detected for 7."
@@ -52,6 +58,7 @@ SECOND_RUN_SAID = (
         (f"group_coordinator.clients.errors.AccessDeniedError: {DENIED}", DENIED),
         (f"group_coordinator.tables.append.TableWriteError: {FULL}", FULL),
         (SECOND_RUN, SECOND_RUN_SAID),
+        (DELETED, DELETED_SAID),
         (
             "java.io.IOException: Disk quota exceeded",
             f"a folder of the job cannot be written {STORAGE}: Caused by: java.io.IOException: Disk quota exceeded",
@@ -65,7 +72,17 @@ SECOND_RUN_SAID = (
         ("java.lang.IllegalStateException: a defect", None),
     ],
     ids=[
-        *("ACL", "ACL of the driver", "table", "another run", "folder", "S3", "no broker", "load"),
+        *(
+            "ACL",
+            "ACL of the driver",
+            "table",
+            "another run",
+            "gone",
+            "folder",
+            "S3",
+            "no broker",
+            "load",
+        ),
         "a defect is not the user's",
     ],
 )
