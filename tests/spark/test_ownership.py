@@ -25,6 +25,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import newest_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.creation import create_tables
+from group_coordinator.tables.storage_errors import StorageError
 from group_coordinator.tables.writer import NotTheWriterError, Writer
 from tests.support.log_rows import Log
 
@@ -75,6 +76,15 @@ def test_a_new_checkpoint_claims_the_clusters_rows_once(
     claims = catalog.read(spark, "writers").select("cluster_id", "epoch", "checkpoint")
     expected = spark.createDataFrame([("test", 1, location)], claims.schema)
     assert_df_equality(claims, expected, ignore_nullable=True)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_named(
+    spark: SparkSession, job: JobSettings, tmp_path: Path
+) -> None:
+    (tmp_path / "checkpoint").touch()
+
+    with pytest.raises(StorageError, match=rf"checkpoint\.location = .*{tmp_path.name}/checkpoint"):
+        checked_writer(spark, job)
 
 
 def test_a_second_checkpoint_for_the_same_rows_is_refused(

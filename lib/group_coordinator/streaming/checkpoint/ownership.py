@@ -42,6 +42,7 @@ from group_coordinator.tables.catalog import TableCatalog
 from group_coordinator.tables.claims import Claim, newest_claim, write_claim
 from group_coordinator.tables.coordinator_log import COORDINATOR_LOG
 from group_coordinator.tables.failed_events import DEAD_LETTERS, DENIALS
+from group_coordinator.tables.storage_errors import storage_named
 from group_coordinator.tables.views.definition import in_datafusion
 from group_coordinator.tables.writer import NotTheWriterError, Writer
 
@@ -313,4 +314,5 @@ def _read(folder: CheckpointFolder) -> Identity | None:
 
 def _write(folder: CheckpointFolder, identity: Identity) -> None:
     here = Identity(identity.writer_id, identity.epoch, folder.address_in_full)
-    folder.write(_IDENTITY, json.encode(here).decode())
+    with storage_named("checkpoint.location", folder.location):
+        folder.write(_IDENTITY, json.encode(here).decode())
