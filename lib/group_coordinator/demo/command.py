@@ -43,7 +43,7 @@ def command(
     groups: int,
     members: int,
 ) -> None:
-    """Show everything at work on this machine, in about three minutes.
+    """Show everything at work on this machine, in about four minutes.
 
     A Kafka broker and the job are started, and a shop is opened: some fifty groups, half of them of
     the new protocol (KIP-848), join, rebalance, commit and leave. One is upgraded from the old protocol
