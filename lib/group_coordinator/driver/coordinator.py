@@ -166,7 +166,7 @@ def _drain(given: RunInputs, settings: Settings, options: RunOptions, stop: Even
         outlast_outages(given.topic_metadata.send, stop)
     if given.following is not None:
         outlast_outages(given.following.report, stop)
-    outlast_outages(coordinator.drain, stop)
+    outlast_outages(partial(_with_topics, given, coordinator.drain), stop)
     # After the drain: maintenance is not needed for any response.
     if settings.job.maintenance_interval_ms and not stop.is_set():
         _maintenance(given).look_if_time()
@@ -201,7 +201,14 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
             beside.enter_context(running_beside(partial(_maintain, given), stop, "maintenance"))
         if options.gateway is not None:
             beside.enter_context(running_beside(partial(options.gateway, stop), stop, "gateway"))
-        outlast_outages(_coordinator(given, settings, options, around, stop).run, stop)
+        coordinator = _coordinator(given, settings, options, around, stop)
+        outlast_outages(partial(_with_topics, given, coordinator.run), stop)
+
+
+def _with_topics(given: RunInputs, run: Callable[[], None]) -> None:
+    # To Kafka's clients a deleted topic, or one with less room, is an outage, which would never end.
+    check_topics(given.connection, given.job)
+    run()
 
 
 def _maintain(given: RunInputs, ended: Event) -> None:

@@ -106,7 +106,7 @@ def reported_start_errors() -> Iterator[None]:
 _KAFKA = r"org\.apache\.kafka\.common\.errors\."
 _OUTAGE = re.compile(
     rf"{_KAFKA}(?:Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable|NotLeaderOrFollower"
-    r"|NotEnoughReplicas\w*)Exception[^\n]*|Cannot fetch record for offset[^\n]*|BrokerUnreachableError: [^\n]*"
+    r"|NotEnoughReplicas\w*|RecordTooLarge)Exception[^\n]*|Cannot fetch record for offset[^\n]*|BrokerUnreachableError: [^\n]*"
 )
 _DENIAL = re.compile(rf"{_KAFKA}\w*(?:Authorization|Authentication)Exception: ([^\n]*)")
 _LOST = re.compile(

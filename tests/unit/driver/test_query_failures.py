@@ -152,4 +152,7 @@ def test_only_a_broker_that_does_not_answer_is_waited_for() -> None:
     assert outage(caused_by(TIMEOUT)) == TIMEOUT
     ours = "BrokerUnreachableError: no Kafka broker responds (localhost:9092: Connection refused)"
     assert outage(caused_by(f"group_coordinator.clients.errors.{ours}")) == ours
+    # The next attempt begins with a check of the topic.
+    large = "org.apache.kafka.common.errors.RecordTooLargeException: The request included a message larger than allowed."
+    assert outage(caused_by(large)) == large
     assert outage(caused_by("java.io.IOException: No space left on device")) is None

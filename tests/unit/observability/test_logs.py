@@ -28,6 +28,7 @@ def test_an_outage_of_kafka_does_not_drown_what_is_said_of_it(said: StringIO) ->
     of_library = logging.getLogger("kafka.cluster")
     of_library.warning("No node available for metadata refresh - backoff/retry")
     of_library.error("Metadata refresh: failed %s", ConnectionError())
+    of_library.error("Topic %s not found in cluster metadata", "orders")
     logging.getLogger("kafka.net.manager").error("connection failed")
     logging.getLogger("group_coordinator.driver").warning("batches wait for Kafka")
 
