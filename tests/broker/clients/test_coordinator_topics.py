@@ -63,6 +63,7 @@ def test_topics_are_made_once_with_the_brokers_clock_and_room_for_responses(
     check_topics(connection, job)
 
     assert configs_of(job, job.events_topic)["message.timestamp.type"] == "LogAppendTime"
+    assert configs_of(job, job.events_topic)["cleanup.policy"] == "delete"
     assert int(configs_of(job, job.responses_topic)["max.message.bytes"]) > 2_000_000
 
 
@@ -70,6 +71,17 @@ def test_an_events_topic_with_the_clients_clock_is_refused(job: JobSettings) -> 
     make(job, job.events_topic, message_timestamp_type="CreateTime")
 
     with pytest.raises(TopicsError, match="CreateTime, but the coordinator needs LogAppendTime"):
+        create_topics(Connection.of(job), job)
+
+
+@pytest.mark.parametrize("policy", ["compact", "compact,delete"])
+def test_a_compacted_topic_is_refused(job: JobSettings, policy: str) -> None:
+    make(job, job.events_topic, message_timestamp_type="LogAppendTime", cleanup_policy=policy)
+
+    with pytest.raises(
+        TopicsError,
+        match=rf"{job.events_topic}: cleanup\.policy = {policy}, but the coordinator needs delete",
+    ):
         create_topics(Connection.of(job), job)
 
 

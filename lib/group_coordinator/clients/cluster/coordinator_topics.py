@@ -23,6 +23,7 @@ from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMESTAMP_TYPE = "message.timestamp.type"
 _LOG_APPEND_TIME = "LogAppendTime"
+_CLEANUP_POLICY = "cleanup.policy"
 _MAX_MESSAGE_BYTES = "max.message.bytes"
 _SIZES = "events.topic.partitions, responses.topic.partitions and topics.replication.factor"
 _RIGHTS = "give the user the ACL CREATE, or DESCRIBE if the topic exists"
@@ -94,7 +95,12 @@ def check_nothing_answered(connection: Connection, job: JobSettings) -> None:
 
 
 def _topic(job: JobSettings, name: str, partitions: int, retention_ms: int) -> NewTopic:
-    configs = {_TIMESTAMP_TYPE: _LOG_APPEND_TIME, "retention.ms": str(retention_ms)}
+    # Brokers may have another policy as their default.
+    configs = {
+        _CLEANUP_POLICY: "delete",
+        _TIMESTAMP_TYPE: _LOG_APPEND_TIME,
+        "retention.ms": str(retention_ms),
+    }
     return NewTopic(name, partitions, job.topics_replication_factor, topic_configs=configs)
 
 
@@ -137,6 +143,13 @@ def _check_configuration(admin: KafkaAdminClient, job: JobSettings) -> None:
             f"topic {job.events_topic}: {_TIMESTAMP_TYPE} = {stamp}, but the coordinator needs "
             f"{_LOG_APPEND_TIME}: alter the topic before the first event"
         )
+    for topic in (job.events_topic, job.responses_topic):
+        policy = _value(admin, topic, _CLEANUP_POLICY)
+        if "compact" in policy:
+            raise TopicsError(
+                f"topic {topic}: {_CLEANUP_POLICY} = {policy}, but the coordinator needs delete: compaction removes "
+                "all but the newest record of a group, read or not: alter the topic"
+            )
     # The job would retry a response that is too large for Kafka for ever.
     room = int(_value(admin, job.responses_topic, _MAX_MESSAGE_BYTES))
     needed = job.response_max_bytes + RECORD_OVERHEAD
