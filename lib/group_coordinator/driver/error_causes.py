@@ -226,7 +226,7 @@ def _about_storage(text: str, job: JobSettings) -> str | None:
     broken = _found(_DISK, text)
     if broken is None:
         return None
-    return f"a folder of the job cannot be written ({folders}): {broken.strip()}"
+    return f"a folder of the job cannot be written ({folders}): {broken.strip().lstrip(': ')}"
 
 
 def _about_topic(text: str, job: JobSettings) -> str | None:

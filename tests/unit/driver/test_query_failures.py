@@ -63,6 +63,10 @@ SECOND_RUN_SAID = (
             "java.io.IOException: Disk quota exceeded",
             f"a folder of the job cannot be written {STORAGE}: Caused by: java.io.IOException: Disk quota exceeded",
         ),
+        (
+            "py4j.protocol.Py4JJavaError: o1.close.\n: java.io.IOException: Disk quota exceeded",
+            f"a folder of the job cannot be written {STORAGE}: java.io.IOException: Disk quota exceeded",
+        ),
         (S3_DENIED, S3_DENIED_SAID),
         (TIMEOUT, f"Kafka at localhost:9092 does not respond: {TIMEOUT}"),
         (
@@ -79,6 +83,7 @@ SECOND_RUN_SAID = (
             "another run",
             "gone",
             "folder",
+            "checkpoint",
             "S3",
             "no broker",
             "load",
