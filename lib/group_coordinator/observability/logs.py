@@ -7,11 +7,7 @@ import logging
 # Loggers of every attempt to connect, and of every exception on its way to Java; the final error is raised anyway.
 _TOLD_BY_ERRORS = ("kafka.net.", "py4j.")
 # Messages of kafka.cluster: twenty lines a second during an outage, among which ours would be lost.
-_EACH_ATTEMPT = (
-    "No node available for metadata refresh",
-    "Metadata refresh: failed",
-    "Topic %s not found in cluster metadata",
-)
+_EACH_ATTEMPT = ("No node available for", "Metadata refresh: failed", "Topic %s not found in")
 
 
 LEVELS = ("debug", "info", "warning", "error")

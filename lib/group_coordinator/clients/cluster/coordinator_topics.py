@@ -23,7 +23,7 @@ from group_coordinator.settings import RECORD_OVERHEAD, JobSettings
 
 _TIMESTAMP_TYPE = "message.timestamp.type"
 _LOG_APPEND_TIME = "LogAppendTime"
-_CLEANUP_POLICY = "cleanup.policy"
+_CLEANUP = "cleanup.policy"
 _MAX_MESSAGE_BYTES = "max.message.bytes"
 _SIZES = "events.topic.partitions, responses.topic.partitions and topics.replication.factor"
 _RIGHTS = "give the user the ACL CREATE, or DESCRIBE if the topic exists"
@@ -95,12 +95,9 @@ def check_nothing_answered(connection: Connection, job: JobSettings) -> None:
 
 
 def _topic(job: JobSettings, name: str, partitions: int, retention_ms: int) -> NewTopic:
-    # Brokers may have another policy as their default.
-    configs = {
-        _CLEANUP_POLICY: "delete",
-        _TIMESTAMP_TYPE: _LOG_APPEND_TIME,
-        "retention.ms": str(retention_ms),
-    }
+    # The brokers' default may be another policy.
+    configs = {_CLEANUP: "delete", _TIMESTAMP_TYPE: _LOG_APPEND_TIME}
+    configs["retention.ms"] = str(retention_ms)
     return NewTopic(name, partitions, job.topics_replication_factor, topic_configs=configs)
 
 
@@ -144,10 +141,10 @@ def _check_configuration(admin: KafkaAdminClient, job: JobSettings) -> None:
             f"{_LOG_APPEND_TIME}: alter the topic before the first event"
         )
     for topic in (job.events_topic, job.responses_topic):
-        policy = _value(admin, topic, _CLEANUP_POLICY)
+        policy = _value(admin, topic, _CLEANUP)
         if "compact" in policy:
             raise TopicsError(
-                f"topic {topic}: {_CLEANUP_POLICY} = {policy}, but the coordinator needs delete: compaction removes "
+                f"topic {topic}: {_CLEANUP} = {policy}, but the coordinator needs delete: compaction removes "
                 "all but the newest record of a group, read or not: alter the topic"
             )
     # The job would retry a response that is too large for Kafka for ever.
