@@ -140,7 +140,8 @@ def test_everything_that_is_wrong_is_said_at_once(
     )
     assert problems["tables"] == (
         f"tables.root = {tmp_path}/nothing: coordinator_log, groups, members, offsets, group_configs, dead_letters, "
-        "denials, writers, snapshots, topic_positions, topic_ids missing; run `group-coordinator init` with the same settings first"
+        "denials, writers, snapshots, topic_positions, topic_ids missing; set the tables.root that has them, or run "
+        "`group-coordinator init` with the same settings first, on a cluster jobs/create_tables.py"
     )
 
 

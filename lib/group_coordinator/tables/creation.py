@@ -182,8 +182,8 @@ def check_tables(spark: SparkSession, root: str) -> None:
         ]
     if missing:
         raise MissingTablesError(
-            f"tables.root = {root}: {', '.join(missing)} missing; "
-            "run `group-coordinator init` with the same settings first"
+            f"tables.root = {root}: {', '.join(missing)} missing; set the tables.root that "
+            "has them, or run `group-coordinator init` with the same settings first, on a cluster jobs/create_tables.py"
         )
     with storage_named("tables.root", root):
         # An existing table may still be impossible to open here.
