@@ -10,10 +10,12 @@ from pathlib import Path
 from threading import Event
 
 from pyspark.sql import SparkSession
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from group_coordinator.background import running_beside
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.cluster.coordinator_topics import (
+    TopicsError,
     check_nothing_answered,
     check_topics,
 )
@@ -207,8 +209,17 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
 
 def _with_topics(given: RunInputs, run: Callable[[], None]) -> None:
     # To Kafka's clients a deleted topic, or one with less room, is an outage, which would never end.
-    check_topics(given.connection, given.job)
+    _check_topics_again(given.connection, given.job)
     run()
+
+
+# A broker that has just started may not know all topics yet.
+_check_topics_again = retry(
+    retry=retry_if_exception_type(TopicsError),
+    wait=wait_fixed(2),
+    stop=stop_after_attempt(3),
+    reraise=True,
+)(check_topics)
 
 
 def _maintain(given: RunInputs, ended: Event) -> None:
