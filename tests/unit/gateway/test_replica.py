@@ -325,3 +325,24 @@ def test_events_without_a_valid_key_belong_to_no_group_that_is_followed() -> Non
     records = [Record(key) for key in (None, b"\xff", b"x" * 40_000, b"", "größe".encode())]
 
     assert [event.group_id for event in read_events(records)] == ["", "größe"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b'{"api": "\xff"}', b'{"api": "Tick", "body": {"a": ' + b"[" * 100_000],
+    ids=["not UTF-8", "nested"],
+)
+def test_an_unreadable_event_without_a_group_hides_no_later_event(
+    scene: Scene, value: bytes
+) -> None:
+    scene.follow()
+    partition = {"partitionIndex": 0, "committedOffset": 7}
+    body = {"groupId": "g", "topics": [{"name": "orders", "partitions": [partition]}]}
+    commit = {"api": "OffsetCommit", "version": 8, "correlationId": f"{NAME}-c", "body": body}
+    rows = [
+        EventRow(START_MS, 0, len(scene.log) + at, None, each)
+        for at, each in enumerate([value, json.encode(commit)])
+    ]
+    scene.replica.take_events(map(ReadEvent, ["", "g"], rows), START_MS)
+
+    assert list(scene.early) == [f"{NAME}-c"]

@@ -234,7 +234,7 @@ class Replica:
     def _announce(self, row: EventRow) -> None:
         try:
             tick = json.decode(row.value or b"", type=_Tick)
-        except DecodeError:
+        except (ValueError, RecursionError):
             return
         basis_id = tick.body.get("basisId")
         if tick.api != "Tick" or not isinstance(basis_id, str):
