@@ -210,3 +210,16 @@ def test_a_broker_that_is_away_is_told_apart_from_topics_that_are_gone(tmp_path:
     with pytest.raises(BrokerUnreachableError):
         cluster.read(["orders"])
     cluster.close()
+
+
+def test_names_that_clients_choose_do_not_end_the_connection(
+    address: str, admin: KafkaAdminClient
+) -> None:
+    admin.create_topics([NewTopic("a-first", 1, 1), NewTopic("z-last", 1, 1)])
+    # More than 100 MiB, which is Kafka's limit of a request, and more than a request of ours has.
+    names = {f"{number}".rjust(32_000, "x") for number in range(3_500)}
+    names |= {f"missing-{number}" for number in range(10_000)}
+    with closing(ClusterTopics(Connection(address))) as cluster:
+        found = cluster.read({"a-first", "z-last"} | names)
+    admin.delete_topics(["a-first", "z-last"])
+    assert set(found) == {"a-first", "z-last"}

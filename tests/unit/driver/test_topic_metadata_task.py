@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from itertools import count
 from threading import Event
 from typing import Any
 
@@ -340,3 +341,43 @@ def test_a_new_group_does_not_wait_for_a_topic_that_may_not_be_seen() -> None:
     assert cluster.look(times=2) == [("g", told(PAY))]
     cluster.hidden = set()
     assert cluster.look() == [("g", told(ORDERS, PAY))]
+
+
+def test_metadata_that_no_event_can_hold_stops_no_other_group(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    uuids = (f"{number:021}A" for number in count())
+    many = [Topic(f"orders-{number}", next(uuids), 1) for number in range(20_000)]
+    cluster = Cluster(*many, PAY)
+    cluster.need("a", regexes=["orders-.*"])
+    cluster.need("b", "pay")
+
+    assert cluster.look(times=3) == [("b", told(PAY))]
+    assert caplog.messages == ["group 'a': its 20000 topics are too many for an event"]
+
+
+def test_a_long_event_has_no_racks() -> None:
+    huge = ORDERS.replace(num_partitions=100_000, racks=(("rack-a", "rack-b"),) * 100_000)
+    cluster = Cluster(huge)
+    cluster.need("g", "orders")
+
+    assert cluster.look(times=2) == [("g", told(huge.replace(racks=None)))]
+
+
+def test_more_names_than_a_cluster_has_topics_are_looked_for_in_the_list_of_all() -> None:
+    cluster = Cluster(ORDERS)
+    cluster.need("g", "orders", *(f"missing-{number}" for number in range(100_000)))
+
+    assert cluster.look(times=2) == [("g", told(ORDERS))]
+    assert sum(len(names) for names in cluster.asked if names is not None) == 0
+
+
+def test_a_hidden_topic_of_a_group_with_many_names_is_not_deleted() -> None:
+    cluster = Cluster(ORDERS)
+    many = [f"missing-{number}" for number in range(3_000)]
+    cluster.need("g", "orders", *many)
+    assert cluster.look(times=2) == [("g", told(ORDERS))]
+
+    cluster.hidden = {"orders"}
+    cluster.start()
+    assert cluster.look(times=4) == []

@@ -20,6 +20,9 @@ from group_coordinator.clients.errors import ChannelError
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.requests import Topic
 
+LONGEST_TOPIC_NAME = 249
+_MOST_NAMES = 10_000
+"""Names in a request."""
 _MAY_NOT_SEE = TopicAuthorizationFailedError.errno
 
 
@@ -69,7 +72,7 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
         ChannelError: the cluster does not answer, or rejects the login.
         """
         with self.reported_failures():
-            found = self.opened().describe_topics(None if names is None else sorted(names))
+            found = self._described(names)
             brokers = described_cluster(self.opened())["brokers"]
         if names is None:
             found = [topic for topic in found if topic["name"] not in self._unlisted]
@@ -78,6 +81,14 @@ class ClusterTopics(LastingClient[KafkaAdminClient]):
             {topic["name"]: _topic(topic, racks) for topic in found if _exists(topic)},
             frozenset(topic["name"] for topic in found if topic["error_code"] == _MAY_NOT_SEE),
         )
+
+    def _described(self, names: Collection[str] | None) -> list[dict[str, Any]]:
+        if names is None:
+            return list(self.opened().describe_topics(None))
+        # Clients choose the names, and brokers close the connection after a request of 100 MiB.
+        valid = sorted(name for name in names if len(name) <= LONGEST_TOPIC_NAME)
+        parts = [valid[at : at + _MOST_NAMES] for at in range(0, len(valid), _MOST_NAMES)]
+        return [topic for part in parts for topic in self.opened().describe_topics(part)]
 
 
 def _exists(topic: Mapping[str, Any]) -> bool:

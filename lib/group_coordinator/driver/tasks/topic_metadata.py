@@ -40,6 +40,9 @@ from group_coordinator.streaming.checkpoint.layout import coordinator_folder
 
 _log = logging.getLogger(__name__)
 
+_MANY_NAMES = 2_000
+"""More names cost more than a list of all topics: a client may name 100,000 topics that do not exist, which take 10 s."""
+
 LookAt: TypeAlias = Callable[[Collection[str] | None], VisibleTopics]
 """Describes the topics of these names, or all topics."""
 
@@ -102,15 +105,16 @@ class TopicMetadataTask:
             self._ask(self._concerning_groups())
 
     def _concerning_groups(self) -> set[str]:
-        names: set[str] = set()
-        for group_id in self._to_update:
-            names |= self._subscriptions.wanted(group_id)
-            names.update(self._subscriptions[group_id].received or ())
-        return names
+        return self._received().union(*map(self._subscriptions.wanted, self._to_update))
+
+    def _received(self) -> set[str]:
+        return set().union(*(self._subscriptions[each].received or () for each in self._to_update))
 
     def _ask(self, names: set[str] | None) -> None:
         if names is not None and not names:
             return
+        if names is not None and len(names) > _MANY_NAMES:
+            names = None
         _log.debug("topics: names=%s waiting_groups=%d", names or "all", len(self._to_update))
         look = self._look_at(names)
         doubtful = self._doubtful(look) if names is None else set()
@@ -128,7 +132,10 @@ class TopicMetadataTask:
 
     def _doubtful(self, all_topics: VisibleTopics) -> set[str]:
         # Missing in a list of all topics: only a request by name shows if they are hidden by ACLs.
-        known = self._seen.topics.keys() | self._seen.hidden | self._concerning_groups()
+        concerning = self._concerning_groups()
+        if len(concerning) > _MANY_NAMES:
+            concerning = self._received()
+        known = self._seen.topics.keys() | self._seen.hidden | concerning
         return known - all_topics.topics.keys()
 
     def _warn(self, hidden: frozenset[str]) -> None:
@@ -155,7 +162,11 @@ class TopicMetadataTask:
                 found[group_id] = new
         if found:
             _log.debug("topics: sent_to=%s waiting=%s", found.keys(), waiting)
-            self._send([(group_id, event(group_id, new)) for group_id, new in found.items()])
+            values = {group_id: event(group_id, new) for group_id, new in found.items()}
+            for group_id in (group_id for group_id, value in values.items() if value is None):
+                count = len(found[group_id].topics)
+                _log.error("group %r: its %d topics are too many for an event", group_id, count)
+            self._send([(group_id, value) for group_id, value in values.items() if value])
             sent = {group_id: new.received for group_id, new in found.items()}
             # After the events: a crash in between only sends them again.
             self._group_subscriptions.received(sent)

@@ -282,16 +282,27 @@ def metadata_changes(
     return GroupTopicMetadata(found, deleted, knows)
 
 
-def event(group_id: str, change: GroupTopicMetadata) -> bytes:
-    """Return a partial TopicMetadata event: other topics stay as the group knows them."""
-    body = TopicMetadataBody(
-        group_id,
-        [known_topic(topic) for topic in change.topics],
-        [RemovedTopic(name, topic_id) for name, topic_id in change.deleted],
-        # The cluster may have a hundred thousand topics, and a group needs a few.
-        complete=False,
-    )
-    return own_event("TopicMetadata", body)
+_EVENT_BYTES = 1_000_000
+"""The longest event. With a longer key and value, brokers do not accept the record."""
+
+
+def event(group_id: str, change: GroupTopicMetadata) -> bytes | None:
+    """Return a partial TopicMetadata event: other topics stay as the group knows them; None: it would be too long.
+
+    Racks are left out of a long event: they take most of it.
+    """
+    for topics in (change.topics, [topic.replace(racks=None) for topic in change.topics]):
+        body = TopicMetadataBody(
+            group_id,
+            list(map(known_topic, topics)),
+            [RemovedTopic(name, topic_id) for name, topic_id in change.deleted],
+            # The cluster may have a hundred thousand topics, and a group needs a few.
+            complete=False,
+        )
+        value = own_event("TopicMetadata", body)
+        if len(value) <= _EVENT_BYTES:
+            return value
+    return None
 
 
 Send: TypeAlias = Callable[[Sequence[tuple[str, bytes]]], None]
