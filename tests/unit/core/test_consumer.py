@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import Reason
 from group_coordinator.core.model.timers import TimerKey, TimerKind, session_timer
 from group_coordinator.core.replay import begin_sessions
@@ -72,3 +73,16 @@ def test_one_who_gives_back_at_the_same_epoch_stays_too() -> None:
     assert (current(driver, "m1").epoch, current(driver, "m1").state) == (2, STABLE)
 
     assert driver.at(11_000).records == ()
+
+
+def test_names_of_all_members_that_no_task_can_hold_leave_no_room() -> None:
+    driver = cluster()
+    names = [f"{number}".rjust(1_000, "x") for number in range(1_000)]
+    for number in range(16):
+        assert driver.consumers.join(f"m{number}", names).response.error is ErrorCode.NONE
+
+    assert driver.consumers.join("late", names).response.error is ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert driver.consumers.join("usual", ["orders"]).response.error is ErrorCode.NONE
+    grown = driver.consumers.beat("m0", topic_names=tuple(names) * 2).response
+    assert grown.error is ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert driver.consumers.beat("m0", topic_names=tuple(names)).response.error is ErrorCode.NONE

@@ -9,6 +9,8 @@ Stories: stories/consumer/consumer_commits.py, stories/consumer/consumer_fetches
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.kafka_order import java_trimmed
 from group_coordinator.core.model.config import CoordinatorConfig
@@ -88,6 +90,25 @@ def check_room(update: ConsumerUpdate, member_id: str, instance_id: str | None) 
         raise CoordinatorError(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
             f"The consumer group has reached its maximum capacity of {size} members.",
+        )
+
+
+_USUAL_CHARACTERS = 8_192
+_MOST_CHARACTERS = 16 * 1024 * 1024
+"""Limit of the topic names of all members, which the group state has."""
+
+
+def check_names(membership: ConsumerGroup, member_id: str, names: Sequence[str]) -> None:
+    """Check the room for the topic names of a member. Raises CoordinatorError: GROUP_MAX_SIZE_REACHED."""
+    characters = sum(map(len, names))
+    # A shortcut for usual members, as the sum takes longer with each member.
+    if characters > _USUAL_CHARACTERS:
+        others = (each for each in membership.members.values() if each.member_id != member_id)
+        characters += sum(len(name) for each in others for name in each.metadata.topic_names)
+    if characters > _MOST_CHARACTERS:
+        raise CoordinatorError(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"The topic names of all members have more than {_MOST_CHARACTERS} characters.",
         )
 
 

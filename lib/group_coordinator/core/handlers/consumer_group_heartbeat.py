@@ -10,6 +10,7 @@ from group_coordinator.core.consumer.member_update import replace_static_member,
 from group_coordinator.core.consumer.update import ConsumerUpdate
 from group_coordinator.core.consumer.validation import (
     check_heartbeat,
+    check_names,
     check_room,
     known_consumer_group,
     known_static_member,
@@ -76,6 +77,7 @@ def _join_or_stay(
     # Only version 0 comes without an id: the coordinator makes it.
     member_id = request.member_id or context.fresh_short_id
     member = _member(update, request, member_id)
+    check_names(update.membership, member_id, request.topic_names or ())
     metadata = _metadata_after(member.metadata, request, context)
     if request.topic_names is not None:
         # The assignor breaks ties by the client's order, which the log does not have.

@@ -27,6 +27,9 @@ from group_coordinator.core.model.responses import JoinGroupResponse
 from group_coordinator.core.model.timers import session_timer
 
 _SKIP_ASSIGNMENT_SINCE = 9
+_USUAL_BYTES = 2_048
+_MOST_BYTES = 16 * 1024 * 1024
+"""Limit of the metadata of all members, which the group state has. Kafka cannot store a group of more than 1 MiB: no SyncGroup succeeds."""
 
 
 def decide(
@@ -101,6 +104,8 @@ def _join(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> 
     names = {protocol.name for protocol in request.protocols}
     if not rebalance.membership.supports_protocols(request.protocol_type, names):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if not _fits(rebalance.membership, request):
+        raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED)
     if request.member_id:
         _join_known_id(rebalance, request, context)
     elif request.group_instance_id is not None:
@@ -109,6 +114,25 @@ def _join(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> 
         _require_member_id(rebalance, request, context)
     else:
         _add(rebalance, request, context, f"{context.client_id}-{context.fresh_id}")
+
+
+def _fits(membership: ClassicGroup, request: JoinGroup) -> bool:
+    own = _bytes_of(request)
+    # A shortcut for usual members, as the sum takes longer with each member.
+    return (
+        own <= _USUAL_BYTES
+        or own
+        + sum(
+            _bytes_of(member)
+            for member_id, member in membership.members.items()
+            if member_id != request.member_id
+        )
+        <= _MOST_BYTES
+    )
+
+
+def _bytes_of(member: ClassicMember | JoinGroup) -> int:
+    return sum(len(protocol.metadata) for protocol in member.protocols)
 
 
 def _require_member_id(rebalance: Rebalance, request: JoinGroup, context: RequestContext) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from group_coordinator.core.model.classic_member import ClassicState
+from group_coordinator.core.model.classic_member import ClassicState, Protocol
 from group_coordinator.core.model.errors import ErrorCode
 from group_coordinator.core.model.records import GroupMetadata, GroupRecord, Reason
 from group_coordinator.core.model.responses import JoinGroupResponse
@@ -140,3 +140,23 @@ def test_before_version_9_a_static_leader_hears_its_old_id_as_the_leaders() -> N
     assert response.leader == old_id
     assert response.members == ()
     assert membership_of(driver).leader == response.member_id
+
+
+def test_metadata_of_all_members_that_no_response_can_hold_leaves_no_room() -> None:
+    driver = GroupDriver()
+    large = Protocol("range", b"x" * 1_000_000)
+    for _ in range(16):
+        assert driver.send(requests.join("", large), 3).responses == {}
+
+    assert driver.send(requests.join("", large), 3).response.error is (
+        ErrorCode.GROUP_MAX_SIZE_REACHED
+    )
+    assert driver.send(requests.join("", protocol("range")), 3).responses == {}
+    first = next(iter(membership_of(driver).members))
+    larger = Protocol("range", b"y" * 1_800_000)
+    refused = driver.send(requests.join(first, larger), 3).response
+    assert refused.error is ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert membership_of(driver).members[first].protocols == (large,)
+    smaller = Protocol("range", b"y" * 1_700_000)
+    driver.send(requests.join(first, smaller), 3)
+    assert membership_of(driver).members[first].protocols == (smaller,)
