@@ -12,7 +12,7 @@ from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
 
-from group_coordinator.clients.cluster.topics import racks_of
+from group_coordinator.clients.cluster.topics import LONGEST_TOPIC_NAME, racks_of
 from group_coordinator.codecs import wire
 from group_coordinator.codecs.fields import ZERO_UUID
 from group_coordinator.core.model.requests import Topic
@@ -148,7 +148,6 @@ class Authorizers:
 
 LOOK_TIMEOUT_S = 5.0
 
-_LONGEST_NAME = 249
 _IDS_SINCE = 12
 """First version of Metadata with topic ids as keys of a request."""
 
@@ -256,7 +255,7 @@ class ClusterView:
 
     async def look_for(self, names: Collection[str] = (), topic_ids: Collection[str] = ()) -> None:
         """Look up these topics, together with all other pending look-ups. Without a response the cache stays as it was."""
-        by_name = (TopicKey("name", name) for name in names if len(name) <= _LONGEST_NAME)
+        by_name = (TopicKey("name", name) for name in names if len(name) <= LONGEST_TOPIC_NAME)
         await self._look_ups.take((*by_name, *(TopicKey("topicId", each) for each in topic_ids)))
 
     async def _try_to_look(self) -> None:
