@@ -247,7 +247,7 @@ class OffsetReporter(StreamingQueryListener):
             responses_topic: likewise.
 
         Raises:
-            ValueError: the target does not exist, or a bootstrap server is not an address.
+            ValueError: the target does not exist, a bootstrap server is not an address, or `group_ids` has other types.
         """
         servers = bootstrap_servers
         if not isinstance(servers, str):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from kafka import KafkaAdminClient, OffsetAndMetadata, TopicPartition
 from kafka.errors import for_code
-from msgspec import DecodeError, json
+from msgspec import DecodeError, ValidationError, convert, json
 from pyspark.sql.streaming.listener import SourceProgress, StreamingQueryProgress
 
 from group_coordinator.clients.admin.client import AdminClient
@@ -114,7 +114,10 @@ class GroupNames:
     """
 
     def __init__(self, chosen: Mapping[str, Choice]) -> None:
-        self._chosen = chosen
+        try:
+            self._chosen = convert(chosen, dict[str, str | dict[str, str] | None])
+        except ValidationError as error:
+            raise ValueError(f"group_ids = {chosen!r}: {error}") from error
         self._missing: set[tuple[str, str]] = set()
 
     def offsets(self, progress: StreamingQueryProgress) -> dict[str, Offsets]:

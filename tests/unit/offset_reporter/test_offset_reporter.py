@@ -224,6 +224,11 @@ def test_a_target_must_be_one_of_two() -> None:
         make("nowhere:9092", target=target)
 
 
+def test_a_group_is_a_text_at_the_start_already() -> None:
+    with pytest.raises(ValueError, match=r"group_ids = \{'totals': 5\}: Expected .*, got `int`"):
+        OffsetReporter("broker:9092", group_ids={"totals": 5})  # type: ignore[dict-item]
+
+
 def test_a_run_that_spark_has_ended_is_waited_for_and_one_that_goes_on_is_not() -> None:
     runs = Runs()
     runs.begin("ended")
