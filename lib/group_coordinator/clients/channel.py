@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -291,6 +292,7 @@ class RequestChannel:
             BrokerUnreachableError: the cluster does not answer.
             TopicMissingError: a topic does not exist: `group-coordinator init` has not been run.
         """
+        self._process_id = os.getpid()
         self._events_topic = events_topic
         self._request_timeout_s = request_timeout_ms / 1000
         self._client_id = client_id
@@ -310,8 +312,14 @@ class RequestChannel:
     def send(self, request: Request, *, timeout_ms: int | None = None) -> Future[Body]:
         """Send a request; the future returns the response's body, or raises a ChannelError.
 
-        A JoinGroup waits for the other members: such a request needs a longer timeout.
+        A JoinGroup waits for the other members: such a request needs a longer timeout. Raises ChannelClosedError: the channel is closed,
+        or another process's.
         """
+        # A fork has no thread of the channel: its requests would wait forever.
+        if os.getpid() != self._process_id:
+            raise ChannelClosedError(
+                "the channel is another process's: open a channel after a fork"
+            )
         timeout_s = self._request_timeout_s if timeout_ms is None else timeout_ms / 1000
         reply = PendingReply(request, timeout_s, time.monotonic())
         correlation_id = self._pending.put(reply)

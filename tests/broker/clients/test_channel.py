@@ -234,6 +234,13 @@ def test_a_closed_channel_answers_nobody(broker: EmbeddedBroker, topics: Topics)
         channel.send(heartbeat("billing"))
 
 
+def test_a_fork_has_no_channel(channel: RequestChannel, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("os.getpid", lambda: 0)
+        with pytest.raises(ChannelClosedError, match="after a fork"):
+            channel.send(heartbeat("billing"))
+
+
 @pytest.mark.parametrize("missing", ["events", "responses"])
 def test_topics_that_nobody_made(broker: EmbeddedBroker, topics: Topics, missing: str) -> None:
     with pytest.raises(TopicMissingError, match=r"topic nowhere .*`group-coordinator init`"):
