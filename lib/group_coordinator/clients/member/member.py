@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import TypeVar
 
 from kafka import TopicPartition
@@ -190,12 +191,12 @@ def _mapped(source: Future[Body], convert: Callable[[Body], _Result]) -> Future[
     target: Future[_Result] = Future()
 
     def finish(done: Future[Body]) -> None:
-        # Called by the channel's thread.
-        error = done.exception()
-        if error is not None:
-            target.set_exception(error)
-        else:
-            target.set_result(convert(done.result()))
+        # Called by the channel's thread, also for a future that its owner has cancelled.
+        with suppress(InvalidStateError):
+            try:
+                target.set_result(convert(done.result()))
+            except Exception as error:  # noqa: BLE001 - of any kind: a pending future waits forever
+                target.set_exception(error)
 
     source.add_done_callback(finish)
     return target
