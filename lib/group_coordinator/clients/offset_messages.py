@@ -1,4 +1,4 @@
-"""OffsetCommit, OffsetFetch and OffsetDelete, with bodies by Kafka's message schemas and the identity of the member."""
+"""OffsetCommit, OffsetFetch and OffsetDelete, with bodies by Kafka's message schemas and the identity of the member; and lists of names."""
 
 from __future__ import annotations
 
@@ -158,6 +158,13 @@ def _partition_error(code: int | None) -> ClientError | None:
     if code is None:
         return UnknownError("The response does not mention the partition.")
     return error_for(code) if code else None
+
+
+def distinct_names(given: Iterable[str]) -> dict[str, None]:
+    """Names in their order, each once. Raises TypeError: a single name, whose characters would be the names."""
+    if isinstance(given, str):
+        raise TypeError(f"{given!r} is a single name: give a list, [{given!r}]")
+    return dict.fromkeys(given)
 
 
 def _by_topic(field: str, entries: Iterable[tuple[TopicPartition, Any]]) -> list[Body]:

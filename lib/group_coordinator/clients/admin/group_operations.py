@@ -20,6 +20,7 @@ from group_coordinator.clients.admin.descriptions import (
 from group_coordinator.clients.admin.operation import AdminBase, ClientMethod
 from group_coordinator.clients.channel import Body, Request
 from group_coordinator.clients.errors import CoordinatorResponseError, error_in
+from group_coordinator.clients.offset_messages import distinct_names
 from group_coordinator.clients.results import (
     GroupResponses,
     GroupResults,
@@ -68,7 +69,8 @@ def describe_configs(
     group_id: str, names: Collection[str] | None, *, include_documentation: bool
 ) -> Request:
     """Request the settings of a group; None for `names`: all settings."""
-    resource = {**_resource(group_id), "configurationKeys": None if names is None else list(names)}
+    keys = None if names is None else list(distinct_names(names))
+    resource = {**_resource(group_id), "configurationKeys": keys}
     body = {
         "resources": [resource],
         # The entries show which value is in force, and which would be without it.
@@ -204,7 +206,7 @@ class GroupOperations(AdminBase):
         group_coordinator.clients.errors.NonEmptyGroupError: The group is not empty.
         """
         # The job has an event for each group, so each group needs its own request.
-        asked = {group: descriptions.delete_group(group) for group in dict.fromkeys(group_ids)}
+        asked = {group: descriptions.delete_group(group) for group in distinct_names(group_ids)}
         return GroupResults(await self._outcomes(asked, descriptions.deletion_error))
 
     @ClientMethod
@@ -259,7 +261,7 @@ class GroupOperations(AdminBase):
         """
         asked = {
             group: describe_configs(group, names, include_documentation=include_documentation)
-            for group in dict.fromkeys(group_ids)
+            for group in distinct_names(group_ids)
         }
         return GroupResponses(await self._outcomes(asked, described_configs))
 
@@ -295,7 +297,7 @@ class GroupOperations(AdminBase):
             partial(ask, include_authorized_operations=include_authorized_operations)
             for ask in (describe_consumer_group, descriptions.describe_group)
         )
-        answers = await self._answers({one: as_consumer(one) for one in dict.fromkeys(group_ids)})
+        answers = await self._answers({one: as_consumer(one) for one in distinct_names(group_ids)})
         found = {group: consumer_description(group, body) for group, body in answers.items()}
         others = [group for group, description in found.items() if description is None]
         answers = await self._answers({group: as_classic(group) for group in others})

@@ -19,7 +19,7 @@ from group_coordinator.clients.admin.operation import AdminBase, ClientMethod
 from group_coordinator.clients.cluster.cluster import Cluster
 from group_coordinator.clients.cluster.connection import Connection
 from group_coordinator.clients.errors import UnknownTopicOrPartitionError
-from group_coordinator.clients.offset_messages import MemberIdentity
+from group_coordinator.clients.offset_messages import MemberIdentity, distinct_names
 from group_coordinator.clients.reset_plan import (
     Facts,
     Scenario,
@@ -153,7 +153,7 @@ class OffsetOperations(AdminBase):
         asked = {
             # A group that is named twice is asked about once.
             group: offset_messages.fetch_offsets(group, None)
-            for group in dict.fromkeys(group_ids)
+            for group in distinct_names(group_ids)
         }
         return {
             group: offset_messages.fetched_partitions(body)

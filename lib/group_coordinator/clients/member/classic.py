@@ -20,7 +20,7 @@ from group_coordinator.clients.member.membership import (
     MemberState,
     SubscriptionPattern,
 )
-from group_coordinator.clients.offset_messages import MemberIdentity
+from group_coordinator.clients.offset_messages import MemberIdentity, distinct_names
 from group_coordinator.core.assignors.range import ranges, seniority
 from group_coordinator.core.embedded_protocol import (
     encode_assignment,
@@ -288,4 +288,4 @@ def _names(topics: Collection[str] | SubscriptionPattern) -> frozenset[str]:
         raise ValueError(  # noqa: TRY004 - right for the other protocol
             "a pattern needs the consumer protocol (MemberOptions.group_protocol)"
         )
-    return frozenset(topics)
+    return frozenset(distinct_names(topics))

@@ -25,7 +25,7 @@ from group_coordinator.clients.member.membership import (
     MemberState,
     SubscriptionPattern,
 )
-from group_coordinator.clients.offset_messages import MemberIdentity
+from group_coordinator.clients.offset_messages import MemberIdentity, distinct_names
 from group_coordinator.core.assignors.spec import Assignment
 from group_coordinator.core.model.errors import ErrorCode
 
@@ -280,4 +280,4 @@ class ConsumerMembership(Membership):
 def _subscription(
     topics: Collection[str] | SubscriptionPattern,
 ) -> frozenset[str] | SubscriptionPattern:
-    return topics if isinstance(topics, SubscriptionPattern) else frozenset(topics)
+    return topics if isinstance(topics, SubscriptionPattern) else frozenset(distinct_names(topics))

@@ -102,3 +102,22 @@ def test_a_member_that_the_answer_forgets() -> None:
 
     with pytest.raises(UnknownError):
         results.member_result(TILL)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "describe_consumer_groups",
+        "delete_consumer_groups",
+        "describe_group_configs",
+        "list_offsets_of_groups",
+    ],
+)
+def test_a_single_group_is_no_list(admin: Any, method: str) -> None:
+    with pytest.raises(TypeError, match=r"'reports' is a single name: give a list, \['reports'\]"):
+        getattr(admin, method)("reports")
+
+
+def test_a_single_setting_is_no_list(admin: Any) -> None:
+    with pytest.raises(TypeError, match=r"'consumer\.session\.timeout\.ms' is a single name"):
+        admin.describe_group_configs(["reports"], "consumer.session.timeout.ms")

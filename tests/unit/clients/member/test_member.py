@@ -234,6 +234,28 @@ def test_a_lost_commit_is_reported(coordinator: CoordinatorInProcess) -> None:
         committing.result()
 
 
+def test_a_commit_that_its_caller_has_cancelled(
+    coordinator: CoordinatorInProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    member = new_member(coordinator, "a")
+    meet(coordinator, member)
+    coordinator.is_silent = True
+
+    committing = member.commit_async({TopicPartition("orders", 0): 42})
+    assert committing.cancel()
+    coordinator.lose_all()
+
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_single_topic_is_no_list(coordinator: CoordinatorInProcess, protocol: str) -> None:
+    options = MemberOptions(group_protocol=protocol)
+
+    with pytest.raises(TypeError, match=r"'orders' is a single name: give a list, \['orders'\]"):
+        GroupMember(coordinator, "billing", "orders", COUNTS, topic_ids={}, options=options)
+
+
 def member(member_id: str, group_instance_id: str | None) -> dict[str, object]:
     metadata = b64encode(encode_subscription(("t",))).decode()
     return {"memberId": member_id, "groupInstanceId": group_instance_id, "metadata": metadata}
