@@ -52,7 +52,7 @@ def poll(groups: dict[str, Records], at_ms: int) -> list[dict[str, Any]]:
 
 @given(st.sets(st.sampled_from(MOMENTS), max_size=8))
 def test_after_each_poll_the_groups_are_those_of_its_moment(moments: set[int]) -> None:
-    known = ObservedGroups({}, list)
+    known = ObservedGroups({}, list, lambda _topics: ())
     alive, made = defaultdict[str, Records](dict), defaultdict[str, Records](dict)
     entries: dict[str, list[StoredLogEntry]] = defaultdict(list)
     before = 0

@@ -165,8 +165,8 @@ def test_views_of_tables_on_a_disk_are_read_of_one_cluster(tmp_path: Path) -> No
 
 
 def test_the_dashboard_of_mirrored_clusters_has_a_number_for_each_query(tmp_path: Path) -> None:
-    # Before now, as the last sample is a second later: an age is never negative.
-    now_s = round(time.time()) - 10
+    # Before now, as an age is never negative; all samples are in one minute, of which objectives have one figure.
+    now_s = int(time.time()) // 60 * 60 - 10
     root = tables_with_figures(tmp_path, now_s)
     # Retention removes the first records that the group has not read.
     sample(root, now_s + 1, "orders", {0: 100}, start=50)
