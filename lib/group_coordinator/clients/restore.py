@@ -66,7 +66,7 @@ class KafkaGroups:
         for group_id in group_ids:
             if group_id in listed and listed[group_id].get("group_type") == "share":
                 raise NotRestorableError(
-                    f"{group_id} is a share group, which has no committed offsets: kafka-share-groups.sh resets its start offsets"
+                    f"{group_id!r} is a share group, which has no committed offsets: kafka-share-groups.sh resets its start offsets"
                 )
         states = {group_id: group["group_state"] for group_id, group in listed.items()}
         return {group_id: states.get(group_id, _DEAD) for group_id in group_ids}

@@ -209,12 +209,12 @@ def _run(given: RunInputs, settings: Settings, options: RunOptions, stop: Event)
 
 def _with_topics(given: RunInputs, run: Callable[[], None]) -> None:
     # To Kafka's clients a deleted topic, or one with less room, is an outage, which would never end.
-    _check_topics_again(given.connection, given.job)
+    check_topics_again(given.connection, given.job)
     run()
 
 
 # A broker that has just started may not know all topics yet.
-_check_topics_again = retry(
+check_topics_again = retry(
     retry=retry_if_exception_type(TopicsError),
     wait=wait_fixed(2),
     stop=stop_after_attempt(3),

@@ -19,6 +19,7 @@ from group_coordinator.clients.cluster.coordinator_topics import (
     check_topics,
     create_topics,
 )
+from group_coordinator.driver.coordinator import check_topics_again
 from group_coordinator.local.broker import EmbeddedBroker
 from group_coordinator.settings import JobSettings
 
@@ -151,3 +152,17 @@ def test_what_the_broker_answers_to_a_topic_that_it_does_not_make_is_told(
         1,
         f"Error: topic {name} does not exist for this user, and {server} does not create it: {told}\n",
     )
+
+
+def test_topics_that_a_broker_does_not_know_yet_are_looked_for_again(
+    job: JobSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker that has just started may know none; a topic that stays away is deleted."""
+    connection, pauses = Connection.of(job), []
+    monkeypatch.setattr(check_topics_again.retry, "sleep", pauses.append)
+    with pytest.raises(TopicsError, match=f"{job.events_topic} and {job.responses_topic} missing"):
+        check_topics_again(connection, job)
+    assert pauses == [2, 2]
+
+    monkeypatch.setattr(check_topics_again.retry, "sleep", lambda _: create_topics(connection, job))
+    check_topics_again(connection, job)

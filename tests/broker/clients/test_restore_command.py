@@ -140,7 +140,7 @@ def test_a_share_group_has_no_offsets_to_restore(
 
     assert (result.exit_code, result.output) == (
         1,
-        "Error: pickers is a share group, which has no committed offsets: kafka-share-groups.sh resets its start offsets\n",
+        "Error: 'pickers' is a share group, which has no committed offsets: kafka-share-groups.sh resets its start offsets\n",
     )
     assert offsets(kafka_admin) == RESET
 

@@ -164,8 +164,8 @@ class TopicMetadataTask:
             _log.debug("topics: sent_to=%s waiting=%s", found.keys(), waiting)
             values = {group_id: event(group_id, new) for group_id, new in found.items()}
             for group_id in (group_id for group_id, value in values.items() if value is None):
-                count = len(found[group_id].topics)
-                _log.error("group %r: its %d topics are too many for an event", group_id, count)
+                said = "group %r: its %d topics are too many for an event: subscribe to fewer"
+                _log.error(said, group_id, len(found[group_id].topics))
             self._send([(group_id, value) for group_id, value in values.items() if value])
             sent = {group_id: new.received for group_id, new in found.items()}
             # After the events: a crash in between only sends them again.
